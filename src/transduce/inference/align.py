@@ -1,4 +1,4 @@
-"""`transduce.align`: the words of a source that the words of its target belong to."""
+"""`transduce.align`: which words of a source and a target belong together."""
 
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ def align(
         print(alignment, alignment.links)
 
     `model` is a translator, a model folder or a run folder. For two lists of texts a list of
-    alignments is returned. The attention that is read is that of the heads which
-    `transduce.choose_alignment_heads` stored with the model, by default of all in its middle layer.
+    alignments is returned. Alignments are read from the attention of the heads that
+    `transduce.choose_alignment_heads` stored with the model, by default all of its middle layer.
     """
     translator = model if isinstance(model, Translator) else load(model)
     if isinstance(source, str) and isinstance(target, str):

@@ -24,7 +24,7 @@ from transduce.vocabulary import BEGIN, Vocabulary
 from transduce.vocabulary.words import find_spaced_starts, group_words
 
 # L layers · H heads · C choices of heads · t target and s source pieces of a sentence pair
-# I source and J target words of it
+# I source and J target words of the pair
 
 TOKENS = 8_192  # tokens of a batch, source and target together
 Sentences = Sequence[Sequence[int]]
@@ -39,7 +39,7 @@ class Alignment:
     """
 
     links: tuple[tuple[int, int], ...] = ()  # (source word, target word), in ascending order
-    weights: tuple[float, ...] = ()  # of each link: the largest weight between pieces of the words
+    weights: tuple[float, ...] = ()  # for each link, its words' largest piece weight
 
     def __str__(self) -> str:
         return " ".join(f"{i}-{j}" for i, j in self.links)

@@ -1,4 +1,4 @@
-"""Checks of arguments of the Python API; their errors name the argument and its wrong value."""
+"""Checks of arguments of the Python API; errors name the argument and its wrong value."""
 
 from collections.abc import Mapping
 from dataclasses import fields

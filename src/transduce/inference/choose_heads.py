@@ -1,8 +1,8 @@
 """Chooses the layer and heads that align best with gold links, and stores them with the model.
 
-Of each layer the heads are ranked by the error rate of each one; then the mean of the best two is
-tried, of the best three, and so on. Weights are computed anew for both passes, so that memory does
-not grow with the number of pairs.
+The first pass over the pairs ranks the heads of each layer by their error rates. The second pass
+tries the mean of a layer's best two heads, of its best three, and so on. Both passes compute the
+attention weights, so that memory does not grow with the number of pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,9 +52,9 @@ def choose_alignment_heads(
         choice = transduce.choose_alignment_heads("model", ["a"], ["b"], ["0-0"])
         print(choice.best.heads, choice.best.result.score)
 
-    Texts are files or lists of lines; `gold` has the links of a pair a line, `i-j` sure and `ipj`
-    possible. The choice is written to alignment.json in the model folder, and `transduce.load`
-    reads it.
+    Texts are files or lists of lines; each line of `gold` has the links of a pair,
+    `i-j` if sure and `ipj` if possible. The choice is written to alignment.json in the model
+    folder, and `transduce.load` reads it.
     """
     folder = Path(model)
     if not is_model(folder):

@@ -1,4 +1,4 @@
-"""`transduce.translate_document`: text is translated, and the document around it stays."""
+"""`transduce.translate_document`: translates the text of a document and keeps its markup."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ class TranslatedDocument:
     """A translated document as text, with counts of its sentences and notes for its review."""
 
     text: str
-    sentences: int  # that were translated
+    sentences: int  # the number of sentences that were translated
     kept: int  # the number of entries that had a translation before, which stays
     for_review: tuple[str, ...]  # a line on each entry that a person should review: which, why
 
@@ -61,7 +61,7 @@ def parse_for(translator: Translator, document: Path | bytes, form: object) -> D
         "name a model that translates",
     )
     language = translator.recipe.data.target_language
-    if not LANGUAGE_CODE.fullmatch(language):  # the model's language was never named
+    if not LANGUAGE_CODE.fullmatch(language):  # a placeholder: the recipe names no language
         language = ""
     return read_document(document, form, ParseOptions(len(translator.models) == 1, language))
 

@@ -119,7 +119,7 @@ def build_stored_task(found: StoredModel) -> Task:
         raise FolderError(fact, DAMAGED, file=found.folder)
     try:
         task = build_task(found.recipe.data, found.vocabularies)
-        task.constraint("a", found.recipe.search)  # refuses labels without their other bracket
+        task.constraint("a", found.recipe.search)  # refuses unpaired bracket symbols
     except InputError as error:
         raise FolderError(error.fact, DAMAGED, file=found.folder) from error
     return task

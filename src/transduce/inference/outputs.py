@@ -34,7 +34,7 @@ class Output:
     text: str
     score: float
     log_prob: float
-    alignment: Alignment | None = None  # its words to those of the source, if they were asked for
+    alignment: Alignment | None = None  # with the source, if it was asked for
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as values for JSON, with None in place of nan."""

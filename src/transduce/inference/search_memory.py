@@ -1,4 +1,4 @@
-"""Limits the batch of a search to what fits in the memory that is free, by an estimate.
+"""Limits the batch of a search to an estimate of what fits in free memory.
 
 A process over the limit of a control group is killed without an error, so that it cannot retry.
 Where the system raises an error, `search/continuous_batching.py` halves the batch.
@@ -14,7 +14,7 @@ from transduce.model.transformer import Transformer
 from transduce.settings import Architecture, Search
 
 FLOAT = 4  # bytes of a float32
-SHARE = 0.8  # of the free memory; the rest is for what the estimate leaves out
+SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 COPIES = 4  # of the log P of all symbols of a hypothesis: logits, sums, keys of the top-k
 
 

@@ -55,7 +55,7 @@ BLOCK = 2_000  # lines read at once; those of similar length are searched togeth
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
 Texts = list[str] | tuple[str, ...]
-CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict")  # to worker processes
+CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict")  # to workers
 UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that cannot be scored
 
 

@@ -48,7 +48,7 @@ class SilencedAttention:
 def silence_head(
     model: Transformer, layer: int, head: int, *, causal: bool | None
 ) -> Iterator[None]:
-    """Within a with block, put 0 for the output of one head of one layer of a model.
+    """Within a with block, let head `head` of layer `layer` (from 1) of a model output 0.
 
     `causal` says whether that head's attention has a causal mask; None: either.
     """
@@ -77,7 +77,8 @@ def decode_without_head(
 ) -> Float[Tensor, "T d_model"]:
     """Return the decoder's states without one head, such as ("cross", 1, 2): kind, layer, number.
 
-    `memory` is the encoder's output with all heads, which is computed anew without one of its own.
+    `memory` is the encoder's output with all heads. If the head is the encoder's, the output is
+    computed again without it.
     """
     kind, layer, number = head
     if kind == "encoder":

@@ -105,7 +105,7 @@ def count_feed_forward(a: Architecture) -> LayerCounts:
     """Count parameters, multiplications and activations of a feed-forward network    (3.3)"""
     products = 2 * a.d_model * a.d_ff
     dropped = 2 * a.d_ff if a.feed_forward_dropout else 0
-    dropped += a.d_ff if a.activation == "swish" else 0  # its input, besides its output
+    dropped += a.d_ff if a.activation == "swish" else 0  # swish stores its input, too
     return LayerCounts(
         parameters=products + a.d_ff + a.d_model,
         products=products,

@@ -1,4 +1,4 @@
-"""The linear map x Wᵀ + b, alone or with what follows it, and a way to replace all of a model.
+"""The linear map x Wᵀ + b, alone or with a ReLU or sum after it; how to replace all in a model.
 
 Every product with a weight matrix is computed by `Linear`, the output projection included; only an
 LSTM uses torch's own class. Packing or quantising a model therefore takes only a class with the

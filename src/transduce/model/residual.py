@@ -16,7 +16,7 @@ from transduce.settings import Architecture
 
 # T tokens of a batch, end to end · R rows, one per hypothesis
 
-NORM_EPSILON = Architecture().norm_epsilon  # of every model that no other program made
+NORM_EPSILON = Architecture().norm_epsilon  # ε of every model that was not imported
 
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 

@@ -73,7 +73,7 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the smallest significant difference (5 %) of two rows, by how row base's seeds vary.
+    """Return the least difference of two rows that is significant at 5 %, from row base's seeds.
 
     Return None if the row base was not trained from several seeds.
     """

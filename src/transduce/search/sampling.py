@@ -1,6 +1,6 @@
-"""Sampling of a model's outputs; each depends only on the seed, its source, and two numbers.
+"""Sampling of a model's outputs: each depends only on the seed, its source, and two numbers.
 
-The numbers are the key of the source, and the number of the sample among those of the source.
+The two are the key of the source, and the index of the sample among those of the source.
 """
 
 from collections.abc import Iterator, Sequence

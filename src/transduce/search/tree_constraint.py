@@ -40,8 +40,8 @@ class TreeSymbols:
 
     kinds: tuple[TreeSymbolKind, ...]
     labels: tuple[int, ...]  # equal for opening and closing symbols of one label
-    # The number of the word that a symbol stands for, from 1; 0: any word. After the highest
-    # number the words are numbered from 1 again.
+    # The number, from 1, of the word that each symbol stands for, or 0 for any word. Words
+    # after the highest number are counted from 1 again.
     numbers: tuple[int, ...]
 
     def __post_init__(self) -> None:

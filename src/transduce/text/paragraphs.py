@@ -1,8 +1,8 @@
 """Splitting of running text into sentences, with everything that stands between them.
 
-Unlike `text.sentences`, which splits one normalised line, this keeps the text as it is: what
-is no sentence (white space, invisible characters, the dash of a list, numbers without a word) stays
-where it was when the translated sentences are joined.
+Unlike `text.sentences`, which splits one normalised line, this module keeps the text as it is:
+what is no sentence (white space, invisible characters, the dash of a list, numbers without a word)
+stays where it was when the translated sentences are joined.
 """
 
 import re
@@ -24,7 +24,7 @@ class SplitText:
     """The sentences of a text, and the strings before, between and after them."""
 
     sentences: tuple[str, ...]
-    between: tuple[str, ...]  # one more than sentences
+    between: tuple[str, ...]  # the strings before, between and after the sentences
 
     def join(self, translations: Sequence[str]) -> str:
         """Return the text with each sentence replaced by its translation."""
@@ -55,8 +55,8 @@ def find_sentences(
 ) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of each sentence that has a letter; `word` matches one word of a text.
 
-    A match of `line_end` between two words ends a sentence, too. `read` turns a word as it is
-    written, such as `Caf&eacute;.`, into the word that is meant.
+    A match of `line_end` between two words ends a sentence, too. `read` resolves the escapes
+    in a word, such as `Caf&eacute;.`.
     """
     start, end, before, has_letter = 0, 0, "", False
     for match in word.finditer(text):

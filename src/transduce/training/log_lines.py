@@ -1,4 +1,4 @@
-"""Read the lines of a log without trust in them: no pipe, no endless line, no endless file."""
+"""Read the lines of an untrusted log: pipes, endless lines and endless files do no harm."""
 
 import os
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from io import BufferedReader
 from typing import final
 
-BLOCK_BYTES = 1 << 23  # so many bytes are in memory at once
-MAX_LINE_BYTES = 1 << 20  # a longer line is none of a log; training writes about 300 bytes
-UNREADABLE = b"?"  # the beginning of no JSON: it stands for a line that is too long
+BLOCK_BYTES = 1 << 23  # the number of bytes read at once
+MAX_LINE_BYTES = 1 << 20  # longer lines are no events; training writes about 300 bytes
+UNREADABLE = b"?"  # is not JSON; replaces a line that is too long
 
 
 @final
@@ -23,8 +23,8 @@ class LineBlock:
 def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
     """Yield the file's lines from the stream's position on, in blocks that end with a newline.
 
-    What is appended meanwhile is not read. A line over `MAX_LINE_BYTES` becomes a line that is no
-    JSON. The last line, if it has no newline, is the last block.
+    Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES`
+    becomes a line that is no JSON. The last line, if it has no newline, is the last block.
     """
     end, rest = stream.tell(), b""
     left = os.fstat(stream.fileno()).st_size - end

@@ -38,7 +38,7 @@ class TrainingJob:
     model: Transformer
     optimiser: Optimiser
     training: Training
-    batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step (first: 1)
+    batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step, from 1
     # scores the development set, or returns None if a signal interrupts it
     validate: Callable[[Transformer], ValidationResult | None] | None = None
     machine: MachineRecord | None = None  # the devices that the cost is counted by, on rank 0
@@ -217,7 +217,7 @@ class CheckpointManager:
     def snapshot_if_due(self, progress: Progress) -> None:
         """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`.
 
-        A validation that a signal interrupted comes first, after a resume: a snapshot stores it.
+        While a validation of this step is due, nothing is written: a snapshot stores its result.
         """
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))

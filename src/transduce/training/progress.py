@@ -56,7 +56,7 @@ class Progress:
     validations_without_improvement: int = 0
     validated_step: int = 0  # step of the last finished validation
     last_validation: Validation | None = None
-    best_validation: Validation | None = None  # that with the best score, then the lowest loss
+    best_validation: Validation | None = None  # of the best score, then the lowest loss
     cost: TrainingCost | None = None  # None if the machine's speed was not measured
 
     def after_update(
@@ -79,7 +79,7 @@ class Progress:
     def after_validation(self, result: ValidationResult) -> "Progress":
         """Return the progress after a validation, with its best loss or patience count updated."""
         validated = replace(self, validated_step=self.step)
-        if math.isfinite(result.nats):  # files hold no other numbers
+        if math.isfinite(result.nats):  # files cannot hold other numbers
             score = result.score and replace(result.score, details={})
             last = Validation(step=self.step, nats=result.nats, score=score)
             best = min((self.best_validation or last, last), key=lambda one: one.rank)

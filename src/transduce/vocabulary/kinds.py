@@ -217,7 +217,7 @@ KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
     {"byte-pair": BytePair, "word-piece": WordPiece}
 )
 MODELS: Mapping[str, Callable[[Any], VocabularyKind]] = MappingProxyType(
-    {  # by the names in tokenizer.json
+    {  # name in tokenizer.json -> function that builds the kind
         "BPE": BytePair.from_model,
         "WordPiece": WordPiece.from_model,
         "WordLevel": lambda model: (

@@ -17,7 +17,7 @@ from transduce.vocabulary.symbols import SPECIALS, make_readable
 class Vocabulary:
     """An encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
 
-    It is lossless but for a vocabulary of whole words, which writes a rare word as its class.
+    It is lossless except for a vocabulary of whole words, which writes a rare word as its class.
     `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """
 

@@ -26,7 +26,7 @@ class Packing(StrEnum):
     """Which weight matrices are packed in blocks for oneDNN; the others are transposed for MKL."""
 
     ALL = "all"
-    LARGE = "large"  # those of `LARGE_MATRIX` numbers with more outputs than inputs
+    LARGE = "large"  # matrices of at least `LARGE_MATRIX` numbers with more outputs than inputs
     NONE = "none"
 
 

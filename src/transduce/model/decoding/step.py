@@ -1,4 +1,4 @@
-"""Incremental decoding: the KV cache of encoded sources, and a decoding step for all rows."""
+"""Incremental decoding: a KV cache for encoded sources, and one decoding step for all rows."""
 
 from collections.abc import Iterator
 from dataclasses import replace

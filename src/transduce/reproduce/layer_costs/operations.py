@@ -18,7 +18,7 @@ EXACT = torch.float64
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Count a layer's operations in a forward pass: those outside of projections, and theirs."""
+    """Count a layer's operations in a forward pass: outside of projections, and in projections."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:

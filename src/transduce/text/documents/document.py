@@ -39,8 +39,8 @@ class ParseOptions:
     """Options that every parser of documents takes, whatever the format."""
 
     inline: bool = False  # whether a sentence may go on across inline tags
-    language: str = ""  # of the translation, such as "de"
-    name: str = "the document"  # for error messages
+    language: str = ""  # the language of the translation, such as "de"
+    name: str = "the document"  # what error messages call the document
 
 
 Parse = Callable[[str, ParseOptions], Document]

@@ -2,7 +2,7 @@
 
 Python's own parser finds where tags and text are; the document is then cut there and never written
 anew, so that everything else keeps its bytes. Text inside of `script`, `style`, `pre`, `code` and
-the other elements of `UNTRANSLATED`, of `translate="no"` and of the class `notranslate` stays.
+other elements (`UNTRANSLATED`), of `translate="no"` or of the class `notranslate` stays as it is.
 """
 
 import html
@@ -85,7 +85,7 @@ class ElementFinder(HTMLParser):
         lines = (len(line) + 1 for line in document.split("\n"))
         self.line_starts = list(accumulate(lines, initial=0))
         self.starts = list[Start]()
-        self.open = list[tuple[str, bool]]()  # names of open elements; is their text translated?
+        self.open = list[tuple[str, bool]]()  # (name, is its text translated) of open elements
         self.count = Counter[str]()  # how many elements of each name are open
         # an inline element that is not translated: its indices in `starts` and in `open`
         self.excluded: tuple[int, int] | None = None

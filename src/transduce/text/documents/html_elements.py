@@ -7,11 +7,11 @@ BLOCK = """address article aside blockquote details div dl fieldset figcaption f
     h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search section table ul"""
 INLINE = """a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s
     samp small span strike strong sub sup time tt u var wbr"""
-IN_SENTENCES = frozenset(INLINE.split())  # may stand inside of a sentence
+IN_SENTENCES = frozenset(INLINE.split())  # elements that may stand inside of a sentence
 UNTRANSLATED = frozenset(CODE.split())
-VOID = frozenset(EMPTY.split())  # have neither content nor an end tag
+VOID = frozenset(EMPTY.split())  # elements with neither content nor an end tag
 CELL_ENDS = ("td", "th", "tr", "tbody", "tfoot")
-CLOSED_BY = {  # an element whose end tag may be left out, and the start tags that end it
+CLOSED_BY = {  # from an element that may lack its end tag to the start tags that end it
     "p": frozenset(BLOCK.split()),
     "li": ("li",),
     "dt": ("dt", "dd"),

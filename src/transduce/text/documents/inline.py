@@ -24,11 +24,11 @@ class Anchor:
     """A piece of markup and the words of the source beside it, by their numbers from 0."""
 
     piece: Piece
-    last: int  # the word that ends before it or that it stands in; -1 if there is none
-    first: int  # the word that begins after it or that it stands in
-    follows_blank: bool  # whether a blank, or nothing, stands before it
-    stands_free: bool  # whether it is no tag, and blanks stand on both sides
-    hugs: bool  # whether a punctuation mark stands outside of this tag without a blank between
+    last: int  # number of the word that ends before the markup, or that it is inside of; -1: none
+    first: int  # number of the word that begins after the markup, or that it is inside of
+    follows_blank: bool  # whether a blank, or nothing, stands before the markup
+    stands_free: bool  # whether the markup is no tag of a pair and has blanks on both sides
+    hugs: bool  # whether the tag touches a punctuation mark outside of its pair
 
 
 def insert_markup(
@@ -54,8 +54,8 @@ class MarkedWord:
     """The markup before and after a target word, outside and inside of its punctuation marks."""
 
     before: str = ""
-    head: str = ""  # after opening punctuation
-    tail: str = ""  # before closing punctuation
+    head: str = ""  # markup after opening punctuation
+    tail: str = ""  # markup before closing punctuation
     after: str = ""
 
     def add(self, anchor: Anchor, side: Side) -> None:
@@ -132,7 +132,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
     for inside in insides.values():
         claim_word(inside, owners)
     slots = [find_slot(anchor, owners) for anchor in anchors]
-    outer = [(len(anchors), (0, len(owners)))]  # open pairs: index of the end, and target words
+    outer = [(len(anchors), (0, len(owners)))]  # open pairs: index of the end tag, target words
     for pair in pairs:
         while pair[0] > outer[-1][0]:
             outer.pop()

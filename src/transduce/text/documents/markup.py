@@ -18,7 +18,7 @@ from transduce.text.paragraphs import SplitText, cut, find_sentences
 
 PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use
 
-MAX_MARKS = 100  # inside of a sentence; the time to insert them grows with the square
+MAX_MARKS = 100  # pieces of markup in a sentence; the time to insert them is quadratic
 
 
 @final
@@ -62,8 +62,8 @@ class Template:
     flat: str
     markup: list[Piece]
     positions: list[int]  # the index in `flat` of each piece of markup
-    word: re.Pattern[str]  # a word, or blanks, in `flat`
-    boundary: re.Pattern[str]  # markup that ends a sentence
+    word: re.Pattern[str]  # matches a word, or a run of blanks, in `flat`
+    boundary: re.Pattern[str]  # matches the character of markup that ends a sentence
     mark: str  # the character of all other markup
     read: Callable[[str], str]  # resolves character references, such as &amp;
 

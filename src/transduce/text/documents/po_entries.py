@@ -25,7 +25,7 @@ class Field:
 
     value: str
     start: int
-    end: int  # the first line after it
+    end: int  # the number of the first line after the field
 
 
 @final

@@ -36,7 +36,7 @@ class Cue:
     raw: str
     split: SplitMarkup
     line_end: str  # between the lines
-    lines: int  # how many there are
+    lines: int  # the number of lines
 
     def join(self, translations: Sequence[str], links: Sequence[Links]) -> str:
         """Return the cue's translated text, in more lines than before only if it is long."""

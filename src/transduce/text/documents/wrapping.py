@@ -1,4 +1,4 @@
-"""Wrapping of words into lines."""
+"""Wrapping of words into lines, of at most a width or evenly into a number of lines."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ def wrap(
 ) -> list[str]:
     """Join words to lines of at most `width` characters, unless a word is longer.
 
-    `indents` is the room to leave in the first line and in the others.
+    `indents` are the columns to leave free in the first line and in all other lines.
     """
     lines, room = list[list[str]](), 0
     for word in words:

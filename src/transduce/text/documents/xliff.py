@@ -22,7 +22,7 @@ from transduce.text.xml import escape_xml
 
 ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*')""")
 TAG_NAME = re.compile(r"<([^\s/>]+)")
-LANGUAGE = {"1": "target-language", "2": "trgLang"}  # attributes by version
+LANGUAGE = {"1": "target-language", "2": "trgLang"}  # attribute of the target language, by version
 SUGGESTION = {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}
 
 

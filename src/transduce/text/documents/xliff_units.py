@@ -9,8 +9,8 @@ from transduce.text.documents.pieces import Kind, Piece
 from transduce.text.documents.xml_events import Event
 from transduce.text.xml import escape_xml
 
-PAIRS = ("g", "mrk", "pc")  # inline elements around text
-UNITS = {"1": "trans-unit", "2": "segment"}  # by version
+PAIRS = ("g", "mrk", "pc")  # inline elements that enclose text
+UNITS = {"1": "trans-unit", "2": "segment"}  # the element of a unit, by version
 UNFINISHED = {
     "1": ("new", "needs-translation", "needs-adaptation", "needs-l10n"),
     "2": ("initial",),
@@ -22,7 +22,7 @@ UNFINISHED = {
 class Unit:
     """A unit of an XLIFF document, with its elements, such as source, as ranges of events."""
 
-    start: int  # the event of its start tag
+    start: int  # the index of its start tag's event
     translated: bool  # whether its text is to be translated
     parts: dict[str, range] = field(default_factory=dict)  # by element: source, seg-source, target
 

@@ -1,7 +1,7 @@
 """XML as a list of events, each with the stretch of the document that it stands for.
 
-Python's own parser (expat) finds them, so that a document can be cut and never has to be written
-anew. A document type, which could define entities, is refused; nothing is ever loaded.
+Python's own parser (expat) finds the events, so that a document can be cut and never has to be
+written anew. A document type, which could define entities, is refused; nothing is ever loaded.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from transduce.errors import InputError
 
-MAX_DEPTH = 256  # elements inside of one another
+MAX_DEPTH = 256  # levels of nested elements
 Kind = Literal["start", "end", "text", "cdata", "other"]
 
 
@@ -26,9 +26,9 @@ class Event:
 
     kind: Kind
     raw: str
-    name: str = ""  # of the element, without prefix
-    attributes: Mapping[str, str] | None = None  # of a start tag, by name without namespace
-    data: str = ""  # of text: without character references
+    name: str = ""  # the element's name without its prefix
+    attributes: Mapping[str, str] | None = None  # of a start tag, by name without its namespace
+    data: str = ""  # text with its character references resolved
 
 
 def read_events(document: str, file: str) -> list[Event]:

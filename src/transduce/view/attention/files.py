@@ -26,7 +26,7 @@ from transduce.view.attention.record import (
 KIND = "attention"
 WEIGHTS = "weights.safetensors"  # tensors "encoder", "decoder", "cross": [layer, head, query, key]
 RECORD = "record.json"
-RECORD_LIMIT = 1 << 28  # of 1,000 pieces with the beam of every step it has some megabytes
+RECORD_LIMIT = 1 << 28  # bytes; with 1,000 pieces and all beams a record's JSON has some megabytes
 DAMAGED = "write it again: `transduce attend MODEL TEXT --save FOLDER`"
 
 

@@ -29,8 +29,8 @@ from transduce.vocabulary.symbols import SPECIALS
 
 TENDENCIES = ("separator", "same", "previous", "next", "punctuation", "far", "other")
 NUMBERS = range(len(TENDENCIES))
-LEAST_SHARE = 0.5  # a head with less on its strongest tendency is called "mixed"
-BROAD = 0.8  # a head with this part of the highest possible entropy is called "broad"
+LEAST_SHARE = 0.5  # a head whose largest share is less is called "mixed"
+BROAD = 0.8  # a head with this fraction of the highest possible entropy is called "broad"
 
 
 @final

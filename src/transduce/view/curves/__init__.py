@@ -1,1 +1,1 @@
-"""Training curves of runs: their logs read without trust, as figures, images and a live page."""
+"""Training curves of runs, drawn from untrusted logs: figures, images and a live page."""

@@ -23,9 +23,9 @@ def curves(
 ) -> tuple[RunCurve, ...]:
     """Return the perplexity and score of runs by training step; write a page or picture if asked.
 
-    `output` is a file to write. Its name ends in .html (a page to look into, complete in itself),
-    .svg, .png (both need matplotlib) or .csv. `full`: the page holds each of more than 200,000
-    updates, too. A run may still be training.
+    `output` is a file to write. Its name ends in .html (an interactive, self-contained page),
+    .svg, .png (both need matplotlib) or .csv. With `full` the page holds each update
+    even of a run of more than 200,000. A run may still be training.
 
         (curve,) = transduce.curves("run", output="curves.html")
         losses = [point.perplexity for point in curve.points]

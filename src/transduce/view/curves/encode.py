@@ -15,7 +15,7 @@ from transduce.view.curves.cells import BLOCK, Cells, build_cells
 from transduce.view.curves.read_log import finite_number
 from transduce.view.curves.run_log import RunLog
 
-MAX_FINITE = 3e38  # a larger number would be infinite as float32
+MAX_FINITE = 3e38  # larger numbers would be infinite as float32
 RUN_FILE = "run.json"
 RUN_FILE_BYTES = 1 << 20
 
@@ -23,8 +23,8 @@ RUN_FILE_BYTES = 1 << 20
 def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
     """Return the header of a run's curves, and its columns one after the other.
 
-    `columns` in the header has the offset and the length of each; `offset` is the size of the log
-    that is in it, at which a live page goes on.
+    `columns` in the header has the offset and the length of each column. `offset` is the number of
+    bytes of the log that were read; a live page asks for the bytes after it.
     """
     cells = build_cells(log.updates, full=full)
     columns, packed, end = dict[str, tuple[int, int]](), list[bytes](), 0
@@ -68,7 +68,7 @@ def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]
     for name in ("steps", "tokens", "seconds", "skipped"):
         yield name, getattr(cells, name)
     for name, series in cells.series.items():
-        if name != "speed":  # the page divides tokens by seconds
+        if name != "speed":  # the page computes speed from tokens and seconds
             yield name, series.mean
         yield f"{name}_low", series.low if name == "learning_rate" else round_down(series.low)
         yield f"{name}_high", series.high if name == "learning_rate" else -round_down(-series.high)

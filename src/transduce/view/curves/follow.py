@@ -53,7 +53,7 @@ class FollowedLog:
 def has_line_end(path: Path, offset: int) -> bool:
     """Return whether a line of a file ends before an offset; at offset 0 always.
 
-    If not, then the file is another one than that of which the offset was noted.
+    If none ends there, the file was replaced after the offset was noted.
     """
     if offset == 0:
         return True

@@ -40,7 +40,7 @@ def build_curves_page(
 ) -> bytes:
     """Return the page of runs, by name; `events` is the address at which a server sends new lines.
 
-    `full`: each update is in it, not only the last 10,000 of more than 200,000.
+    With `full` it shows each update, not only the last 10,000 of more than 200,000.
     """
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}

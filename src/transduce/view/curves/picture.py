@@ -11,7 +11,7 @@ from transduce.view.curves.run_log import RunLog, Updates
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STRETCHES = 200  # updates are averaged in so many groups, each drawn as a point
+STRETCHES = 200  # the number of groups of updates, each drawn as one point
 
 
 def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:

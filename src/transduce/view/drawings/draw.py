@@ -23,7 +23,7 @@ def draw_positions(
 
         svg = transduce.draw_positions("demo", positions=60)
 
-    A recipe whose positions are learned is refused: nothing is known of them before the training.
+    A recipe whose positions are learned is refused, since they are unknown before the training.
     """
     from transduce.view.drawings.positions import draw_sinusoids
 

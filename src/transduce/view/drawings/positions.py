@@ -12,9 +12,9 @@ from transduce.view.drawings.axes import QUIET, Axis, Frame, Number, build_svg, 
 
 WIDTH, LEFT, RIGHT = 720, 64, 690
 TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: margin, cells, gap, waves
-SHADES = 8  # of each sign
+SHADES = 8  # for numbers above 0, and as many for those below
 BLUE, ORANGE = (10, 88, 202), (179, 89, 0)  # above 0 and below 0, as in the explainer
-WAVE_EIGHTHS = (0, 1, 2, 4)  # eighths of d_model: the numbers that are drawn as waves
+WAVE_EIGHTHS = (0, 1, 2, 4)  # the columns drawn as waves, in eighths of d_model
 
 
 def draw_sinusoids(d_model: int, positions: int) -> str:

@@ -1,4 +1,4 @@
-"""What the explainer's page knows beside the weights: sizes, search, vocabularies, an example."""
+"""The header of the explainer's page: sizes, search settings, vocabularies, an example."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,10 +19,10 @@ from transduce.vocabulary import END, Vocabulary
 from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import BytePair, WordPiece
 
-FORMAT = 1  # of the header and the weights; a page's script reads this one only
+FORMAT = 1  # version of header and weights; a page's script reads no other
 EXAMPLES = 6  # sentences that the page offers
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
-UNNAMED = "source"  # the source language of a recipe that was chosen for a user's own text
+UNNAMED = "source"  # the source language in recipes for a user's own text
 
 
 @final

@@ -1,6 +1,6 @@
 """PyTorch's own numbers for one sentence, by the names that a page gives its intermediates.
 
-A page compares itself with them when it is opened, and tests compare all of them.
+A page that is opened compares some of these numbers with its own; tests compare all of them.
 """
 
 import math
@@ -20,7 +20,7 @@ from transduce.vocabulary import BEGIN
 
 # T query tokens · S key tokens · H heads · K = d_k
 
-Rows = dict[str, Tensor]  # by name, a matrix with a row for each position
+Rows = dict[str, Tensor]  # name -> a matrix with a row for each position
 Hook = Callable[[nn.Module, tuple[Any, ...], Tensor], None]
 
 

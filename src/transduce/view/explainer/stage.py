@@ -23,8 +23,8 @@ from transduce.runs.stored_model import build_stored_model, read_run_model
 from transduce.view.curves.points import mean, split_evenly
 from transduce.view.curves.read_log import read_run_log
 
-CURVE_POINTS = 200  # of the loss curve in the page
-Curve = list[list[float | int]]  # [step, loss in nats a piece], by step
+CURVE_POINTS = 200  # the number of points of the loss curve in the page
+Curve = list[list[float | int]]  # [step, loss in nats per target piece], by step
 
 
 @final
@@ -33,7 +33,7 @@ class Stage:
     """The weights of a model at one time of its training."""
 
     name: str  # such as "trained"
-    step: int | None  # updates before; None if unknown, as for averaged weights
+    step: int | None  # the number of updates so far; None for averaged weights
     weights: Mapping[str, Tensor]
 
 
@@ -61,8 +61,8 @@ def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
 def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[list[Stage], Curve]:
     """Return a run's stages, untrained to trained, and its loss curve.
 
-    Between them stand the milestone whose loss is nearest to half of what was lost in training,
-    and the one nearest to half of the updates, if the run has kept any.
+    Between the two are at most two milestones that the run has kept: the one whose loss is nearest
+    to halfway between the first and the last loss, and the one nearest to half of the updates.
     """
     curve = read_loss_curve(run)
     steps = choose_milestones([*list_milestones(run), *list_snapshots(run)], curve, trained.step)
@@ -105,7 +105,7 @@ def read_loss_curve(run: Path) -> Curve:
 def choose_milestones(
     found: Sequence[Snapshot], curve: Curve, last: int | None
 ) -> list[tuple[str, Snapshot]]:
-    """Return the snapshots that are shown between the untrained and the trained model, named."""
+    """Return (name, snapshot) of the milestones between the untrained and the trained model."""
     earlier = [one for one in found if last is None or one.step < last]
     if not earlier or not curve:
         return []

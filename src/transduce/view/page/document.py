@@ -53,7 +53,7 @@ def build_page(
 def build_policy(scripts: Sequence[str], style: str, parts: PageParts) -> str:
     """Return a content security policy that allows these scripts and this style, and no request.
 
-    What the script may connect to and where forms may be sent is said by the page's parts.
+    `parts` says what the script may connect to, and where forms may be sent.
     """
     return "; ".join(
         [

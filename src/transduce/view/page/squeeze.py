@@ -1,8 +1,8 @@
 """Removes comments and blanks from the script and the style of a page; names stay as they are.
 
-A function keeps a line of its own, or a few. Lines are joined only where a bracket, a comma or a
-semicolon divides them. The script is this package's own: a division has a blank on each side, and
-a template literal holds no other one.
+Lines are joined only where a bracket, a comma or a semicolon divides them, so that a function keeps
+a line of its own, or a few. The rules hold for this package's own scripts, in which a division has
+a blank on each side, and no template literal is inside of another.
 """
 
 import re
@@ -38,7 +38,7 @@ def squeeze_script(script: str) -> str:
 
 def join_constants(tokens: list[str]) -> list[str]:
     """Return tokens with `const a=1;const b=2` as `const a=1,b=2`, within a block and a line."""
-    kept, first = list[str](), [""]  # first: the word that begins the statement, by bracket depth
+    kept, first = list[str](), [""]  # first: for each bracket depth, the statement's first word
     for token in tokens:
         if token == "const" and kept[-1:] == [";"] and first[-1] == "const":
             kept[-1] = ","

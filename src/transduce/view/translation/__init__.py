@@ -1,1 +1,1 @@
-"""The page of the translation server: type, see the translation, and ask what else it could be."""
+"""The page of the translation server: a text, its translation, and alternatives for each word."""

@@ -1,4 +1,4 @@
-"""The page on which one types and sees the translation: one file, which asks only its server."""
+"""The page of the translation server: one HTML file, which sends requests to its server only."""
 
 import html
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
 """Draws attention as SVG in the geometry and colours of the paper's Figures 3, 4 and 5.
 
-Each panel has two rows of the same words. The upper word reads the lower words: a line's opacity
-is its weight if one word reads, else its weight divided by the number of heads.
+Each panel has two rows of the same words. Lines lead from query words above to key words
+below. A line's opacity is its weight if a single query word is shown, else its weight divided by
+the number of heads.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +15,9 @@ from jaxtyping import Float32
 from transduce.text.xml import escape_xml
 from transduce.view.attention.figures.colours import CATEGORY10, head_colour, lighten
 
-# W words of the sentence · H heads that are on
+# W words of the sentence · H heads that are shown
 
-COLUMN = 15  # pixels; word i, from 0, has the column from 15 (i + 1) on
+COLUMN = 15  # width in pixels; word i (from 0) has column i + 1
 HEADING, SQUARE, WORDS, LINES = 30, 20, 80, 100  # heights, from the top
 PANEL = HEADING + SQUARE + WORDS + LINES + WORDS
 GAP = 20  # between panels, and at the right
@@ -133,7 +134,7 @@ def draw_words(panel: Panel) -> Iterator[str]:
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
         yield f'<g fill="#000000" text-anchor="{anchor}">'
         for index, word in enumerate(panel.words):
-            x = middle(index) + 3.5  # the base line of letters whose middle is the column's
+            x = middle(index) + 3.5  # base line that centres the turned letters in the column
             fit = f' textLength="{WORDS - 4}" lengthAdjust="spacingAndGlyphs"'
             yield (
                 f'<text transform="translate({x:g} {y}) rotate(-90)"'

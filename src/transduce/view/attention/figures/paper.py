@@ -27,7 +27,7 @@ class PaperFigure:
     text: str
     heads: tuple[int, ...]  # from 1; empty: all heads
     word: str = ""  # the attending word; "" if no single word is shown
-    read: tuple[str, ...] = ()  # the words that it attends to
+    read: tuple[str, ...] = ()  # the words that `word` attends to
 
     def panels(self, heads: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], str], ...]:
         """Return (heads, word) of each panel, from top to bottom; the word "" shows all words."""

@@ -10,7 +10,7 @@ import numpy as np
 from transduce.view.attention.figures.build import WordWeights
 from transduce.view.attention.figures.paper import PaperFigure
 
-STRONG = 0.5  # a head with this weight on the words has the effect of Figures 3 and 4
+STRONG = 0.5  # from this weight on the key words a head shows Figure 3's or 4's effect
 
 
 @final
@@ -81,8 +81,8 @@ def count_strong(ranked: Sequence[RankedHeads]) -> dict[int, int]:
 def choose_heads(ranked: Sequence[RankedHeads], figure: PaperFigure) -> FigureChoice:
     """Return the layer and heads that show a figure's effect best.
 
-    For Figure 3 all heads of the layer with the most strong heads; for Figure 4 the strongest head
-    and the second of its layer; for Figure 5 the two heads that differ most.
+    For Figure 3 these are all heads of the layer with the most strong heads, for Figure 4 the
+    strongest head and the second of its layer, for Figure 5 the two heads that differ most.
     """
     if figure.number == 3:
         counts = count_strong(ranked)

@@ -27,11 +27,11 @@ class SurveyedHead:
     layer: int  # from 1
     head: int  # from 1
     tendency: str  # a label, such as "next"; see `HeadTendency`
-    share: float  # of its weights on what the label names, from 0 to 1
+    share: float  # of the weights that are on what the label names, from 0 to 1
     entropy: float  # of a query's weights, in bits
-    distance: float  # in pieces, to what is read; in cross-attention from the diagonal
-    aligned: float | None  # in cross-attention, if words are aligned: the share on aligned words
-    loss: float  # what the loss, in nats per target piece, gains without this head
+    distance: float  # mean, in pieces, from query to key; in cross-attention from the diagonal
+    aligned: float | None  # the share of cross-attention on aligned words, if words are aligned
+    loss: float  # how much the loss, in nats per target piece, rises without this head
 
 
 @final
@@ -48,7 +48,7 @@ class HeadSurvey:
     pairs: int  # the number of pairs that were surveyed
     tokens: int  # the number of their target pieces, END included
     loss: float  # with all heads, in nats per target piece
-    alignment: str  # the heads that words were aligned by, "gold", or "" for none
+    alignment: str  # "gold", the heads that words were aligned by, or "" if they were not
     heads: tuple[SurveyedHead, ...] = field(repr=False)
 
     def as_json(self) -> dict[str, Any]:
