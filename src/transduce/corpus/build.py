@@ -1,7 +1,7 @@
 """Build a store (a corpus as token ids on disk) from pairs of lines, in constant memory.
 
 The pairs are read once, a block at a time. An interrupted build leaves no folder under the store's
-name; running the same command again encodes what no saved segment has.
+name, but saved segments (encoded pairs); the same command again encodes only the other pairs.
 """
 
 import hashlib
@@ -34,8 +34,8 @@ from transduce.durable.folder import require_absent
 from transduce.errors import InputError
 from transduce.settings import Data
 
-SEGMENT_TOKENS = 4_000_000  # of both sides; a segment of more is saved: some ten seconds of work
-BLOCK_CHARACTERS = 1_000_000  # characters of both sides that are encoded in one call
+SEGMENT_TOKENS = 4_000_000  # a segment with more tokens is saved: about ten seconds of work
+BLOCK_CHARACTERS = 1_000_000  # number of characters, of both sides, encoded in one call
 PACKAGES = ("transduce", "numpy", "tokenizers")  # packages whose versions the manifest records
 
 
@@ -85,7 +85,7 @@ def build_store(
 
 
 def hash_values(values: Mapping[str, object]) -> str:
-    """Return the sha256 of values as JSON."""
+    """Return the sha256 of a mapping's JSON text."""
     return hashlib.sha256(to_json(values)).hexdigest()
 
 
@@ -95,14 +95,16 @@ def encode_segments(
     encode: Callable[[Sequence[tuple[str, str]]], Segment],
     progress: Callable[[int], None],
 ) -> list[Segment]:
-    """Return the segments of all pairs: first the saved ones, then those encoded now.
+    """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
-    Each full segment is saved; only the last ones stay in memory.
+    A new segment is saved when it is full, then memory-mapped; only the last one stays in memory.
     """
     rest = iter(pairs)
     segments = list(saved.open())
     read = sum(segment.counts.read for segment in segments)
-    deque(islice(rest, read), maxlen=0)  # cleaned again, because the report counts every pair
+    deque(
+        islice(rest, read), maxlen=0
+    )  # reading cleans them again, since the cleaning report counts all
     unsaved: list[Segment] = []
     for block in group_into_blocks(rest):
         unsaved.append(encode(block))
@@ -137,7 +139,7 @@ def write_sides(writer: FolderWriter, segments: Sequence[Segment]) -> dict[str, 
 
 
 def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) -> int:
-    """Write one side of a store, the ids of all parts end to end; return the number of tokens."""
+    """Write the parts' token ids end to end as side `name` of a store; return their number."""
     tokens = 0
     with writer.open(f"{name}.ids") as ids, writer.open(f"{name}.offsets") as offsets:
         offsets.write(np.zeros(1, OFFSETS).tobytes())

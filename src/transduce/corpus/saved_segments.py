@@ -1,11 +1,12 @@
-"""Segments saved beside an unfinished store, so that an interrupted build goes on after them.
+"""Saves segments (encoded pairs) beside an unfinished store, so that a build can be resumed.
 
     train.segments/
       00000000/      manifest.json, source.ids, source.lengths, target.ids, target.lengths
       00000001/      and pairs.tsv where the store keeps the texts
 
-Each segment is complete or absent, is checked by its sha256 sums when it is read, and states what
-the store is built from. All are deleted when the prepared corpus is whole.
+Each segment is complete or absent. Its manifest has sha256 sums, which are checked when it is read,
+and a hash of what the store is built from. All segments are deleted when the prepared corpus is
+complete.
 """
 
 from collections.abc import Iterator
@@ -29,11 +30,11 @@ TEXTS = "pairs.tsv"
 @final
 @dataclass(frozen=True)
 class SavedSegments:
-    """The saved segments of one unfinished store."""
+    """The saved segments of one unfinished store: opens and saves them by number."""
 
-    store: Path  # the folder that the store is to have
-    origin: str  # identifies all that the store is built from
-    symbols: tuple[int, int]  # sizes of the source and target vocabularies
+    store: Path  # the path of the finished store
+    origin: str  # a hash of the inputs and settings that the store is built from
+    symbols: tuple[int, int]  # sizes of the source and the target vocabulary
 
     def open(self) -> Iterator[Segment]:
         """Yield the saved segments in order, memory-mapped, up to the first unusable one.
@@ -47,7 +48,7 @@ class SavedSegments:
                 return
 
     def save(self, number: int, segment: Segment) -> Segment:
-        """Save the segment with this number, from 0, over an unusable one; return it mapped."""
+        """Save a segment under a number, replacing an unusable one; return it memory-mapped."""
         folder = self.folder(number)
         if folder.exists():
             remove_folder(folder)
@@ -61,14 +62,14 @@ class SavedSegments:
         return self.open_one(number)
 
     def open_one(self, number: int) -> Segment:
-        """Open the saved segment with this number; FolderError if it is missing or unusable."""
+        """Open saved segment `number`, from 0; raise FolderError if it is missing or unusable."""
         verified = open_folder(self.folder(number), KIND)
         found = verified.about.get("origin")
         require_consistent(found == self.origin, verified.folder, self.origin, str(found))
         return open_segment(verified, self.symbols)
 
     def folder(self, number: int) -> Path:
-        """Return the path of the folder of the segment with this number."""
+        """Return the folder in which segment `number` is saved."""
         return segments_folder(self.store) / f"{number:08d}"
 
 
@@ -87,7 +88,7 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
 
 
 def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: int) -> EncodedSide:
-    """Open one side of a saved segment of `kept` pairs, after checking its files."""
+    """Open the source or target side of a saved segment of `kept` pairs; check its files."""
     ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
     file = verified.verified_path(f"{side}.lengths")
     lengths = map_file(file, LENGTHS)
@@ -98,7 +99,7 @@ def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: i
 
 
 def segments_folder(store: Path) -> Path:
-    """Return the path of the folder in which the segments of an unfinished store are saved."""
+    """Return the path of the folder beside `store` in which its segments are saved."""
     return store.with_name(f"{store.name}.segments")
 
 

@@ -1,4 +1,4 @@
-"""Segments: consecutive pairs of a corpus as token ids in memory, on their way into a store."""
+"""Segments: consecutive pairs of a corpus as token ids in memory, from which a store is written."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
@@ -11,9 +11,9 @@ from jaxtyping import UInt, UInt32
 from transduce.corpus.side import id_type
 from transduce.vocabulary import Vocabulary
 
-# N: sentences of the segment · T: tokens of its sentences together
+# N: sentences of a segment · T: number of all their tokens
 
-LENGTHS = np.dtype("<u4")
+LENGTHS = np.dtype("<u4")  # the type of sentence lengths on disk
 
 
 @runtime_checkable
@@ -49,7 +49,7 @@ class PairCounts:
 @final
 @dataclass(frozen=True)
 class EncodedSide:
-    """One side of a segment: the token ids of its N sentences end to end, and their lengths."""
+    """A segment's source or target side: T token ids of N sentences end to end, and N lengths."""
 
     ids: UInt[np.ndarray, " T"]
     lengths: UInt32[np.ndarray, " N"]
@@ -58,7 +58,7 @@ class EncodedSide:
 @final
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive pairs of a corpus as token ids, with the numbers of pairs read and dropped."""
+    """Consecutive pairs of a corpus as token ids, and how many pairs were read and dropped."""
 
     counts: PairCounts
     source: EncodedSide
@@ -69,7 +69,7 @@ class Segment:
 def encode_block(
     block: Sequence[tuple[str, str]], encoder: PairEncoder, max_length: int, *, keeps_texts: bool
 ) -> Segment:
-    """Encode pairs of lines as a segment; drop pairs with too many tokens or an unknown label."""
+    """Encode a block of line pairs as a segment; drop pairs too long or with unknown labels."""
     encoded = zip(
         block,
         encoder.encode_sources([line for line, _ in block]),
@@ -90,7 +90,7 @@ def encode_block(
 
 
 def pack_side(sentences: Sequence[Sequence[int]], symbols: int) -> EncodedSide:
-    """Pack the token ids of sentences end to end, in the smallest type for that many symbols."""
+    """Pack sentences' token ids end to end, in the smallest type for a vocabulary of `symbols`."""
     return EncodedSide(
         np.fromiter(chain.from_iterable(sentences), id_type(symbols)),
         np.fromiter(map(len, sentences), LENGTHS),
@@ -98,7 +98,7 @@ def pack_side(sentences: Sequence[Sequence[int]], symbols: int) -> EncodedSide:
 
 
 def join_segments(segments: Sequence[Segment]) -> Segment:
-    """Join consecutive segments into one; the counts are added."""
+    """Join consecutive segments into one segment, and add up their pair counts."""
     return Segment(
         add_counts(segment.counts for segment in segments),
         join_sides([segment.source for segment in segments]),
@@ -108,7 +108,7 @@ def join_segments(segments: Sequence[Segment]) -> Segment:
 
 
 def join_sides(sides: Sequence[EncodedSide]) -> EncodedSide:
-    """Join one side of consecutive segments."""
+    """Join the same side (source or target) of consecutive segments."""
     return EncodedSide(
         np.concatenate([side.ids for side in sides]),
         np.concatenate([side.lengths for side in sides]),
@@ -116,10 +116,10 @@ def join_sides(sides: Sequence[EncodedSide]) -> EncodedSide:
 
 
 def add_counts(counts: Iterable[PairCounts]) -> PairCounts:
-    """Add the numbers of pairs read, dropped and kept."""
+    """Return the sums of several counts of pairs read, dropped and kept."""
     return PairCounts(*map(sum, zip(*(astuple(each) for each in counts), strict=True)))
 
 
 def count_tokens(segment: Segment) -> int:
-    """Return the number of tokens of both sides."""
+    """Return a segment's number of tokens, source and target together."""
     return len(segment.source.ids) + len(segment.target.ids)

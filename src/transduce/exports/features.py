@@ -32,7 +32,7 @@ def reorder_features(weights: Weights, order: Order) -> Weights:
 
 
 def reorder_stack(stack: Stack, embedding: np.ndarray, order: Order) -> Stack:
-    """Return an encoder or decoder with its features reordered; `embedding` already is."""
+    """Return an encoder or decoder with reordered features and with the reordered `embedding`."""
     norm = stack.final_norm
     return Stack(
         embedding,

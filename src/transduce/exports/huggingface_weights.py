@@ -15,7 +15,7 @@ Named = Iterator[tuple[str, Array]]
 
 
 def name_marian_weights(weights: Weights) -> dict[str, Array]:
-    """Return a model's arrays by MarianMTModel's names; a tied matrix is there under one name."""
+    """Return a model's arrays by MarianMTModel's names; a tied matrix has only one name."""
     weights = scale_states(weights, math.sqrt(EPSILON / NORM_EPSILON))
     weights = reorder_features(weights, list_sines_first(weights.projection.shape[1]))
     found = {"final_logits_bias": forbid_padding(len(weights.projection))}

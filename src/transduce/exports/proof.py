@@ -82,7 +82,7 @@ class Source:
 def compare_programs(
     model: TaskModel, engine: Engine, lines: Sequence[str], text_name: str
 ) -> Proof:
-    """Compare outputs of a model and another program's engine: greedy, and by the model's beam."""
+    """Compare a model's and an engine's outputs for lines (`text_name`), greedy and by beam."""
     longest = model.recipe.data.max_length
     sources = [encode(model, line) for line in lines]
     usable = [source for source in sources if 1 < len(source.ids) <= longest]

@@ -37,7 +37,7 @@ def list_characters() -> Iterator[str]:
 
 
 def clean_character(character: str) -> str:
-    """Return a character inside a text after normalisation; a blank stays one blank."""
+    """Return what normalisation makes of a character inside a text; a blank stays a blank."""
     return (
         normalise(f"a{character}b")[1:-1] if character.isascii() else clean_beyond_ascii(character)
     )
@@ -59,7 +59,7 @@ def list_input_rules(characters: Iterable[str]) -> dict[str, str]:
 
 
 def split_canonically(character: str) -> str:
-    """Return the two parts of a composed character, such as e and an accent, or it unchanged."""
+    """Return a composed character's two parts, such as e and an accent, or the character itself."""
     found = unicodedata.decomposition(character)
     if not found or found.startswith("<"):
         return character
@@ -67,7 +67,7 @@ def split_canonically(character: str) -> str:
 
 
 def list_output_rules(characters: Iterable[str]) -> dict[str, str]:
-    """Return the output rules: the letters of each non-ASCII character's bytes become it again."""
+    """Return the output rules, which turn byte letters back into each non-ASCII character."""
     return {spell(one): one for one in characters if not one.isascii()}
 
 

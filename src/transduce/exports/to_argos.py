@@ -114,7 +114,7 @@ class ArgosEngine:
         self.translator = self.load_translator(packages / "one" / "model")
 
     def load_translator(self, folder: Path) -> Any:  # noqa: ANN401
-        """Return CTranslate2's translator of the package, on one thread."""
+        """Return CTranslate2's translator for the model in a folder, on one thread."""
         import ctranslate2  # type: ignore[import-not-found]
 
         return ctranslate2.Translator(str(folder), intra_threads=1)

@@ -77,11 +77,10 @@ class Weights:
 
 
 def collect_weights(model: Transformer, head_width: int | None = None) -> Weights:
-    """Return a model's weights with its heads padded to `head_width` features, if given.
+    """Return a model's weights with all heads padded to one width, by default max(d_k, d_v).
 
-    By default they are padded to the larger of d_k and d_v. Padding changes no output: zeros in
-    queries and keys add nothing to their products. The queries are scaled so that dividing by
-    √head_width equals dividing by √d_k.
+    Padding changes no output: zeros in queries and keys add nothing to their products. The queries
+    are scaled so that dividing by √head_width equals dividing by √d_k.
     """
     width = head_width or max(model.sizes.d_k, model.sizes.d_v)
     collector = Collector(model.sizes, width)
@@ -129,7 +128,7 @@ class Collector:
         )
 
     def pad_attention(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return attention's padded weights; `parts` are its query, key and value matrices."""
+        """Return attention's weights with padded heads; `parts`: query, key, value matrices."""
         query, key, value = (self.pad_rows(part) for part in parts)
         output = np.ascontiguousarray(self.pad_rows(to_numpy(attention.output.weight).T).T)
         scaled = query if self.width == self.sizes.d_k else query * self.scale
@@ -137,7 +136,7 @@ class Collector:
 
     @property
     def scale(self) -> np.float32:
-        """The factor √(padded width / d_k) for queries, which cancels the padded head's √d_k."""
+        """The factor √(padded width / d_k) for queries, which keeps the attention weights equal."""
         return np.float32(math.sqrt(self.width / self.sizes.d_k))
 
     def pad_rows(self, matrix: Array) -> Array:

@@ -69,7 +69,7 @@ def choose_adaptation(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return an adaptation's recipe, and sentences on its schedule if that was chosen.
+    """Return an adaptation's recipe, and sentences on its schedule if no recipe was `named`.
 
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
     fits the text. `train` is the text, or the settings of a prepared corpus.
@@ -97,7 +97,7 @@ def continue_recipe(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return the parent's recipe with a schedule for the new text, and sentences on both."""
+    """Return the parent's recipe with a schedule for new text, and sentences that explain it."""
     start = replace(
         with_changes(parent.recipe, NEW_TEXT),
         name=f"{parent.recipe.name}, adapted",
@@ -132,7 +132,7 @@ def count_updates(train: Pairs, recipe: Recipe, on_progress: OnProgress) -> int:
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
-    """Return training settings for `steps` updates; the parent's last learning rate is the peak.
+    """Return settings for `steps` updates whose peak learning rate is the parent's last one.
 
     By equation 3 the rate at step s after the warm-up is factor · d_model^-0.5 · s^-0.5. So a new
     warm-up of w steps peaks at that rate if its factor is the parent's times √(w / s).

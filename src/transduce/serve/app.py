@@ -98,14 +98,14 @@ class Routes:
         return JSONResponse(build_opennmt_answer(items, found))
 
     def find_model_by_number(self, number: int) -> Dispatcher:
-        """Return the dispatcher of the model with this number, from 0 in the command's order."""
+        """Return the dispatcher of model `number`, from 0 in the order of the command line."""
         models = list(self.service.models.values())
         if not 0 <= number < len(models):
             raise Refusal(HTTPStatus.NOT_FOUND, f"no model has the id {number}")
         return models[number]
 
     async def show_page(self, request: Request) -> Response:
-        """Return the HTML page; for a form sent without JavaScript, with the form's translation."""
+        """Return the HTML page, with a translation if a form was sent (without JavaScript)."""
         if request.method != "POST":
             return HTMLResponse(self.page.write(Form()))
         wanted = await self.read_translation(request)

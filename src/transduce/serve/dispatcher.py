@@ -38,7 +38,7 @@ FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0  # seconds to wait before a process is st
 @final
 @dataclass(eq=False)
 class Job:
-    """The orders of one request: all, those that wait for a search, and the answers so far."""
+    """One request's orders, such as its sentences; those still waiting; the answers so far."""
 
     orders: Sequence[Work]
     waiting: deque[Work]

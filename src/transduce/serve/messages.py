@@ -1,4 +1,4 @@
-"""The messages between the server and its search processes, as picklable values."""
+"""Picklable messages: orders from the server to its search processes, and their answers."""
 
 from dataclasses import dataclass, field
 from typing import Any, final

@@ -116,7 +116,7 @@ async def run_concurrently(work: Coroutine[Any, Any, None]) -> AsyncIterator[Non
 
 
 def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dict[Pair, Dispatcher]:
-    """Return the dispatchers by the language pairs in `facts`; refuse two of one pair."""
+    """Return a dict from language pair to dispatcher; refuse two models of one pair."""
     found: dict[Pair, Dispatcher] = {}
     for dispatcher, one in zip(dispatchers, facts, strict=True):
         pair = one.source, one.target

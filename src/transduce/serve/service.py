@@ -53,7 +53,7 @@ class Service:
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
     ) -> list[Found | Page]:
-        """Return the answers to one request's orders; refuse it if the queue is full or it is late.
+        """Return the answers to a request's orders; refuse if the queue is full or time up.
 
         If the client closes its connection, the orders leave the queue and the search at once.
         """
@@ -89,7 +89,7 @@ class Service:
             dispatcher.cancel(job)
 
     async def swap(self, pair: Pair, new: Dispatcher) -> None:
-        """Replace a pair's dispatcher; close the old one after it has finished its requests."""
+        """Replace a language pair's dispatcher; close the old one when its requests are finished."""
         old, self.models[pair] = self.models[pair], new
         self.replaced += 1
         self.old.add(old)

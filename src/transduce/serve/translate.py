@@ -97,7 +97,7 @@ def build_answer(
 
 
 def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
-    """Join each sentence's output of a rank (0: best) to the translation of a whole text.
+    """Join the sentences' outputs of one rank (0: best) into the translation of a whole text.
 
     Tags inside sentences are placed by the word alignment of the best output. Only the best output
     has an alignment.

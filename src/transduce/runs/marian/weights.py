@@ -74,7 +74,7 @@ def list_embeddings(
     symbols: ImportedVocabularies,
     order: Tensor,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield name and tensor of both embeddings, of the output bias, and of an untied output."""
+    """Yield name and tensor of both embeddings, the output bias, and an untied output matrix."""
     names = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"]
     source, target = (take(name if name in found else "model.shared.weight") for name in names)
     scale = 1.0 if config.scale_embedding else config.recipe.architecture.d_model**-0.5
