@@ -30,7 +30,7 @@ from transduce.text.arguments import Text, read_text
 @final
 @dataclass(frozen=True)
 class AlignmentChoice:
-    """The heads of a model that align best with gold links, and what they were compared with."""
+    """The heads of a model that align best with gold links, and the results of other choices."""
 
     best: ScoredHeads
     layers: tuple[ScoredHeads, ...]  # the best heads of each layer

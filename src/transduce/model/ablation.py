@@ -48,7 +48,7 @@ class SilencedAttention:
 def silence_head(
     model: Transformer, layer: int, head: int, *, causal: bool | None
 ) -> Iterator[None]:
-    """Within a with block, let head `head` of layer `layer` (from 1) of a model output 0.
+    """Make a head of a model's layer (both numbered from 1) output 0 within a with block.
 
     `causal` says whether that head's attention has a causal mask; None: either.
     """

@@ -62,7 +62,7 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
 def capture_cross_attention(
     model: Transformer, source: Packed, inputs: Packed
 ) -> list[list[Tensor]]:
-    """Return the weights from target inputs to the source: [layer][sentence], [heads, t, s].
+    """Return cross-attention weights by layer and sentence: tensors [heads, targets, sources].
 
     All other attention is computed by the fast kernel.
     """

@@ -56,7 +56,7 @@ class BucketedAttention:
 @final
 @dataclass(frozen=True)
 class BlockLayout:
-    """For attention over padded blocks: the block row of each token's head, and the masks."""
+    """Where the heads of a batch's tokens lie in padded blocks, and the blocks' masks."""
 
     heads: int
     queries: HeadRows

@@ -25,7 +25,7 @@ from transduce.model.mixing.sentence_layout import SentenceLayout
 def build_windowed_attention(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> BatchAttention:
-    """Build the attention kernel of a mask: windowed if it has a neighbourhood, else bucketed."""
+    """Build a batch's attention under a mask: windowed if it has a neighbourhood, else bucketed."""
     if not mask.neighbourhood:
         return BucketedAttention(queries, keys, mask, device)
     return WindowedAttention(queries, mask, device)

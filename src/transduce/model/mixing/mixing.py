@@ -57,7 +57,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """This layer's matrix that `scale_by_depth` divides by √(number of sub-layers), or None."""
+        """The token-mixing layer's last matrix, for `scale_by_depth` to divide; None for an LSTM."""
 
     if TYPE_CHECKING:
         __call__ = forward

@@ -119,7 +119,7 @@ class ElementFinder(HTMLParser):
         self.count[tag] += 1
 
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:  # noqa: ARG002 - the parser's
-        """Record a tag that is its own end, such as <br/>."""
+        """Record a self-closing tag, such as <br/>."""
         self.add("empty" if tag in IN_SENTENCES else "boundary")
 
     def handle_endtag(self, tag: str) -> None:

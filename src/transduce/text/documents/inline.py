@@ -59,7 +59,7 @@ class MarkedWord:
     after: str = ""
 
     def add(self, anchor: Anchor, side: Side) -> None:
-        """Add an anchor's markup before or after the word, nearer to it than what is there."""
+        """Add an anchor's markup on a side of the word, nearer to the word than earlier markup."""
         blank = " " if anchor.stands_free else ""
         if side == "after" and anchor.hugs and not self.after:
             self.tail += anchor.piece.raw

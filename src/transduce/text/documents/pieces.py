@@ -21,7 +21,7 @@ class Piece:
 
 
 def pair_tags(markup: list[Piece]) -> dict[int, int]:
-    """Map the index of each opening tag to that of its closing tag, and back; leave out others."""
+    """Map each opening tag's index to its closing tag's, and back; leave out unpaired tags."""
     partners, pending = dict[int, int](), list[int]()
     for index, piece in enumerate(markup):
         if piece.kind == "open":

@@ -32,7 +32,7 @@ class Block:
     width: int | None  # None: each line is a paragraph
 
     def join(self, translations: Sequence[str]) -> str:
-        """Return the lines with translations for their sentences, wrapped to the same width."""
+        """Return the block's text with translations for its sentences, wrapped to its width."""
         if self.width is None or tuple(translations) == self.split.sentences:
             return self.split.join(translations)
         body = self.raw.rstrip()

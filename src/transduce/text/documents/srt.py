@@ -48,7 +48,7 @@ class Cue:
 
 
 def measure(text: str) -> int:
-    """Count the characters of a cue's text that are shown, without those of tags."""
+    """Count the characters of a cue's text without its tags."""
     return len(TAG.sub("", text))
 
 

@@ -126,7 +126,7 @@ def read_tag_name(tag: str) -> str:
 
 
 def set_attributes(tag: str, values: Mapping[str, str]) -> str:
-    """Return a start tag with these attributes set to these values."""
+    """Return a start tag in which the attributes in `values` are set or added."""
     missing = dict(values)
 
     def change(match: re.Match[str]) -> str:

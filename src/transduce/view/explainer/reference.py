@@ -118,7 +118,7 @@ def hook_residual(name: str, residual: Any, found: Rows) -> Iterator[tuple[nn.Mo
 
 
 def record_call(found: Rows, given: str, result: str) -> Hook:
-    """Return a hook that records a module's first input and its result under these names."""
+    """Return a hook that records a module's first input as `given` and its result as `result`."""
 
     def record(_: nn.Module, inputs: tuple[Any, ...], rows: Tensor) -> None:
         if given:

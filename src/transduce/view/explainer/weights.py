@@ -24,7 +24,7 @@ Encoded = tuple[bytes, Float32[np.ndarray, "..."]]
 @final
 @dataclass(frozen=True, eq=False)
 class StoredWeights:
-    """A checkpoint as a page holds it: the compressed block, its layout, the numbers it holds."""
+    """A checkpoint's weights in a page: a compressed block, its layout, and the decoded weights."""
 
     block: bytes
     layout: list[dict[str, Any]]  # name, shape, type, offset and size of each tensor
@@ -32,14 +32,14 @@ class StoredWeights:
 
 
 def encode_halves(values: Float32[np.ndarray, "..."]) -> Encoded:
-    """Return numbers as float16, all high bytes before all low ones, and as float32 again."""
+    """Encode numbers as float16, high bytes before low bytes; also return the rounded numbers."""
     halves = values.astype("<f2")
     pairs = halves.reshape(-1).view(np.uint8).reshape(-1, 2)
     return pairs[:, ::-1].T.tobytes(), halves.astype(np.float32)
 
 
 def encode_bytes(values: Float32[np.ndarray, "..."]) -> Encoded:
-    """Return numbers as a float32 scale for each row and a signed byte each, and as float32."""
+    """Encode numbers as signed bytes with a scale per row; also return the rounded numbers."""
     rows = values.reshape(len(values), -1)
     scales = (np.abs(rows).max(axis=1, keepdims=True) / 127).astype("<f4")
     signed = np.rint(rows / np.where(scales > 0, scales, 1)).astype(np.int8)
@@ -48,7 +48,7 @@ def encode_bytes(values: Float32[np.ndarray, "..."]) -> Encoded:
 
 
 def encode_floats(values: Float32[np.ndarray, "..."]) -> Encoded:
-    """Return numbers as little-endian float32, exactly."""
+    """Encode numbers as little-endian float32, exactly; also return the numbers."""
     return values.astype("<f4").tobytes(), values
 
 

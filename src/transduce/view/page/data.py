@@ -22,7 +22,7 @@ class DataBlock:
     text: str
 
     def to_html(self) -> str:
-        """Return the element. Its text cannot close it: `<` does not occur in it."""
+        """Return the data block as a script element; its text has no `<`, which could close it."""
         assert "<" not in self.text, self.identifier
         return f'<script type="{self.media_type}" id="{self.identifier}">{self.text}</script>'
 

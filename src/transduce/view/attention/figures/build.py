@@ -25,14 +25,14 @@ class WordWeights:
     weights: Float32[np.ndarray, "L H W W"]
 
     def find(self, word: str) -> int:
-        """Return the index of the first word with this spelling; refuse one that is not there."""
+        """Return the index of the first word spelled like `word`; raise InputError if none is."""
         if word in self.words:
             return self.words.index(word)
         raise InputError(f"the text has no word {word!r}", "its words: " + " ".join(self.words))
 
 
 def join_encoder_words(view: AttentionView) -> WordWeights:
-    """Return the encoder's weights between words; refuse a model without self-attention."""
+    """Return the encoder's weights between words; raise InputError without self-attention."""
     if "encoder" not in view.weights:
         raise InputError(
             "this model has no self-attention, which the figures of the paper show",
@@ -71,7 +71,7 @@ def draw_paper_figure(
 
 
 def describe(figure: PaperFigure, text: str) -> str:
-    """Return a sentence that says what the drawing shows, for those who cannot see it."""
+    """Return a sentence that describes a figure of `text`, for those who cannot see it."""
     reader = f"the word {figure.word!r} reads" if figure.word else "each word reads"
     return (
         f"In the geometry of Figure {figure.number} of Attention Is All You Need: how much "

@@ -37,7 +37,7 @@ class SurveyedHead:
 @final
 @dataclass(frozen=True)
 class HeadSurvey:
-    """The survey of a model's heads on sentence pairs.
+    """What each head of a model does on average over sentence pairs, and the loss with all heads.
 
     survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
     survey.write_page("survey.html")
