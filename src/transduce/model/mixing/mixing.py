@@ -57,7 +57,7 @@ class Mixing(nn.Module, Generic[Context], ABC):
     @property
     @abstractmethod
     def last_matrix(self) -> Tensor | None:
-        """The token-mixing layer's last matrix, for `scale_by_depth` to divide; None for an LSTM."""
+        """This token-mixing layer's last matrix, which `scale_by_depth` divides, or None."""
 
     if TYPE_CHECKING:
         __call__ = forward
