@@ -24,19 +24,22 @@ AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --cho
 
 
 def save_alignment_heads(
-    folder: Path, model: str, heads: AlignmentHeads, about: Mapping[str, object]
+    folder: Path, model_hash: str, heads: AlignmentHeads, about: Mapping[str, object]
 ) -> Path:
-    """Write the heads chosen for word alignment to a model folder; return the file's path.
+    """Write a model folder's alignment.json: the heads for word alignment, and `about` them.
 
-    `model` is the sha256 of the folder's manifest; `about` says how the heads were chosen.
+    `model_hash` is the sha256 of the folder's manifest; `about` says how the heads were chosen.
+    Return the path of the file.
     """
     values = {"layer": heads.layer, "heads": list(heads.heads), "shifted": heads.shifted}
     path = folder / ALIGNMENT
-    write_atomically(path, to_checksummed_json({"model": model, **values, **about}))
+    write_atomically(path, to_checksummed_json({"model": model_hash, **values, **about}))
     return path
 
 
-def read_alignment_heads(folder: Path, model: str, sizes: Architecture) -> AlignmentHeads | None:
+def read_alignment_heads(
+    folder: Path, model_hash: str, sizes: Architecture
+) -> AlignmentHeads | None:
     """Return the heads chosen for word alignment in a model folder, or None without a choice.
 
     Raise FolderError if the file is damaged, or belongs to a model with another manifest.
@@ -45,7 +48,7 @@ def read_alignment_heads(folder: Path, model: str, sizes: Architecture) -> Align
     if not os.path.lexists(path):
         return None
     values = from_checksummed_json(read_regular(path, LIMIT), path)
-    if values.get("model") != model:
+    if values.get("model") != model_hash:
         raise FolderError("was chosen for another model", AGAIN, file=path)
     try:
         heads = build_alignment_heads(*(values.get(name) for name in ("layer", "heads", "shifted")))

@@ -66,16 +66,15 @@ def has_checkpoints(run: Path) -> bool:
 
 
 def load_newest_checkpoint(
-    run: Path, count: int | None = None
+    run: Path, weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return the newest intact checkpoint, and the newer damaged checkpoints with reasons.
 
-    `count` is the number of the model's weights, if known; a file with another number is refused
-    unread.
+    A file with another number of weights than `weight_count`, if that is known, is refused unread.
     The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
     """
     while steps := list_steps(run / CHECKPOINTS):
-        checkpoint, rejected = load_first_intact(run, steps[::-1], count)
+        checkpoint, rejected = load_first_intact(run, steps[::-1], weight_count)
         if checkpoint is not None:
             return checkpoint, rejected
         if list_steps(run / CHECKPOINTS) == steps:
@@ -90,28 +89,28 @@ def load_newest_checkpoint(
 
 
 def load_first_intact(
-    run: Path, steps: list[int], count: int | None = None
+    run: Path, steps: list[int], weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
     """Return the first intact checkpoint of these steps, and earlier damaged ones with reasons."""
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:
-            return load_checkpoint(run, step, count), rejected
+            return load_checkpoint(run, step, weight_count), rejected
         except FolderError as fault:
             rejected.append((step_folder(run / CHECKPOINTS, step), fault.fact))
     return None, rejected
 
 
-def load_checkpoint(run: Path, step: int, count: int | None = None) -> Checkpoint:
-    """Return a step's checkpoint; FolderError if it is damaged or has not `count` weights."""
+def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
+    """Return a step's checkpoint; FolderError for damage or another `weight_count`."""
     opened = open_step(run / CHECKPOINTS, step)
     moments = (
-        None if count is None else 2 * count + 1
+        None if weight_count is None else 2 * weight_count + 1
     )  # two moments of each weight, and the number of updates
     return Checkpoint(
         step=step,
         folder=opened.folder,
-        weights=read_step_tensors(opened, WEIGHTS, count),
+        weights=read_step_tensors(opened, WEIGHTS, weight_count),
         moments=read_step_tensors(opened, MOMENTS, moments),
         state=read_state(opened),
         hash=opened.hash,
@@ -128,10 +127,10 @@ def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
     return read_state(open_step(run / CHECKPOINTS, step))
 
 
-def read_step_tensors(opened: VerifiedFolder, name: str, count: int | None = None) -> Tensors:
-    """Return the tensors of a file in a step's folder, `count` values in all if it is known."""
+def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
+    """Return the tensors of a file in a step's folder; refuse another `value_count`, if given."""
     with opened.open(name) as stream:
-        return read_tensors(stream, opened.folder / name, count)
+        return read_tensors(stream, opened.folder / name, value_count)
 
 
 def prune(run: Path, snapshots: int) -> list[str]:

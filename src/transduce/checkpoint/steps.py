@@ -100,7 +100,10 @@ def remove_steps(parent: Path, steps: list[int]) -> list[str]:
 
 
 def require_disk_space(run: Path, size: int, folder: Path) -> None:
-    """Raise SaveError if the run's disk has less than `size` bytes free; quotas are ignored."""
+    """Raise SaveError, which names `folder`, if the run's disk has less than `size` bytes free.
+
+    Disk quotas are not considered.
+    """
     with raise_save_errors(run):
         disk = os.statvfs(run)
     free = disk.f_bavail * disk.f_frsize

@@ -33,16 +33,16 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     return safetensors.torch.save(plain)
 
 
-def read_tensors(stream: HashingReader, file: Path, count: int | None = None) -> Tensors:
+def read_tensors(stream: HashingReader, file: Path, value_count: int | None = None) -> Tensors:
     """Return the tensors in an open safetensors file; raise FolderError for damage, NaN, infinity.
 
-    `count` is the number of values of all tensors, if it is known. The header is checked before any
+    `value_count` is the number of values of all tensors, if known. The header is checked before any
     memory is taken, so that a file needs no more than its size.
     """
     header = read_header(stream, file)
     values = sum(math.prod(entry.shape) for entry in header.values())
-    if count is not None and values != count:
-        fact = f"has {values:,} weights, and the model of its recipe has {count:,}"
+    if value_count is not None and values != value_count:
+        fact = f"has {values:,} weights, and the model of its recipe has {value_count:,}"
         raise FolderError(fact, DAMAGED, file=file)
     weights = {name: read_tensor(stream, entry) for name, entry in header.items()}
     name = first_not_finite(weights)
@@ -118,7 +118,7 @@ def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
 
 
 def require_finite(weights: Mapping[str, Tensor], location: str) -> None:
-    """Raise NotFiniteError if a tensor contains NaN or infinity; such weights are not saved."""
+    """Raise NotFiniteError, which names `location`, if a tensor contains NaN or infinity."""
     name = first_not_finite(weights)
     if name is not None:
         raise NotFiniteError(

@@ -181,12 +181,13 @@ def row_options(command: Callable[..., None]) -> Callable[..., None]:
 def print_table(
     kind: "TableKind",
     row_options: RowOptions,
-    own: Mapping[str, object],
+    own_options: Mapping[str, object],
     test: "Mapping[str, Path | None] | None" = None,
 ) -> None:
     """Train a table's rows and print its report, or only print a command for each row.
 
-    `own` has the values of the options that only this table has, and `test` the test set's files.
+    `own_options` are the values of options that only this table has, and `test` the test set's
+    files.
     """
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
@@ -194,7 +195,7 @@ def print_table(
 
     if row_options.print_jobs:
         for job in plan_jobs(kind.name, kind.recipes, row_options.selection):
-            display.print_result(format_command(job, row_options, {**own, **(test or {})}))
+            display.print_result(format_command(job, row_options, {**own_options, **(test or {})}))
         return
     keep_freed_memory()
     request = row_options.build_request(read_text_options(test, "test_") if test else None)
@@ -210,11 +211,13 @@ def print_table(
         click.get_current_context().exit(outcome.errors[0].exit_code)
 
 
-def format_command(job: "RowJob", row_options: RowOptions, own: Mapping[str, object]) -> str:
+def format_command(
+    job: "RowJob", row_options: RowOptions, own_options: Mapping[str, object]
+) -> str:
     """Return the shell command that trains one row, for example on a machine of a cluster."""
     words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
     words += ["--seed", str(job.seed), "-o", str(row_options.output)]
-    for name, value in {**own, "store": row_options.store, **row_options.files}.items():
+    for name, value in {**own_options, "store": row_options.store, **row_options.files}.items():
         words += [f"--{name.replace('_', '-')}", str(value)] if value else []
     if row_options.no_progress:
         words.append("--no-progress")

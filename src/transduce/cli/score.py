@@ -95,17 +95,19 @@ def command(
         raise InputError("standard input can be one of the files only", "name the others")
     kind = find_file_kind(given, len(references))
     draws = {name: given[name] for name in ("samples", "seed")} if against else {}
-    chosen: dict[str, Any] = {name: given[name] for name in (*OPTIONS[kind], "as_json")} | draws
+    option_values: dict[str, Any] = {
+        name: given[name] for name in (*OPTIONS[kind], "as_json")
+    } | draws
     both = (references[0], against or "")
     match kind:
         case "--brackets":
-            report_trees(hypotheses, both, chosen)
+            report_trees(hypotheses, both, option_values)
         case "--spans":
-            report_labels(hypotheses, both, chosen)
+            report_labels(hypotheses, both, option_values)
         case "--alignments":
-            print_alignment_scores(hypotheses, both, chosen)
+            print_alignment_scores(hypotheses, both, option_values)
         case _:
-            report_texts((hypotheses, *references), against, chosen)
+            report_texts((hypotheses, *references), against, option_values)
 
 
 def find_file_kind(given: Mapping[str, object], references: int) -> str:
@@ -125,37 +127,37 @@ def find_file_kind(given: Mapping[str, object], references: int) -> str:
     return kind
 
 
-def report_trees(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def report_trees(gold: str, files: tuple[str, str], option_values: dict[str, Any]) -> None:
     """Print the scores of tree file `files[0]`, or compare it with `files[1]` if that is named."""
-    chosen["parameters"] = chosen["parameters"] or "COLLINS"
+    option_values["parameters"] = option_values["parameters"] or "COLLINS"
     if not files[1]:
-        print_tree_scores(gold, files[0], chosen)
+        print_tree_scores(gold, files[0], option_values)
         return
     for option in ("table", "cutoff"):
-        if chosen.pop(option):
+        if option_values.pop(option):
             raise InputError(f"--{option} is of one output, and --against compares two")
-    print_tree_comparison(gold, files, chosen)
+    print_tree_comparison(gold, files, option_values)
 
 
-def report_labels(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def report_labels(gold: str, files: tuple[str, str], option_values: dict[str, Any]) -> None:
     """Print the scores of label file `files[0]`, or compare it with `files[1]` if that is named."""
-    chosen["scheme"] = chosen["scheme"] or "bio"
+    option_values["scheme"] = option_values["scheme"] or "bio"
     if files[1]:
-        print_tag_comparison(gold, files, chosen)
+        print_tag_comparison(gold, files, option_values)
     else:
-        print_tag_scores(gold, files[0], chosen)
+        print_tag_scores(gold, files[0], option_values)
 
 
-def report_texts(texts: Sequence[str], against: str | None, chosen: dict[str, Any]) -> None:
+def report_texts(texts: Sequence[str], against: str | None, option_values: dict[str, Any]) -> None:
     """Score `texts[0]` by the other texts, and print the scores; or compare it with `against`."""
-    as_json = chosen.pop("as_json")
-    chosen["metrics"] = chosen["metrics"] or USUAL_METRICS
-    chosen["language"] = chosen["language"] or ""
+    as_json = option_values.pop("as_json")
+    option_values["metrics"] = option_values["metrics"] or USUAL_METRICS
+    option_values["language"] = option_values["language"] or ""
     if against is None:
-        for one in score(*texts, **chosen):
+        for one in score(*texts, **option_values):
             print_score(one, as_json=as_json)
         return
-    for found in score(*texts, against=against, **chosen):
+    for found in score(*texts, against=against, **option_values):
         display.print_comparison(found, (texts[0], against), as_json=as_json)
 
 

@@ -8,11 +8,13 @@ from transduce.scores.alignments import compare_alignments, score_alignments
 from transduce.scores.score import Score
 
 
-def print_alignment_scores(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def print_alignment_scores(
+    gold: str, files: tuple[str, str], option_values: dict[str, Any]
+) -> None:
     """Print the error rate of alignment file `files[0]`, or compare it with `files[1]` if named."""
-    as_json = chosen.pop("as_json")
+    as_json = option_values.pop("as_json")
     if files[1]:
-        found = compare_alignments(gold, files, **chosen)
+        found = compare_alignments(gold, files, **option_values)
         display.print_comparison(found, files, as_json=as_json)
         return
     score = score_alignments(gold, files[0])

@@ -9,10 +9,10 @@ from transduce.scores.spans import SpanReport
 from transduce.scores.spans.files import compare_tags, score_tags
 
 
-def print_tag_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
+def print_tag_scores(gold: str, output: str, option_values: dict[str, Any]) -> None:
     """Print a label file's accuracy and its span F1, by type and on average, as text or JSON."""
-    as_json = chosen.pop("as_json")
-    report = score_tags(gold, output, **chosen)
+    as_json = option_values.pop("as_json")
+    report = score_tags(gold, output, **option_values)
     lines = [json.dumps(report.as_json(), ensure_ascii=False)]
     for line in lines if as_json else format_report(report):
         display.print_result(line)
@@ -34,8 +34,8 @@ def format_report(report: SpanReport) -> Iterator[str]:
     yield from display.align_columns(display.align_right(rows))
 
 
-def print_tag_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def print_tag_comparison(gold: str, files: tuple[str, str], option_values: dict[str, Any]) -> None:
     """Print how two label files compare by span F1 and by accuracy, against the gold labels."""
-    as_json = chosen.pop("as_json")
-    for found in compare_tags(gold, files, **chosen):
+    as_json = option_values.pop("as_json")
+    for found in compare_tags(gold, files, **option_values):
         display.print_comparison(found, files, as_json=as_json)

@@ -31,24 +31,24 @@ COUNTS: dict[str, Callable[[BracketSummary], int]] = {
 }
 
 
-def print_tree_scores(gold: str, output: str, chosen: dict[str, Any]) -> None:
+def print_tree_scores(gold: str, output: str, option_values: dict[str, Any]) -> None:
     """Print the scores of a file of trees: as a short table, in EVALB's layout, or as JSON."""
-    as_json, table = chosen.pop("as_json"), chosen.pop("table")
-    report = score_trees(gold, output, **chosen)
+    as_json, table = option_values.pop("as_json"), option_values.pop("table")
+    report = score_trees(gold, output, **option_values)
     if as_json:
-        values = {**report.as_json(), "tags": "gold" if chosen["gold_tags"] else "output"}
+        values = {**report.as_json(), "tags": "gold" if option_values["gold_tags"] else "output"}
         display.print_result(json.dumps(values, ensure_ascii=False))
         return
-    summaries = format_summaries(report, has_own_tags=not chosen["gold_tags"])
+    summaries = format_summaries(report, has_own_tags=not option_values["gold_tags"])
     for line in [report.as_text()] if table else summaries:
         display.print_result(line)
-    print_evalb_messages(report, gold_tags=chosen["gold_tags"])
+    print_evalb_messages(report, gold_tags=option_values["gold_tags"])
 
 
-def print_tree_comparison(gold: str, files: tuple[str, str], chosen: dict[str, Any]) -> None:
+def print_tree_comparison(gold: str, files: tuple[str, str], option_values: dict[str, Any]) -> None:
     """Print how two tree files compare by F1 over all sentences, against the gold trees."""
-    as_json = chosen.pop("as_json")
-    display.print_comparison(compare_trees(gold, files, **chosen), files, as_json=as_json)
+    as_json = option_values.pop("as_json")
+    display.print_comparison(compare_trees(gold, files, **option_values), files, as_json=as_json)
 
 
 def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[str]:

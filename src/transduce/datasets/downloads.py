@@ -54,11 +54,11 @@ def find_file(
     what: Download,
     settings: DownloadSettings,
     progress: DownloadProgress,
-    unwanted: Container[str] = (),
+    unwanted_addresses: Container[str] = (),
 ) -> VerifiedFile:
     """Return the verified file of a `Download`: the user's copy, or an earlier or new download.
 
-    A new download is not from the `unwanted` addresses.
+    A new download is not from one of `unwanted_addresses`.
     """
     copy = find_user_copy(what, settings.copies)
     found = copy or find_earlier_download(what, settings.folder)
@@ -66,7 +66,7 @@ def find_file(
         return found
     if settings.network is None:
         raise InputError(f"{what.name} is not here")
-    addresses = [address for address in what.addresses if address not in unwanted]
+    addresses = [address for address in what.addresses if address not in unwanted_addresses]
     return download_file(what, addresses, settings.folder, settings.network, progress)
 
 

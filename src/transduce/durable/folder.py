@@ -27,7 +27,10 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 def atomic_folder(
     path: Path, *, kind: str, about: Mapping[str, object]
 ) -> Iterator["FolderWriter"]:
-    """Yield a writer for a new folder, which is renamed to `path` once every byte is on disk."""
+    """Yield a writer for a new folder, which is renamed to `path` once every byte is on disk.
+
+    `kind` and `about` are entries of its manifest.
+    """
     require_absent(path)
     ensure_folder(path.parent)
     delete_abandoned(path)

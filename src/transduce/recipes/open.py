@@ -31,14 +31,11 @@ def build_captions_recipe(target: str) -> Recipe:
     )
 
 
-def build_tatoeba_recipe(language: str, target: str, pairs: str) -> Recipe:
-    """Build the recipe for Tatoeba: everyday sentences, from English to the language `target`.
-
-    `language` and `pairs` are the language's name and the number of pairs for the description.
-    """
+def build_tatoeba_recipe(language_name: str, target: str, pair_count: str) -> Recipe:
+    """Build the recipe for Tatoeba: everyday sentences, from English to the language `target`."""
     return Recipe(
         name=f"tatoeba-en-{target}",
-        about=f"everyday sentences, English to {language}, {pairs} pairs",
+        about=f"everyday sentences, English to {language_name}, {pair_count} pairs",
         architecture=SMALL,
         data=replace(DATA, corpus=f"tatoeba-en-{target}", target_language=target),
         training=LONG,

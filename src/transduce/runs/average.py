@@ -118,7 +118,7 @@ def list_card_scores(progress: Progress) -> list[Score]:
 
 
 def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor], Progress]:
-    """Return the steps of a run's last snapshots, the mean of their weights, the last's progress.
+    """Return the steps and mean weights of a run's last snapshots, and the last one's progress.
 
     A run in training may delete a snapshot that is being read; then newer snapshots are averaged.
     """

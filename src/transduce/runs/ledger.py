@@ -95,16 +95,16 @@ def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
 
 
 def measure_machine(
-    recipe: Recipe, text: TextSize, symbols: int, device: torch.device, n: int
+    recipe: Recipe, text: TextSize, symbols: int, device: torch.device, processes: int
 ) -> MachineRecord:
     """Measure one device's speed and count the training operations per target piece of a text.
 
-    `symbols` is the size of the target vocabulary; each of `n` processes uses one device.
+    `symbols` is the size of the target vocabulary. Each process uses one device.
     """
     known = describe_environment(device)
     return MachineRecord(
         device=known["processor"] if known["device"] == "cpu" else known["device"],
-        devices=n,
+        devices=processes,
         rate=measure_matmul_rate(device, recipe.training.precision),
         per_piece=count_training_operations(recipe.architecture, symbols, text) / text.target,
     )

@@ -76,16 +76,16 @@ def prepare_corpus(
     train: Pairs,
     dev: Pairs | None,
     on_progress: OnProgress,
-    given: Vocabularies | None = None,
+    given_vocabularies: Vocabularies | None = None,
 ) -> PreparedCorpus:
     """Clean, encode and store a parallel text in a folder, and open the prepared corpus.
 
-    The text is encoded with the `given` vocabularies, by default with ones learned from it.
+    The text is encoded with `given_vocabularies`, by default with ones learned from it.
     """
     inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
     declare_inputs(folder, data, inputs)
-    if given is not None:
-        write_vocabularies(folder, given)
+    if given_vocabularies is not None:
+        write_vocabularies(folder, given_vocabularies)
     vocabularies = learn_vocabularies(folder, data, train, on_progress)
     for split, pairs in (("train", train), ("dev", dev)):
         if pairs is not None and not (folder / split).is_dir():
@@ -197,9 +197,9 @@ def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
     raise FolderError(fact, "delete the folder and prepare it again", file=file)
 
 
-def write_vocabularies(folder: Path, given: Vocabularies) -> None:
+def write_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
     """Write vocabularies into a corpus folder; refuse a folder that has others already."""
-    for name, content in given.files().items():
+    for name, content in vocabularies.files().items():
         if not (folder / name).exists():
             write_atomically(folder / name, content)
         elif read_regular(folder / name, LIMIT) != content:

@@ -89,7 +89,7 @@ class Service:
             dispatcher.cancel(job)
 
     async def swap(self, pair: Pair, new: Dispatcher) -> None:
-        """Replace a language pair's dispatcher; close the old one when its requests are finished."""
+        """Replace a language pair's dispatcher; close the old one after its last request."""
         old, self.models[pair] = self.models[pair], new
         self.replaced += 1
         self.old.add(old)
