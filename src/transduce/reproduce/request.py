@@ -33,7 +33,7 @@ def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TableCallbacks:
-    """The caller's functions for a table: told of events, or run to prepare text and train rows."""
+    """The caller's functions for a table: to report events, to prepare text, and to train rows."""
 
     on_message: Callable[[str], None] = ignore_event  # called with a sentence on progress
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # called after a row is measured

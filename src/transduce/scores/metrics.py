@@ -111,7 +111,7 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def use_reference_tags(texts: Texts) -> tuple[Texts, str]:
-    """Return texts whose output trees have the references' tags, and a signature suffix."""
+    """Put the references' tags on the output trees; return all texts, and a signature suffix."""
     output, *references = texts
     tagged = copy_tags_where_words_agree(output, references[0])
     return [tagged, *references], "|tags:reference"

@@ -81,7 +81,7 @@ class BytePair:
         return list_symbol_bytes(self.symbols)
 
     def prepare(self, text: str) -> str:
-        """Return a text unchanged: its bytes are symbols, so that it can be written."""
+        """Return a text unchanged, since each of its bytes is a symbol."""
         return text
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class WordPiece:
         return BYTE_LEVEL
 
     def prepare(self, text: str) -> str:
-        """Return a text unchanged: its bytes are symbols, so that it can be written."""
+        """Return a text unchanged, since each of its bytes is a symbol."""
         return text
 
     def pre_tokenizer_json(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class LayerCache:
         self.new_values.copy_(values)
 
     def group_by_sentence(self, x: Float[Tensor, "R d"]) -> Float[Tensor, "S 1 W d"]:
-        """View vectors of R = S W hypotheses as cache entries of S sentences with one head."""
+        """Group R = S W hypotheses' vectors by sentence, as in the cache: [S, one head, W, d]."""
         return x.view(self.keys.shape[0], 1, -1, x.shape[1])
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:

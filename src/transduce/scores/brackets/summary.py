@@ -55,7 +55,7 @@ class BracketSummary:
 
     @property
     def complete_match(self) -> float:
-        """The percentage of the sentences EVALB scores whose constituents all match."""
+        """The percentage of EVALB's scored sentences in which all constituents match."""
         return percentage(self.complete, self.valid)
 
     @property

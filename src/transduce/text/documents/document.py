@@ -36,7 +36,7 @@ class Document:
 @final
 @dataclass(frozen=True)
 class ParseOptions:
-    """Options that every parser of documents takes, whatever the format."""
+    """Options for any document's parser: inline tags in sentences, target language, its name."""
 
     inline: bool = False  # whether a sentence may go on across inline tags
     language: str = ""  # the language of the translation, such as "de"

@@ -162,7 +162,7 @@ class ElementFinder(HTMLParser):
         self.add("boundary")
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
-        """Parse <![…> as a comment, which it is in HTML; older Pythons fail at some."""
+        """Parse <![…> as a comment, which it is in HTML; older Pythons' own parsers may fail."""
         return self.parse_bogus_comment(i)
 
     def unknown_decl(self, data: str) -> None:  # noqa: ARG002

@@ -122,7 +122,7 @@ def find_owners(links: Links, count: int, size: int) -> list[int | None]:
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return for each anchor before or after which target word its markup goes.
+    """Return for each anchor the target word before or after which to put its markup.
 
     `owners` are the source words of the target words.
     """
@@ -177,7 +177,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return before or after which target word markup goes that is no pair of tags."""
+    """Return the target word before or after which to put markup that is no pair of tags."""
     ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if ours and not anchor.follows_blank:
         return "after", ours[-1]

@@ -37,7 +37,7 @@ class SplitMarkup:
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text with an escaped translation, and its inline markup, for each sentence.
+        """Return the text with escaped translations, inline markup included, for its sentences.
 
         A sentence whose translation equals it stays as it was written. Markup inside of a sentence
         is placed by the sentence's links from source to target words, the surest first.
@@ -100,7 +100,7 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: str) -> Template:
-    """Join pieces to one string in which a private-use character stands for each one of markup."""
+    """Join pieces to a string with a private-use character in place of each piece of markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:

@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def end(self) -> int:
-        """Return the first line after the entry's last field."""
+        """Return the number of the first line after the entry's last field."""
         return max(one.end for one in self.fields.values())
 
     def find_translations(self) -> Mapping[str, str]:
@@ -85,7 +85,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before a line: a comment, or a field if it is a `match`."""
+    """Return whether an entry ends before a comment line, or before the field line in `match`."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":

@@ -41,7 +41,7 @@ class Attention:
         return Path(path)
 
     def save(self, folder: str | PathLike[str]) -> Path:
-        """Write the record to a new folder, as safetensors and JSON; return its path."""
+        """Write the attention record to a new folder, as safetensors and JSON; return its path."""
         save_record(self.record, folder)
         return Path(folder)
 

@@ -176,7 +176,7 @@ def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
 
 
 def describe_tendencies(view: AttentionView) -> dict[str, list[list[list[str | float]]]]:
-    """Return for each kind, layer and head: the label, its share, and the entropy in bits."""
+    """Return the tendency of every head, [kind][layer][head]: [label, share, entropy in bits]."""
     return {
         kind: [
             [[one.label, shorten(one.share), round(one.entropy, 2)] for one in heads]

@@ -31,7 +31,7 @@ DAMAGED = "write it again: `transduce attend MODEL TEXT --save FOLDER`"
 
 
 def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:
-    """Write a record to a new folder: all weights in float32, and everything else as JSON."""
+    """Write an attention record to a new folder: weights in float32, everything else as JSON."""
     values = asdict(replace(view, weights={}))
     del values["weights"]
     with atomic_folder(Path(folder), kind=KIND, about={"model": view.model.name}) as writer:
@@ -40,7 +40,7 @@ def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:
 
 
 def load_record(folder: str | PathLike[str]) -> AttentionView:
-    """Read a record from its folder after checking every byte; raise FolderError for damage."""
+    """Read an attention record from its folder; raise FolderError if the folder is damaged."""
     path = Path(folder)
     found = open_folder(path, KIND)
     values = read_json(found.read(RECORD, RECORD_LIMIT), path / RECORD)
@@ -54,7 +54,7 @@ def load_record(folder: str | PathLike[str]) -> AttentionView:
 
 
 def parse_record(values: Mapping[str, Any], weights: Mapping[str, Any]) -> AttentionView:
-    """Build a record from parsed JSON and its weights."""
+    """Build an attention record from parsed JSON and its weights."""
     sequences = {name: parse_sequence(values[name]) for name in ("source", "input", "output")}
     return AttentionView(
         model=ModelName(**values["model"]),
@@ -75,7 +75,7 @@ def parse_heads(values: Mapping[str, Any] | None) -> AlignmentHeads | None:
 
 
 def parse_sequence(values: Mapping[str, Any]) -> PieceSequence:
-    """Build a sequence from parsed JSON."""
+    """Build a sequence of pieces and words from parsed JSON."""
     words = tuple(Word(**word) for word in values["words"])
     return PieceSequence(tuple(values["pieces"]), words, values["text"])
 
@@ -96,5 +96,5 @@ def replace_alternatives(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_pieces(values: list[Mapping[str, Any]]) -> tuple[NextPiece, ...]:
-    """Build next pieces from parsed JSON."""
+    """Build the pieces that may come next, with probabilities, from parsed JSON."""
     return tuple(NextPiece(**one) for one in values)

@@ -30,7 +30,7 @@ def rank_next_pieces(
     output: Sequence[int],
     vocabulary: Vocabulary,
 ) -> list[OutputStep]:
-    """Return a step for each piece of the output, from the decoder's states before that piece."""
+    """Return an `OutputStep` for each output piece, from the decoder's state before the piece."""
     steps = list[OutputStep]()
     for part in states.split(SLICE):
         logits = model.logits(part)

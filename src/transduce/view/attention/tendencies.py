@@ -36,7 +36,7 @@ BROAD = 0.8  # a head with this fraction of the highest possible entropy is call
 @final
 @dataclass(frozen=True)
 class HeadTendency:
-    """What a head tends to read, the share of its weights on that, and their entropy."""
+    """What a head tends to attend to, the share of its weights there, and the weights' entropy."""
 
     label: str  # one of TENDENCIES, or "mixed", or "broad"
     share: float  # the largest of the shares, from 0 to 1
@@ -76,7 +76,7 @@ def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTend
 
 
 def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray, " Q"]:
-    """Return the entropy in bits of a query that reads all keys equally, for each query.
+    """Return each query's highest possible entropy in bits, that of equal weights on all keys.
 
     A query of the decoder's self-attention reads itself and earlier positions only.
     """
@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a head's tendency: "broad" if `is_broad`, else that of its largest share, if any."""
+    """Return a head's tendency: "broad" if `is_broad`, else by its largest share, or "mixed"."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}

@@ -38,7 +38,7 @@ def read_sequence(
 
 
 def readable_piece(vocabulary: Vocabulary, number: int) -> str:
-    """Return a piece as readable text; a label, which ends with a blank, without the blank."""
+    """Return the piece with id `number` as readable text, a label without its final blank."""
     piece = vocabulary.piece(number)
     return piece.removesuffix(BLANK) or piece
 
@@ -58,7 +58,7 @@ def find_word_starts(text: str) -> list[bool]:
 
 
 def character_kind(text: str, index: int) -> str:
-    """Return the kind of a character in its text: blank, letter, unspaced letter, punctuation."""
+    """Return a character's kind: " ", "letter", "unspaced" (without blanks) or "punctuation"."""
     one = text[index]
     if one in JOINERS and 0 < index < len(text) - 1:
         joins = JOINERS[one]

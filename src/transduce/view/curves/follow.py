@@ -71,7 +71,7 @@ class NewLines:
         self.searched = offset  # no line ends between `offset` and here
 
     def read(self) -> bytes | None:
-        """Return the new whole lines, b"" if there are none, or None if the file is another one.
+        """Return the new whole lines, b"" if there are none, or None if the file was replaced.
 
         The offset moves behind the lines. A line of more than `MAX_BYTES` is returned as one that
         is no JSON.

@@ -40,7 +40,7 @@ class Explainer:
     page: str = field(repr=False)
 
     def write_page(self, path: str | PathLike[str]) -> Path:
-        """Write the page, one file that requests nothing; return its path."""
+        """Write the explainer page, one HTML file that requests nothing; return its path."""
         write_atomically(resolve_output(Path(path)), self.page.encode())
         return Path(path)
 

@@ -32,7 +32,7 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
     """
     found: Rows = {}
     kernel = model.eval().kernel
-    with hooks(model, found):
+    with record_modules(model, found):
         try:
             model.kernel = build_recording_kernel(found, "encoder", len(model.encoder))
             memory = model.encode(Packed.from_sentences([source]))
@@ -49,8 +49,8 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
 
 
 @contextmanager
-def hooks(model: Transformer, found: Rows) -> Iterator[None]:
-    """Record the outputs of a model's modules in `found` while the context is open."""
+def record_modules(model: Transformer, found: Rows) -> Iterator[None]:
+    """Record the outputs of a model's modules in `found`, by name, within a with block."""
     handles = [
         module.register_forward_hook(hook)
         for module, hook in [*list_embedding_hooks(model, found), *list_layer_hooks(model, found)]
@@ -63,7 +63,7 @@ def hooks(model: Transformer, found: Rows) -> Iterator[None]:
 
 
 def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield the hooks of embeddings and positions; a shared embedding is called source first."""
+    """Yield (module, hook) of embeddings and positions; a shared embedding is called twice."""
     sides = iter(("source", "target"))
 
     def record_embedding(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
@@ -83,7 +83,7 @@ def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.M
 
 
 def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield the hooks of all sub-layers with their residuals and norms."""
+    """Yield (module, hook) of all sub-layers with their residuals and norms."""
     for stack in ("encoder", "decoder"):
         for number, layer in enumerate(getattr(model, stack), start=1):
             yield from hook_attention(f"{stack}.{number}.self", layer.self_attention, found)
@@ -97,7 +97,7 @@ def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Modul
 
 
 def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - self- or cross-attention
-    """Yield the hooks of W^O and of the projections to queries, keys and values."""
+    """Yield (module, hook) of W^O and of the projections to queries, keys and values."""
     yield attention.output, record_call(found, f"{name}.joined", f"{name}.output")
     if hasattr(attention, "query"):
         yield attention.query, record_parts(found, [f"{name}.q"], [attention.query.weight.shape[0]])
@@ -109,7 +109,7 @@ def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.
 
 
 def hook_residual(name: str, residual: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - PostNorm or PreNorm
-    """Yield the hooks of a residual: the sum, and the norm before or after it."""
+    """Yield (module, hook) of a residual connection: its sum, and the norm before or after it."""
     is_post = isinstance(residual, PostNorm)
     first = f"{name}.sum" if is_post else ""
     yield residual.norm, record_call(found, first, f"{name}.norm")

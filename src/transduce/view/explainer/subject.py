@@ -11,7 +11,7 @@ INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
 
 
 def require_explainable(translator: Translator, max_weights: int) -> None:
-    """Refuse an ensemble, another task or layer than the page computes, or too large a model."""
+    """Raise InputError for what a page cannot run: an ensemble, other tasks, layers or sizes."""
     if len(translator.models) > 1:
         fact = f"the explainer shows one model, and this is {len(translator.models)}"
         raise InputError(fact, "load one model of the ensemble")

@@ -28,12 +28,12 @@ class DataBlock:
 
 
 def json_block(identifier: str, value: object) -> DataBlock:
-    """Return a block of JSON. Equal values give equal bytes; NaN and infinity are refused."""
+    """Return a data block of JSON; equal values give equal bytes, NaN and infinity are refused."""
     return DataBlock(identifier, "application/json", encode_json(value))
 
 
 def base64_block(identifier: str, content: bytes) -> DataBlock:
-    """Return a block of base64, for `atob` in the page."""
+    """Return a data block of bytes in base64, which the page decodes."""
     return DataBlock(identifier, "text/plain", base64.b64encode(content).decode("ascii"))
 
 

@@ -29,11 +29,11 @@ def read_part(path: str) -> str:
 
 
 def join_scripts(paths: Iterable[str]) -> str:
-    """Return the modules as one script in strict mode: their names are shared, but not global."""
+    """Return script modules as one strict-mode script; they share their names, none is global."""
     modules = "".join(squeeze_script(read_part(path)) for path in paths)
     return f'(() => {{\n"use strict";\n{modules}}})();\n'
 
 
 def join_styles(paths: Iterable[str]) -> str:
-    """Return the style sheets as one."""
+    """Return the style sheets at these paths, joined to one."""
     return "".join(squeeze_style(read_part(path)) for path in paths)

@@ -47,7 +47,7 @@ def join_encoder_words(view: AttentionView) -> WordWeights:
 def draw_paper_figure(
     view: AttentionView, figure: PaperFigure, layer: int, heads: Sequence[int] = ()
 ) -> str:
-    """Return a figure of the paper as SVG, drawn from one layer of a record.
+    """Draw a figure of the paper as SVG from one layer (number from 1) of an attention record.
 
     `heads` are those of the paper if none are given.
     """

@@ -48,7 +48,7 @@ class KindSums:
         self.queries += count
 
     def describe(self, layer: int, head: int) -> tuple[HeadTendency, float]:
-        """Return the tendency of a head, by index, over all queries, and its mean distance."""
+        """Return a head's tendency and mean distance over all queries, given indices from 0."""
         shares = np.asarray(self.shares)[layer, head] / self.queries
         entropy = float(np.asarray(self.entropy)[layer, head]) / self.queries
         is_broad = entropy >= BROAD * max(self.highest / self.queries, 1.0)

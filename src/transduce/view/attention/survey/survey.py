@@ -63,7 +63,7 @@ def survey(
     pairs: int = PAIRS,
     on_head: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> HeadSurvey:
-    """Return what each head of a model does on sentence pairs, and the loss without it.
+    """Return what each head of a model does on sentence pairs, and the loss without the head.
 
         survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
         print(survey.loss, [(head.kind, head.loss) for head in survey.heads])
@@ -235,7 +235,7 @@ def sum_log_probs(model: Transformer, states: torch.Tensor, target: Packed) -> f
 
 
 def describe(sums: SurveySums, head: Head, loss: float) -> SurveyedHead:
-    """Return the averages of a head from sums; `loss` is what its removal adds to the loss."""
+    """Return a head's averages from `sums`, with `loss`: how much the loss grows without it."""
     kind, layer, number = head
     tendency, distance = sums.kinds[kind].describe(layer - 1, number - 1)
     aligned = None
