@@ -26,9 +26,9 @@ AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --cho
 def save_alignment_heads(
     folder: Path, model_hash: str, heads: AlignmentHeads, about: Mapping[str, object]
 ) -> Path:
-    """Write a model folder's alignment.json: the heads for word alignment, and `about` them.
+    """Write a model folder's alignment.json: the chosen heads, and `about`, how they were chosen.
 
-    `model_hash` is the sha256 of the folder's manifest; `about` says how the heads were chosen.
+    `model_hash` is the sha256 of the folder's manifest; `about` has entries such as scores.
     Return the path of the file.
     """
     values = {"layer": heads.layer, "heads": list(heads.heads), "shifted": heads.shifted}

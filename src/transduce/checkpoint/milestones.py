@@ -21,7 +21,7 @@ MAX_BYTES = 24_000_000  # the largest snapshot that is kept: about 5 million wei
 
 
 def keep_milestones(run: Path, old: list[int]) -> list[int]:
-    """Move those `old` steps' snapshots that are milestones to a folder; return the other steps.
+    """Move the milestones among the snapshots of steps `old` to a folder; return the other steps.
 
     A snapshot is a milestone if its files are small and its step is at least twice the last
     milestone's.

@@ -128,7 +128,7 @@ def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
 
 
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
-    """Return the tensors of a file in a step's folder; refuse another `value_count`, if given."""
+    """Return the tensors of file `name` in a step's folder; refuse another `value_count`."""
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
 

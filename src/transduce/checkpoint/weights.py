@@ -93,7 +93,7 @@ def read_header(stream: HashingReader, file: Path) -> dict[str, TensorEntry]:
 
 
 def parse_entry(name: str, entry: object, file: Path) -> TensorEntry:
-    """Return one entry of a safetensors header; FolderError if its parts do not agree."""
+    """Return a tensor's entry of a safetensors header; FolderError if size and offsets disagree."""
     match entry:
         case {
             "dtype": str(dtype),
@@ -133,7 +133,7 @@ def require_matching_tensors(
     *,
     file: Path | None = None,
 ) -> dict[str, Tensor]:
-    """Return the weights unchanged; raise an error if a name or shape is not as expected."""
+    """Return the weights unchanged; raise an error if names or shapes differ from `expected`."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
             raise FolderError(f"tensor {name!r} is missing", DAMAGED, file=file)

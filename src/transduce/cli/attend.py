@@ -91,7 +91,7 @@ def command(
         warn_if_unfinished(choice.folders)
         survey_corpus(choice, text, output, {**option_values, "save": save, "quiet": quiet})
         return
-    require_possible(output, save, option_values)
+    require_consistent_options(output, save, option_values)
     warn_if_unfinished(choice.folders)
     view = record(choice, text, option_values)
     for note in () if quiet else view.notes:
@@ -106,7 +106,9 @@ def command(
         write_output(view, output, option_values)
 
 
-def require_possible(output: Path | None, save: Path | None, option_values: dict[str, Any]) -> None:
+def require_consistent_options(
+    output: Path | None, save: Path | None, option_values: dict[str, Any]
+) -> None:
     """Refuse options by which nothing would be written, or which need an option that is missing."""
     require(bool(output or save or option_values["find"]), "nothing to write", "-o page.html")
     require(not option_values["gold"], "--gold is for a survey", "add --survey")

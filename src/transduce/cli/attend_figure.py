@@ -37,7 +37,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # generic in later ve
 
 
 def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options of the paper's figures."""
+    """Add to a click command the options for drawing Figures 3 to 5 of the paper."""
     for option in reversed(
         (
             click.option(

@@ -21,7 +21,7 @@ OF_ONE_TEXT = ("save", "figure", "layers", "find")  # options for one text, not 
 
 
 def survey_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options of the survey of heads."""
+    """Add to a click command the options for a survey of all attention heads."""
     for option in reversed(
         (
             click.option(

@@ -70,7 +70,7 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choose_for_machine(count_lines: Callable[[int], int], folders: tuple[Path, ...]) -> int:
-    """Choose a number of workers by input lines, idle cores and free memory; 1 on a GPU."""
+    """Choose how many workers load the models in `folders`, by lines, idle cores, free memory."""
     from transduce.machine.cpus import available_cpus
 
     cores = available_cpus()

@@ -38,7 +38,7 @@ def table4(
     changes: Sequence[tuple[str, str]],
     **files: Path | float | None,
 ) -> None:
-    """Train RECIPE as a parser, score it on test trees, and print it with Table 4 of the paper.
+    """Train RECIPE as a parser, score it on test trees, and print the score with Table 4.
 
     RECIPE is table4/wsj unless another one is named. The same command again resumes. The table
     also has baselines without a network: a flat tree, right-branching, noun chunks, and a

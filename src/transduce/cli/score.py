@@ -111,7 +111,7 @@ def command(
 
 
 def find_file_kind(given: Mapping[str, object], references: int) -> str:
-    """Return the option of the files' kind, or "" for text; refuse options for other files."""
+    """Return the option that says what the files are, such as --spans; "" for plain text."""
     kinds = [kind for kind in OPTIONS if kind and given[kind.removeprefix("--")]]
     if len(kinds) > 1:
         raise InputError(f"{' and '.join(kinds)} are of different files", "choose one of them")

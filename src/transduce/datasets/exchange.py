@@ -197,7 +197,7 @@ def send_request(
 
 
 def broken_error(error: Exception, watchdog: Watchdog) -> BrokenError:
-    """Build the BrokenError for a failure of a connection."""
+    """Build the BrokenError that describes why a connection failed or the watchdog cut it."""
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if watchdog.has_expired or isinstance(reason, TimeoutError):
         return silent_error(watchdog)

@@ -13,7 +13,7 @@ PLAIN = f"https://raw.githubusercontent.com/{COMMIT}/datasets/statmt/wmt_newstes
 
 
 def statmt_addresses(path: str) -> tuple[str, ...]:
-    """Return the addresses of a file on WMT's own site, one for each of its host names."""
+    """Return a file's addresses on WMT's own site, statmt.org, one for each form of its name."""
     return tuple(
         f"{start}statmt.org/{path}" for start in ("https://www.", "https://", "http://www.")
     )

@@ -56,7 +56,7 @@ class VerifiedFolder:
 
     @contextmanager
     def open(self, name: str) -> Iterator["HashingReader"]:
-        """Open a file whose sha256 is checked at the end of the block; do not use its bytes before.
+        """Open a file for a with block; its bytes are checked, and to be trusted, only after it.
 
         If the block raises FolderError and the file differs from the manifest, the error names that
         difference.

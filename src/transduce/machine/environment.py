@@ -56,7 +56,7 @@ def cpu_model_name() -> str:
 
 
 def read_environment(state: Mapping[str, Any], file: Path) -> dict[str, str]:
-    """Return the environment in a checkpoint's state.json; FolderError if it holds no texts."""
+    """Return the environment stored in a checkpoint's state; FolderError if it is malformed."""
     match state.get("environment"):
         case dict(found) if all(isinstance(value, str) for value in found.values()):
             return found

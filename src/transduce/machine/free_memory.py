@@ -21,7 +21,7 @@ def free_memory_bytes() -> float:
 
 
 def free_address_bytes() -> float:
-    """Return what `ulimit -v` leaves of this process's address space, in bytes, or infinity."""
+    """Return how many bytes of address space `ulimit -v` still allows this process, or infinity."""
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most == resource.RLIM_INFINITY or not STATM.exists():
         return math.inf

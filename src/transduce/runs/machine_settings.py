@@ -54,7 +54,7 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 
 
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
-    """Return the micro-batch size in tokens that fits in memory; halve it if a trial update fails.
+    """Return the micro-batch size that fits in memory, in tokens; half if a trial update fails.
 
     A trial update tests the largest micro-batch if memory may not suffice for it. Where a control
     group limits memory, the system would kill the process without an error, so the estimate alone
@@ -91,7 +91,7 @@ def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> boo
 
 
 def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
-    """Make one update of a new model on the longest pairs, `tokens` tokens, and discard it."""
+    """Make one update of a new model on the longest pairs (`tokens` tokens); discard the model."""
     source, target = map(len, prepared.vocabularies)
     model = build_transformer(recipe.architecture, source, target, recipe.training.seed)
     model.to(select_device())
@@ -103,7 +103,7 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
 
 
 def select_longest(store: Store, tokens: int) -> Int[np.ndarray, " P"]:
-    """Return the indices of the longest P pairs that have at most `tokens` tokens, at least one."""
+    """Return indices of the P longest pairs: at most `tokens` tokens in all, at least one pair."""
     lengths = store.source_lengths.astype(np.int64) + store.target_lengths
     order = np.argsort(-lengths, kind="stable")
     return order[: max(1, int((lengths[order].cumsum() <= tokens).sum()))]

@@ -10,10 +10,10 @@ from transduce.errors import InputError
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse an existing path unless it is a folder of the given kind, such as "run".
+    """Refuse an existing path that has neither the file `sign` nor only files named in `ours`.
 
-    A folder is of this kind if it has the file `sign`, or only hidden files and files named in
-    `ours`, which are written before `sign`.
+    Such a folder is no folder of the given kind, such as "run": the files `ours` are written before
+    `sign`. Hidden files are allowed.
     """
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return

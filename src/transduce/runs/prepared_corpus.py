@@ -123,7 +123,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
     """Refuse a corpus prepared with other data settings, except for tokens per update."""
-    wanted, found = (settings_of_stores(one) for one in (data, prepared.data))
+    wanted, found = (select_store_settings(one) for one in (data, prepared.data))
     differ = [name for name in wanted if wanted[name] != found[name]]
     if differ:
         name = differ[0]
@@ -134,7 +134,7 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
         )
 
 
-def settings_of_stores(data: Data) -> dict[str, object]:
+def select_store_settings(data: Data) -> dict[str, object]:
     """Return the data settings that affect a store's content: all but tokens per update."""
     every = dataclasses.asdict(data)
     return {name: value for name, value in every.items() if name not in BUDGETS}
@@ -148,13 +148,17 @@ def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
         stands, known = read_declared_inputs(folder)
-        if settings_of_stores(stands) == settings_of_stores(data) and known == dict(inputs):
+        if select_store_settings(stands) == select_store_settings(data) and known == dict(inputs):
             return
         if all(
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
-            what = "settings" if settings_of_stores(stands) != settings_of_stores(data) else "input"
+            what = (
+                "settings"
+                if select_store_settings(stands) != select_store_settings(data)
+                else "input"
+            )
             raise InputError(f"was prepared from other {what}", OTHER_FOLDER, file=folder)
         remove_parts(folder)
     ensure_folder(folder)
@@ -275,7 +279,7 @@ def encode_split(
     on_progress: OnProgress,
 ) -> None:
     """Clean the pairs of one split, encode them as ids, and write them to the split's store."""
-    rules = data if folder.name == "train" else dev_rules(data)
+    rules = data if folder.name == "train" else build_dev_settings(data)
     cleaner = Cleaner(rules, find_task_kind(data).normalise)
     build_store(
         folder,
@@ -291,7 +295,7 @@ def encode_split(
     )
 
 
-def dev_rules(data: Data) -> Data:
+def build_dev_settings(data: Data) -> Data:
     """Return data settings for a development set: cleaning drops only empty or too long pairs."""
     return dataclasses.replace(
         data,

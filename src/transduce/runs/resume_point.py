@@ -76,7 +76,7 @@ def restore_checkpoint(
 
 
 def require_update_count(checkpoint: Checkpoint) -> None:
-    """Raise FolderError if Adam's count of updates is none, or above the checkpoint's step."""
+    """Raise FolderError unless Adam's count of updates lies between 0 and the checkpoint's step."""
     updates = checkpoint.moments[UPDATES].item()
     if updates not in range(checkpoint.step + 1):
         fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"

@@ -10,7 +10,7 @@ from transduce.settings.fields import require
 @final
 @dataclass(frozen=True)
 class AlignmentHeads:
-    """The decoder layer, the heads of its cross-attention, and the step that give word links.
+    """Which decoder layer, cross-attention heads and decoding step give the word alignment.
 
     If `shifted`, the links of a target piece are those of the step that reads the piece, one after
     the step that writes it (Chen et al. 2020).

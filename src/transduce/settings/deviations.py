@@ -31,7 +31,7 @@ def list_deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:
 
 
 def describe_source(path: str) -> tuple[bool, str]:
-    """Return whether the paper prints a value for a setting, and a sentence that explains it."""
+    """Return whether the paper prints a setting's value, and a sentence that explains the value."""
     metadata = find_setting(path)[1].metadata
     section, explanation = metadata["section"], metadata["says"]
     stands = (

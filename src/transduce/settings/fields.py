@@ -28,7 +28,7 @@ def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - a
 
 
 def require_types(owner: object) -> None:
-    """Raise InputError unless each field of `owner` has its type; a float may be a whole number."""
+    """Raise InputError unless all fields of the dataclass `owner` have their types."""
     for field in dataclasses.fields(owner):  # type: ignore[arg-type]  # settings are dataclasses
         value, wanted = getattr(owner, field.name), field.type
         fits = type(value) is wanted or (wanted is float and type(value) is int)

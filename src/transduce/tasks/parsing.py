@@ -133,7 +133,7 @@ class Parsing:
         )
 
     def word_number(self, symbol: Symbol) -> int:
-        """Return a numbered word symbol's word number, from 1; 0 for a symbol that is any word."""
+        """Return the number, from 1, of the word that a numbered symbol means; else 0."""
         is_numbered = self.form == "numbered" and symbol.kind is SymbolKind.WORD
         return NUMBERED_SYMBOLS.index(symbol.label) + 1 if is_numbered else 0
 

@@ -132,7 +132,7 @@ def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
 
 
 def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the special symbol's id `key` of config.json; FolderError if it is no id."""
+    """Return the special symbol's id `key` of config.json; FolderError if it is no whole number."""
     found = values.get(key)
     if type(found) is not int or found < 0:
         raise FolderError(f"{key} is {found!r}, not an id", "look at the path", file=file)
