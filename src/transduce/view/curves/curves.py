@@ -79,7 +79,7 @@ def encode_curves(
 
 
 def read_logs(runs: Sequence[Path]) -> dict[str, tuple[Path, RunLog]]:
-    """Read the logs of runs, each by its name: the shortest end of its path that no other has."""
+    """Map each run's name, the shortest unique end of its path, to its folder and its log."""
     require(bool(runs), "no run was named", "transduce.curves('run')")
     return {name: (run, read_run_log(run)) for name, run in zip(name_runs(runs), runs, strict=True)}
 

@@ -87,7 +87,7 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
 
 
 def resolve_resumes(part: LogPart) -> RunLog:
-    """Return a log without void lines: those about later steps than a resume that follows them.
+    """Return a log without the lines that a later resume at an earlier step made void.
 
     Updates without a possible step, or not after the update before, are counted as unreadable.
     """
