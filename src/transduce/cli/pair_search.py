@@ -21,7 +21,7 @@ def run_on_files(
     processes: Processes,
     on_warning: WarningPrinter,
 ) -> "Iterator[Output]":
-    """Yield an `Output` for each line of a target file, scored or aligned with its source line.
+    """Yield the `Output` of `method`, score or align, for each line of a source and a target file.
 
     Worker processes share the lines if `processes` chooses more than one.
     """

@@ -62,7 +62,7 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
     """Open a downloaded file as a stream, or, if it is an archive, the member that `text` names."""
     name = text.download.name.lower()
     if name.endswith(TARS):
-        with open_tape(path, name) as tape, open_tar_member(tape, text.member, path) as stream:
+        with open_tar(path, name) as tape, open_tar_member(tape, text.member, path) as stream:
             yield stream
     elif name.endswith(".zip"):
         with (
@@ -77,8 +77,8 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 
 @contextmanager
-def open_tape(path: Path, name: str) -> Iterator[tarfile.TarFile]:
-    """Open a tar archive, packed as its name says, to be read once from its start."""
+def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
+    """Open a tar archive, unpacked by the ending of `name`, to be read once from its start."""
     unpack = OPENERS.get(posixpath.splitext(name.replace(".tgz", ".gz"))[1])
     with ExitStack() as stack:
         stream = stack.enter_context(path.open("rb"))

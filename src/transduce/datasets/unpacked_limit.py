@@ -41,6 +41,6 @@ class LimitedStream(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        """Close this stream and the one under it."""
+        """Close this stream and the stream that it reads."""
         self.stream.close()
         super().close()

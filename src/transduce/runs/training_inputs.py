@@ -85,7 +85,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse text files with a prepared corpus, old text without a parent, a share without old."""
+    """Refuse texts beside a prepared corpus; old text without a parent; a share without text."""
     texts = (inputs.train, inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
