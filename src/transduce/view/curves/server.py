@@ -174,7 +174,7 @@ def stream_lines(
 
 
 def encode_message(number: int, lines: bytes, reached: Sequence[int]) -> bytes:
-    """Encode a server-sent event: run `number`'s new lines, and the offsets `reached` in all logs."""
+    """Encode a server-sent event: a run's new lines, and the offsets reached in all logs."""
     identity = ",".join(map(str, reached)).encode()
     place = f"{number} {reached[number]}".encode()
     data = [place, *lines.replace(b"\r", b" ").split(b"\n")]
