@@ -36,6 +36,17 @@ def test_json_is_one_object(evaluate):
     assert found["perplexity"]["pieces"] > 20
 
 
+def test_the_search_is_that_of_translate_with_the_same_options(evaluate, call, corpus, model):
+    options = ("--beam=1", "--penalty=none", "--extra-length=3")
+    ended = evaluate("--json", *options, "-o", corpus / "out")
+    search = json.loads(ended.stdout)["recipe"]["search"]
+    assert (search["beam"], search["penalty"], search["extra_length"]) == (1, "none", 3)
+    call("translate", model, corpus / "d.en", *options, "-o", corpus / "ours")
+    assert (corpus / "ours").read_bytes() == (corpus / "out").read_bytes()
+    evaluate("-o", corpus / "recipe's")
+    assert (corpus / "recipe's").read_bytes() != (corpus / "out").read_bytes()
+
+
 def sha256(file):
     return hashlib.sha256(file.read_bytes()).hexdigest()
 

@@ -162,7 +162,17 @@ def test_a_missing_argument_is_named_with_a_hint(call):
     assert ended.code == 2
     assert ended.stderr == (
         "error: missing argument 'RECIPE'\n"
-        "hint: `transduce recipes show --help` says how it is used\n"
+        "hint: usage: transduce recipes show [OPTIONS] RECIPE; --help lists the options\n"
+    )
+
+
+def test_a_missing_choice_is_answered_with_all_choices_in_one_line(call):
+    ended = call("draw")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: missing argument '{positions|rate}'. Choose from: positions, rate\n"
+        "hint: usage: transduce draw [OPTIONS] {positions|rate} [RECIPE]...; "
+        "--help lists the options\n"
     )
 
 

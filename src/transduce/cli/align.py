@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("source", type=FILE)
 @click.argument("target", type=FILE)
-@options.output
+@options.output("The file to write (default: standard output).")
 @click.option("--layer", type=click.IntRange(min=1), help="Layer of the decoder, from 1.")
 @click.option("--heads", type=Numbers(), help="Heads, such as 1,4 (default: all of the layer).")
 @click.option(

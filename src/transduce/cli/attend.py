@@ -34,7 +34,7 @@ LARGE = 20_000_000  # for a page of more bytes a message says how to make it sma
 @click.command("attend")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("text", required=False)
-@options.output
+@options.output("The page (.html) or the figure (.svg) to write.")
 @click.option(
     "--target", help="The output to show, instead of the model's own; with --survey a file."
 )

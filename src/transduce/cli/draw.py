@@ -14,7 +14,7 @@ from transduce.settings import Recipe
 @click.command("draw")
 @click.argument("what", type=click.Choice(["positions", "rate"]))
 @click.argument("recipes", nargs=-1, type=options.RecipeName(), metavar="[RECIPE]...")
-@options.output
+@options.output("The picture to write, a name in .svg.")
 @click.option(
     "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
 )

@@ -15,6 +15,8 @@ from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     TranslatorChoice,
     WarningPrinter,
+    beam_options,
+    choose_search,
     ensemble_option,
     load_in_worker,
     precision_option,
@@ -40,6 +42,7 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
     "metrics",
     type=click.Choice(list(METRICS)),
     multiple=True,
+    metavar="METRIC",
     help="A score to take; may be repeated (default: the task's; bleu, chrf and ter for "
     "translation). `transduce score --help` lists them.",
 )
@@ -49,10 +52,11 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
     help="The language of REFERENCE, if the model's recipe does not name it by its code.",
 )
 @ensemble_option
+@beam_options
 @precision_option
 @strict_option
 @process_options
-@options.output
+@options.output("A file for the translations (trees, labels).")
 @options.as_json
 def command(
     *,
@@ -83,8 +87,9 @@ def command(
     )
     options.require_writable(output, source, reference)
     folders = (option_values["model"], *option_values["ensemble"])
+    precision, strict = option_values["precision"], option_values["strict"]
     choice = TranslatorChoice(
-        folders, {}, precision=option_values["precision"], strict=option_values["strict"]
+        folders, choose_search(option_values), precision=precision, strict=strict
     )
     warn_if_unfinished(folders)
     files = (source, reference)

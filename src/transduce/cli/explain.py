@@ -12,7 +12,7 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
 @click.command("explain")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@options.output
+@options.output("The page to write, a name in .html.")
 @click.option("--exact", is_flag=True, help="Store weights in 32 bits, instead of 16.")
 @click.option(
     "--max-weights",

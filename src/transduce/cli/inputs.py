@@ -19,7 +19,7 @@ PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the options that name files of parallel texts, trees and tagged tokens."""
-    return parallel_options(treebank_options(command))
+    return parallel_options(tree_options(tag_options(command)))
 
 
 def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,8 +58,8 @@ def old_text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options that name files of trees and of tagged tokens."""
+def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add to a command the options that name files of trees."""
     for option in reversed(
         (
             click.option(
@@ -77,6 +77,16 @@ def treebank_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.FloatRange(min=0, min_open=True),
                 help="Silver trees for each tree of --trees; default 1.",
             ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add to a command the options that name files of tagged tokens."""
+    for option in reversed(
+        (
             click.option(
                 "--tags",
                 type=FILE,

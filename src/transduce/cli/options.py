@@ -1,6 +1,7 @@
 """Options that several commands share, so that their help and meaning are equal everywhere."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,13 @@ scale = click.option(
     help="Make the recipe smaller; `transduce recipes scales` describes the scales.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-output = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The file or folder to write the result to.",
-)
+
+
+def output(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Build the option -o for a file or folder that a command may write."""
+    return click.option("-o", "--output", type=click.Path(path_type=Path), help=help_text)
+
+
 quiet = click.option(
     "--quiet", is_flag=True, help="Print only warnings and errors besides the result."
 )

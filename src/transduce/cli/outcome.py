@@ -114,6 +114,12 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         options = [name for p in context.command.get_params(context) for name in p.opts]
         known = [name for name in options if name.startswith("-")]
         return f"unknown option {error.option_name}", suggest_names(error.option_name, known)
-    fact = error.format_message().rstrip(".")
-    path = context.command_path if context is not None else "transduce"
-    return fact[:1].lower() + fact[1:], f"`{path} --help` says how it is used"
+    fact = " ".join(error.format_message().split()).rstrip(".")  # choices are on lines of their own
+    fact, path = (
+        fact[:1].lower() + fact[1:],
+        "transduce" if context is None else context.command_path,
+    )
+    if isinstance(error, click.MissingParameter) and context is not None:
+        usage = " ".join([path, *context.command.collect_usage_pieces(context)])
+        return fact, f"usage: {usage}; --help lists the options"
+    return fact, f"`{path} --help` says how it is used"

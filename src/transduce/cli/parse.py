@@ -40,7 +40,7 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 @click.command("parse")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("input", type=FILE, default="-")
-@options.output
+@options.output("The file to write (default: standard output).")
 @ensemble_option
 @click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into words.")
 @click.option(

@@ -38,7 +38,16 @@ def count_file_lines(path: Path, most: int) -> int:
     return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
 
 
-def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
+WORKERS_HELP = (
+    "Processes of one thread each; in float32 results do not depend on it (default: one for every "
+    "1,000 lines of a file, limited by idle cores and free memory)."
+)
+THREADS_HELP = "Threads of a single process, for line-by-line work on cores that are idle."
+
+
+def process_options(
+    command: Callable[..., Any], workers_help: str = WORKERS_HELP, threads_help: str = THREADS_HELP
+) -> Callable[..., Any]:
     """Add the options --workers and --threads to a command, whose function gets `processes`."""
 
     @functools.wraps(command)
@@ -53,17 +62,8 @@ def process_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(processes=Processes(workers, threads or 1), **others)
 
     for option in (
-        click.option(
-            "--threads",
-            type=click.IntRange(min=1),
-            help="Threads of a single process, for line-by-line work on cores that are idle.",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(min=1),
-            help="Processes of one thread each; in float32 results do not depend on it (default: "
-            "one for every 1,000 lines of a file, limited by idle cores and free memory).",
-        ),
+        click.option("--threads", type=click.IntRange(min=1), help=threads_help),
+        click.option("--workers", type=click.IntRange(min=1), help=workers_help),
     ):
         with_processes = option(with_processes)
     return with_processes

@@ -47,7 +47,7 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later vers
     show_default=True,
     help="Threads of torch. With one, the start of threads does not blur how time grows.",
 )
-@options.output
+@options.output("A folder for the table as Markdown, CSV and JSON.")
 @plotted
 @options.as_json
 @options.quiet

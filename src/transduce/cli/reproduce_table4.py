@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.inputs import corpus_options, read_corpus_options
+from transduce.cli.inputs import read_corpus_options, tree_options
 from transduce.settings import Recipe
 
 
 @click.command("table4")
 @click.argument("recipe", type=options.RecipeName(), default="table4/wsj")
-@corpus_options
+@tree_options
 @click.option(
     "--test-trees",
     type=click.Path(path_type=Path),

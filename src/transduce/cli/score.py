@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, final
 
 import click
 
@@ -17,7 +17,6 @@ from transduce.scores.brackets import PARAMETERS
 from transduce.scores.score_texts import USUAL_METRICS, score
 from transduce.scores.spans import SCHEMES
 
-KINDS = "; ".join(f"{name}: {metric.description}" for name, metric in METRICS.items())
 OPTIONS = {  # for each kind of file, the names of the options that apply to it
     "": ("metrics", "language"),
     "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
@@ -26,7 +25,17 @@ OPTIONS = {  # for each kind of file, the names of the options that apply to it
 }
 
 
-@click.command("score")
+@final
+class ScoreCommand(click.Command):
+    """A command whose `--help` ends with the list of all metrics."""
+
+    def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the name and the description of every metric."""
+        with formatter.section("Metrics"):
+            formatter.write_dl([(name, metric.description) for name, metric in METRICS.items()])
+
+
+@click.command("score", cls=ScoreCommand)
 @click.argument("hypotheses")
 @click.argument("references", metavar="REFERENCE...", nargs=-1, required=True)
 @click.option(
@@ -34,7 +43,9 @@ OPTIONS = {  # for each kind of file, the names of the options that apply to it
     "metrics",
     type=click.Choice(list(METRICS)),
     multiple=True,
-    help=f"What to compute; may be repeated (default: {', '.join(USUAL_METRICS)}). {KINDS}.",
+    metavar="METRIC",
+    help=f"What to compute, of the metrics below; may be repeated (default: "
+    f"{', '.join(USUAL_METRICS)}).",
 )
 @click.option(
     "--language",

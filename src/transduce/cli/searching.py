@@ -183,10 +183,15 @@ def choose_translator(
         "--sample and --beam exclude each other",
         "give one of them; --nbest is the number of samples",
     )
-    search = {name: given[name] for name in SEARCH if name in given}
+    search = choose_search(options)
     sampling = Sampling(**of_sampling) if given["sample"] else None
     precision, strict = given["precision"], given["strict"]
     return TranslatorChoice(folders, search, sampling, nbest, precision, strict)
+
+
+def choose_search(options: Mapping[str, Any]) -> dict[str, int | float | str]:
+    """Return the search settings among a command's options that were given a value."""
+    return {name: options[name] for name in SEARCH if options.get(name) is not None}
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:

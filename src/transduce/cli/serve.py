@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import ipaddress
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,8 @@ import click
 from transduce.cli import display
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
-    SEARCH,
     beam_options,
+    choose_search,
     precision_option,
     warn_if_unfinished,
 )
@@ -58,7 +59,11 @@ if TYPE_CHECKING:
 )
 @beam_options
 @precision_option
-@process_options
+@partial(
+    process_options,
+    workers_help="Search processes of one thread for each model (default: 1).",
+    threads_help="Threads of a model's only process (default: 1).",
+)
 def command(
     *,
     models: tuple[Path, ...],
@@ -86,7 +91,7 @@ def command(
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
 
-    search = {name: option_values[name] for name in SEARCH if option_values.get(name) is not None}
+    search = choose_search(option_values)
     choices = [
         ModelChoice(folder, search, option_values["precision"], processes.threads)
         for folder in models

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command("tag")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("input", type=FILE, default="-")
-@options.output
+@options.output("The file to write (default: standard output).")
 @ensemble_option
 @click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into tokens.")
 @click.option(

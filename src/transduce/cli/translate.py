@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.command("translate")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("input", type=FILE, default="-")
-@options.output
+@options.output("The file to write (default: standard output).")
 @ensemble_option
 @click.option("--prefix", type=FILE, help="A file with the forced beginning of each line's output.")
 @search_options

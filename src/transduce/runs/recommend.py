@@ -5,12 +5,14 @@ GPU the largest size is not chosen, since it would train for days. Each choice i
 reason, and `--set` overrides it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import final
 
 from transduce.runs.prepared_corpus import read_side
-from transduce.runs.texts import Pairs, clean_pairs, take_pairs
+from transduce.runs.texts import FilePair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.recipe import Value, with_changes
 from transduce.text.clean import Cleaner
@@ -19,6 +21,7 @@ from transduce.vocabulary import max_vocabulary_size
 PASSES = 30  # number of passes over the corpus, unless FEWEST or MOST bounds the updates
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
 PIECE = 4  # average number of characters of a piece, roughly
+UNNAMED = ("source", "target")  # the languages of a text whose file names do not tell them
 
 
 @final
@@ -77,14 +80,15 @@ def recommend_recipe(
     counts = count_corpus(train, wanted.data, on_progress)
     allowed = LADDER if has_gpu else LADDER[:-1]
     size = next((step for step in allowed if counts.pairs <= step.up_to), allowed[-1])
+    source_language, target_language = read_languages(train)
     start = Recipe(
         name="fitted",
         about=f"chosen for {counts.pairs:,} pairs",
         architecture=size.architecture,
         data=Data(
             corpus="your own",
-            source_language="source",
-            target_language="target",
+            source_language=source_language,
+            target_language=target_language,
             vocabulary_size=wanted.data.vocabulary_size
             if "data.vocabulary_size" in changes
             else recommend_vocabulary_size(train, wanted, counts, size.symbols),
@@ -100,6 +104,21 @@ def recommend_recipe(
         steps = sized.training.steps
     recipe = with_changes(sized, {**build_schedule(steps), **changes})
     return recipe, explain_choice(recipe, counts, steps / per_pass, has_gpu=has_gpu)
+
+
+def read_languages(train: Pairs) -> tuple[str, str]:
+    """Return the languages that both file names end in, as a.en.gz and a.de; else UNNAMED."""
+    if not isinstance(train, FilePair):
+        return UNNAMED
+    source, target = (read_language(file) for file in (train.source, train.target))
+    return (source, target) if source and target and source != target else UNNAMED
+
+
+def read_language(file: Path) -> str:
+    """Return the two letters that end a file name, compression aside; "" for any other end."""
+    name = re.sub(r"\.(gz|xz|zst)$", "", file.name)
+    found = re.search(r"\.([a-z]{2})$", name)
+    return found[1] if found else ""
 
 
 def build_schedule(steps: int) -> dict[str, Value]:
@@ -154,11 +173,16 @@ def explain_choice(
     """Return sentences that explain the settings of a recommended recipe."""
     sizes, data, training = recipe.architecture, recipe.data, recipe.training
     machine = "a GPU" if has_gpu else "no GPU"
+    languages = (data.source_language, data.target_language)
     return [
         f"{counts.pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
         f"layers, d_model {sizes.d_model}, d_ff {sizes.d_ff}, dropout {sizes.dropout}",
         f"{counts.words:,} different words: a vocabulary of {data.vocabulary_size:,} symbols",
         f"updates of {data.source_tokens:,} tokens a side: {training.steps:,} of them are about "
         f"{passes:.0f} passes over the corpus",
+        f"languages: {' to '.join(languages)}"
+        if languages != UNNAMED
+        else "languages not known: --set data.source_language=en and data.target_language=de, "
+        "which `serve` and `export` need",
         "another choice: --set architecture.layers=6 and so on, or a recipe by name",
     ]
