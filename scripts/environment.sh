@@ -10,7 +10,8 @@ environment() {
   [ "$(cat "$stamp" 2>/dev/null)" = "$(fingerprint)" ] && return
   echo "making .venv (once; some minutes) …" >&2
   make_venv
-  has_torch || install_torch
+  has_torch || { echo "installing PyTorch …" >&2; install_torch; }
+  echo "installing transduce and the other packages …" >&2
   install_transduce "$extra"
   fingerprint > "$stamp"
 }

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from transduce.scores.brackets.files import score_trees
     from transduce.scores.score_texts import score
     from transduce.scores.spans.files import score_tags
+    from transduce.training.callbacks import TrainingCallbacks
     from transduce.view.attention.attend import attend
     from transduce.view.attention.survey.survey import survey
     from transduce.view.curves.curves import curves
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "TrainingCallbacks",
     "__version__",
     "align",
     "attend",
@@ -70,8 +72,9 @@ __all__ = [
     "verify",
 ]
 
-FUNCTIONS = MappingProxyType(  # the module that each public function is defined in
+FUNCTIONS = MappingProxyType(  # the module that each public function or class is defined in
     {
+        "TrainingCallbacks": "transduce.training.callbacks",
         "align": "transduce.inference.align",
         "attend": "transduce.view.attention.attend",
         "average": "transduce.runs.average",

@@ -13,7 +13,8 @@ TEXT = "the dog sees a cat."
 
 def test_a_page_of_a_text_and_the_models_own_output(call, babbler, tmp_path):
     ended = call("attend", babbler, TEXT, "-o", tmp_path / "page.html")
-    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr == f"the page: {tmp_path / 'page.html'}\n"
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "␣sees" in page or "sees" in page
@@ -51,7 +52,9 @@ def test_a_beam_of_one_has_one_hypothesis(call, babbler, tmp_path):
 def test_a_figure_of_the_paper_from_another_layer_and_other_heads(call, babbler, tmp_path):
     figure = ("--figure=4", "--layer=1", "--heads=2,1", "--word=dog", "-o", tmp_path / "a.svg")
     ended = call("attend", babbler, TEXT, *figure)
-    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr == f"the figure: {tmp_path / 'a.svg'}\n"
+    assert call("attend", babbler, TEXT, *figure, "--quiet").stderr == ""
     drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert drawn.count("Input-Input Layer 1") == 2
     assert "how much the word 'dog' reads" in drawn
@@ -87,7 +90,7 @@ def test_the_sentences_of_the_paper_are_for_models_that_read_english():
     [
         ((TEXT,), "nothing to write"),
         (("", "-o", "a.html"), "the text is empty"),
-        ((TEXT, "-o", "a.png"), "a.png is neither .html"),
+        ((TEXT, "-o", "a.png"), "a.png is no .html"),
         ((TEXT, "-o", "a.html", "--find"), "--find is for a figure"),
         ((TEXT, "-o", "a.html", "--layer=1"), "--layer is for a figure"),
         ((TEXT, "-o", "a.html", "--layers=7"), "there is no layer 7"),

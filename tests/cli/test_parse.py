@@ -91,6 +91,14 @@ def test_raw_text_is_tokenised_on_request(parse):
     assert words_of(tree) == "He did n't see it , `` Acme '' ."
 
 
+def test_raw_text_that_is_not_tokenised_is_noted_once(parse):
+    ended = parse(text="the dog .\nthe dog saw.\nAcme saw.\n")
+    assert (ended.code, len(ended.stdout.splitlines())) == (0, 3)
+    assert ended.stderr == (
+        "note: line 2 ends in 'saw.', and words are separated by blanks; --tokenise splits raw text\n"
+    )
+
+
 def test_json_is_an_object_a_line_with_trees_best_first(parse):
     rows = [json.loads(line) for line in parse("--json", "--nbest", "2").stdout.splitlines()]
     assert [row["line"] for row in rows] == [1, 2, 3]

@@ -19,19 +19,31 @@ callbacks. What changes the whole process is stated where a function does it.
 """
 RETURNED = (  # classes that the public functions take or return
     "transduce.runs.training_run:TrainingRun",
-    "transduce.training.callbacks:TrainingCallbacks",
+    "transduce.training.update:Update",
+    "transduce.training.progress:Progress",
+    "transduce.training.progress:ValidationResult",
+    "transduce.runs.prepared_corpus:PreparedCorpus",
+    "transduce.runs.sweep:SweepRow",
     "transduce.runs.average:AveragedModel",
     "transduce.runs.import_model:ImportedModel",
+    "transduce.runs.fetch:FetchedCorpus",
+    "transduce.runs.verify:VerifiedPart",
     "transduce.view.curves.points:RunCurve",
     "transduce.view.curves.points:CurvePoint",
     "transduce.inference.translator:Translator",
     "transduce.inference.outputs:Output",
+    "transduce.inference.long_lines:LineWarning",
+    "transduce.inference.documents:TranslatedDocument",
     "transduce.inference.alignment:Alignment",
     "transduce.inference.choose_heads:AlignmentChoice",
     "transduce.inference.gold_pairs:ScoredHeads",
     "transduce.settings.alignment:AlignmentHeads",
     "transduce.inference.evaluate:Evaluation",
     "transduce.scores.score:Score",
+    "transduce.scores.bootstrap:Comparison",
+    "transduce.scores.brackets.report:BracketReport",
+    "transduce.scores.spans.report:SpanReport",
+    "transduce.exports.export:Export",
     "transduce.settings.recipe:Recipe",
     "transduce.view.attention.attend:Attention",
     "transduce.view.explainer.explain:Explainer",
@@ -69,10 +81,18 @@ def function_section(name: str) -> Iterator[str]:
 
 
 def module_text(module: types.ModuleType) -> str:
-    """Return the docstring of a package and its public names."""
+    """Return the docstring of a package, its public names, and a section for each function."""
     doc = markdown(inspect.getdoc(module) or "")
-    public = ", ".join(f"`{name}`" for name in sorted(getattr(module, "__all__", ())))
-    return f"{doc}\n\nIt has {public}." if public else doc
+    names = sorted(getattr(module, "__all__", ()))
+    public = ", ".join(f"`{name}`" for name in names)
+    head = f"{doc}\n\nIt has {public}." if public else doc
+    functions = [
+        f"### {path}\n\n{described(path, getattr(module, name))}"
+        for name in names
+        if isinstance(getattr(module, name), types.FunctionType)
+        for path in [f"{module.__name__}.{name}"]
+    ]
+    return "\n\n".join([head, *functions])
 
 
 def public_classes() -> Iterator[type]:
@@ -142,7 +162,9 @@ def arguments(found: inspect.Signature) -> Iterator[str]:
 
 
 def plain(default: object) -> str:
-    """Return a default as it is written; a function by its name."""
+    """Return a default as it is written; a function by its name, a record without its fields."""
+    if dataclasses.is_dataclass(default):
+        return f"{type(default).__name__}(…)"
     return getattr(default, "__name__", repr(default))
 
 

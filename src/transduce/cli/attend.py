@@ -103,7 +103,7 @@ def command(
     if option_values["find"]:
         option_values = find_best_heads(view, option_values)
     if output is not None:
-        write_output(view, output, option_values)
+        write_output(view, output, {**option_values, "quiet": quiet})
 
 
 def require_consistent_options(
@@ -119,7 +119,7 @@ def require_consistent_options(
     if output is not None:
         known = (".svg", ".html") if figure else (".html",)
         if output.suffix not in known:
-            raise InputError(f"{output} is neither {' nor '.join(known)}", "-o page.html")
+            raise InputError(f"{output} is no {' or '.join(known)}", "-o page.html")
     options.require_writable(output)
 
 
@@ -127,13 +127,15 @@ def write_output(view: "AttentionView", output: Path, option_values: dict[str, A
     """Write the attention page; to an .svg file, write the figure of the paper instead."""
     from transduce.durable import resolve_output, write_atomically
 
+    written = f"the figure: {output}" if output.suffix == ".svg" else f"the page: {output}"
     if output.suffix == ".svg":
         write_atomically(resolve_output(output), draw_svg(view, option_values).encode())
-        return
-    link = f"{output}#{find_link(view, option_values)}" if option_values["figure"] else ""
-    write_page(view, output, option_values)
-    if link:
-        display.print_message(f"the figure: {link}")
+    else:
+        if option_values["figure"]:
+            written = f"the figure: {output}#{find_link(view, option_values)}"
+        write_page(view, output, option_values)
+    if not option_values["quiet"]:
+        display.print_message(written)
 
 
 def record(

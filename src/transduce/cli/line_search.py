@@ -1,6 +1,7 @@
 """The search for the outputs of every input line, shared by `translate`, `parse` and `tag`."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 FILE = click.Path(path_type=Path, allow_dash=True)
+RAW_END = re.compile(r"[^\W\d_]{3,}[.?!]\s*$")  # the end of a line that is not tokenised
 
 
 @final
@@ -54,6 +56,19 @@ def search_lines(
     translator = replace(models.load(), on_warning=on_warning)
     block = 1 if text.interactive else BLOCK
     return translator.nbest_lines(text.lines, models.nbest, block=block, prefixes=text.prefixes)
+
+
+def suggest_tokenise(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines unchanged; print a note about the first one whose full stop ends a word."""
+    is_told = False
+    for number, line in enumerate(lines, start=1):
+        if not is_told and (raw := RAW_END.search(line)):
+            display.print_message(
+                f"note: line {number} ends in {raw[0]!r}, and words are separated by blanks; "
+                "--tokenise splits raw text"
+            )
+            is_told = True
+        yield line
 
 
 def show_line_count(

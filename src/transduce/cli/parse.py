@@ -17,6 +17,7 @@ from transduce.cli.line_search import (
     open_output,
     search_lines,
     show_line_count,
+    suggest_tokenise,
 )
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
@@ -155,7 +156,7 @@ def read_sentences(option_values: dict[str, Any]) -> Iterator[Sentence]:
                 raise InputError(fact, hint, file=option_values["tags"], line=number)
             yield line, found
         return
-    for line in lines:
+    for line in lines if option_values["tokenise"] else suggest_tokenise(lines):
         yield " ".join(tokenise(line)) if option_values["tokenise"] else line, None
 
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
-from transduce.cli.line_search import FILE, SearchInput, open_output, search_lines, show_line_count
+from transduce.cli.line_search import (
+    FILE,
+    SearchInput,
+    open_output,
+    search_lines,
+    show_line_count,
+    suggest_tokenise,
+)
 from transduce.cli.processes import Processes, count_file_lines, process_options
 from transduce.cli.searching import (
     WarningPrinter,
@@ -69,8 +76,11 @@ def command(
     warn_if_unfinished(models.folders)
     on_warning = WarningPrinter()
     lines = read_lines(option_values["input"])
-    if option_values["tokenise"]:
-        lines = (" ".join(tokenise(line)) for line in lines)
+    lines = (
+        (" ".join(tokenise(line)) for line in lines)
+        if option_values["tokenise"]
+        else suggest_tokenise(lines)
+    )
     sentences, for_search = tee(lines)
     text = SearchInput(for_search, None, partial(count_file_lines, option_values["input"]))
     found = search_lines(models, text, processes, on_warning)

@@ -1,5 +1,6 @@
 """`transduce.align`: which words of a source and a target belong together."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from transduce.text.arguments import checked_lines, describe_value, require_line
 
 def align(
     model: Translator | Path | str,
-    source: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
-    target: Any,  # noqa: ANN401
+    source: str | Sequence[str],
+    target: str | Sequence[str],
 ) -> Any:  # noqa: ANN401 - it depends on the texts
     """Return which words of `source` and `target` belong together, by the model's attention.
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from transduce.inference.load import load
 from transduce.inference.long_lines import LineWarning
@@ -33,8 +34,8 @@ class TranslatedDocument:
 
 def translate_document(
     model: Translator | Path | str,
-    document: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
-    form: Any,  # noqa: ANN401
+    document: str | PathLike[str] | bytes,
+    form: str,
 ) -> TranslatedDocument:
     """Translate the sentences in a document of format `form`, and keep everything else.
 

@@ -21,7 +21,7 @@ class TrainingCallbacks:
     exception in a callback ends the training, which can be resumed from its last checkpoint.
 
         losses = []
-        TrainingCallbacks(on_update=lambda update, progress: losses.append(update.loss))
+        transduce.TrainingCallbacks(on_update=lambda update, progress: losses.append(update.loss))
     """
 
     # called after every update, also if the update was skipped (`update.applied` is false)

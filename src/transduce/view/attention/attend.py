@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError, suggest_names
@@ -61,8 +61,8 @@ class Attention:
 
 def attend(
     model: Translator | Path | str,
-    text: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
-    target: Any = None,  # noqa: ANN401
+    text: str,
+    target: str | None = None,
 ) -> Attention:
     """Return what a model attends to when it reads `text` and writes its output, or `target`.
 

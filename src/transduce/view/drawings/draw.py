@@ -1,7 +1,5 @@
 """`transduce.draw_positions` and `transduce.draw_rate`: formulas of the paper as SVG."""
 
-from typing import Any
-
 from transduce.errors import InputError
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
@@ -15,9 +13,9 @@ MAX_POSITIONS = 2_000  # a file with more would have many megabytes
 
 
 def draw_positions(
-    recipe: Any = BASE,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
+    recipe: str | Recipe = BASE,
     *,
-    positions: Any = POSITIONS,  # noqa: ANN401
+    positions: int = POSITIONS,
 ) -> str:
     """Draw the sinusoids of `positions` positions for a recipe's d_model as SVG    (section 3.5)
 
@@ -39,7 +37,7 @@ def draw_positions(
     return draw_sinusoids(chosen.architecture.d_model, positions)
 
 
-def draw_rate(*recipes: Any, steps: Any = None) -> str:  # noqa: ANN401
+def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
     """Draw the learning rate of each recipe over the training steps as SVG    (equation 3)
 
         svg = transduce.draw_rate("table3/base", "table3/big", steps=20_000)
@@ -59,7 +57,7 @@ def draw_rate(*recipes: Any, steps: Any = None) -> str:  # noqa: ANN401
     return draw_rates(chosen, steps)
 
 
-def read_recipe(recipe: Any) -> Recipe:  # noqa: ANN401 - checked here
+def read_recipe(recipe: object) -> Recipe:
     """Return a recipe that is given as a `Recipe`, by its name, or by the path of its file."""
     if isinstance(recipe, Recipe):
         return recipe

@@ -4,7 +4,7 @@ import html
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from transduce.checkpoint import is_run
 from transduce.durable import resolve_output, write_atomically
@@ -54,7 +54,7 @@ class Explainer:
 
 def explain(
     model: Translator | Path | str,
-    *texts: Any,  # noqa: ANN401 - checked below, so that a wrong value has a plain error
+    *texts: str,
     max_weights: int = MAX_WEIGHTS,
     numbers: str = "float16",
 ) -> Explainer:

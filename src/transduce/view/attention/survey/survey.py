@@ -54,6 +54,10 @@ class AlignedPair:
     alignment: Alignment | None
 
 
+def ignore_head(_done: int, _all: int) -> None:
+    """Do nothing: the default for `on_head`."""
+
+
 def survey(
     model: Translator | Path | str,
     source: Text,
@@ -61,7 +65,7 @@ def survey(
     *,
     gold: Text | None = None,
     pairs: int = PAIRS,
-    on_head: Callable[[int, int], None] = lambda _done, _all: None,
+    on_head: Callable[[int, int], None] = ignore_head,
 ) -> HeadSurvey:
     """Return what each head of a model does on sentence pairs, and the loss without the head.
 
