@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import transduce
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import find_recipe
 from transduce.runs import train as train_module
 from transduce.runs import training_run
@@ -36,6 +36,15 @@ def test_five_lines_train_a_model_from_pairs_in_memory(tmp_path, capsys):
     assert curve.points[-1].step == 6
     assert run.parameters > 10_000
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_model_of_another_run_beside_it_is_not_taken_for_a_run_s_own(tmp_path):
+    first, second = train(tmp_path / "en-de"), train(tmp_path / "de-en")
+    model = transduce.average(first)
+    assert transduce.average(first) == model
+    with pytest.raises(FolderError, match=r"model: is not of the run .*de-en\nhint: name another"):
+        transduce.average(second)
+    assert transduce.average(second, tmp_path / "second").steps == model.steps
 
 
 def test_the_same_call_resumes_and_other_pairs_are_refused(tmp_path):

@@ -53,7 +53,7 @@ def average(
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
     `output` is a new folder. By default the model is written to the folder `model` next to the run
-    folder, or opened if it exists there already. `last` is the number of snapshots to average; a
+    folder, or opened if it exists there already; one of another run is refused. `last` is the number of snapshots to average; a
     run that has fewer is refused. By default it is the recipe's `training.average_last`, or all
     snapshots if the run has fewer.
     """
@@ -102,6 +102,12 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
         write_average(run, output, last)
     steps = [snapshot.step for snapshot in take_last_snapshots(run, last)]
     model = open_model_folder(output)
+    if model.about.get("run") != read_run(run).id:
+        raise FolderError(
+            f"is not of the run {run}",
+            "name another folder with output=, or delete this one if its run is gone",
+            file=output,
+        )
     if model.about.get("averaged") != steps:
         fact = f"is the mean of other steps than {steps[0]:,} to {steps[-1]:,}"
         raise FolderError(fact, "delete the folder: the same command makes it anew", file=output)
