@@ -35,3 +35,13 @@ def test_what_cannot_be_drawn_is_refused(call, arguments, fact):
     ended = call("draw", *arguments)
     assert ended.code == 2
     assert fact in ended.stderr
+
+
+def test_a_missing_choice_is_answered_with_all_choices_in_one_line(call):
+    ended = call("draw")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: missing argument '{positions|rate}'. Choose from: positions, rate\n"
+        "hint: usage: transduce draw [OPTIONS] {positions|rate} [RECIPE]...; "
+        "--help lists the options\n"
+    )

@@ -166,16 +166,6 @@ def test_a_missing_argument_is_named_with_a_hint(call):
     )
 
 
-def test_a_missing_choice_is_answered_with_all_choices_in_one_line(call):
-    ended = call("draw")
-    assert ended.code == 2
-    assert ended.stderr == (
-        "error: missing argument '{positions|rate}'. Choose from: positions, rate\n"
-        "hint: usage: transduce draw [OPTIONS] {positions|rate} [RECIPE]...; "
-        "--help lists the options\n"
-    )
-
-
 def test_an_option_without_its_value_is_wrong_usage(call):
     ended = call("recipes", "show", "tiny", "--set")
     assert ended.code == 2

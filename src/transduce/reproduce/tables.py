@@ -32,12 +32,16 @@ class TableOptions(TypedDict, total=False):
     callbacks: "TableCallbacks"
 
 
+def ignore_message(_sentence: str) -> None:
+    """Do nothing: the default for `on_message`."""
+
+
 def table1(
     plan: "MeasurementPlan | None" = None,
     *,
     output: Path | str | None = None,
     plot: bool = False,
-    on_message: "Callable[[str], None]" = lambda _name: None,
+    on_message: "Callable[[str], None]" = ignore_message,
 ) -> "LayerTable":
     """Measure the layers of Table 1 at the sizes in `plan`; with `output`, write a report there."""
     from transduce.durable.folder import require_absent
@@ -145,7 +149,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     model: Path | str | None = None,
     settings: "Mapping[str, Value] | None" = None,
     baselines: bool = True,
-    on_message: "Callable[[str], None]" = lambda _sentence: None,
+    on_message: "Callable[[str], None]" = ignore_message,
 ) -> "ParsingTable":
     """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
 

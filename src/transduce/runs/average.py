@@ -53,9 +53,9 @@ def average(
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
     `output` is a new folder. By default the model is written to the folder `model` next to the run
-    folder, or opened if it exists there already; one of another run is refused. `last` is the number of snapshots to average; a
-    run that has fewer is refused. By default it is the recipe's `training.average_last`, or all
-    snapshots if the run has fewer.
+    folder, or opened if it exists there already; one of another run is refused. `last` is the
+    number of snapshots to average; a run that has fewer is refused. By default it is the recipe's
+    `training.average_last`, or all snapshots if the run has fewer.
     """
     run = read_path("run", run)
     if last is not None:
