@@ -37,7 +37,7 @@ def test_a_row_is_trained_measured_and_reported_by_one_call(tmp_path, capsys):
         tmp_path / "out",
         scale="toy",
         rows=["C-N2"],
-        changes=CHANGES,
+        settings=CHANGES,
         callbacks=callbacks,
         **texts(),
     )
@@ -60,7 +60,7 @@ def test_an_error_of_the_only_row_is_raised(tmp_path):
             tmp_path,
             scale="toy",
             rows=["base"],
-            changes=CHANGES,
+            settings=CHANGES,
             callbacks=TableCallbacks(train=train),
             **texts(),
         )

@@ -24,7 +24,7 @@ class TableOptions(TypedDict, total=False):
     scale: str  # toy, laptop (the default), gpu-hour or paper
     rows: Sequence[str]  # names such as base and big; empty: all
     seeds: int | Sequence[int]  # the number of seeds, or a list of seeds; 1 by default
-    changes: "Mapping[str, Value]"  # settings to change in every row
+    settings: "Mapping[str, Value]"  # settings to change in every row
     train: "Texts"  # the training text; the corpus of the scale by default
     dev: "Texts"  # the development set, on which Table 3 is scored
     store: Path | str  # the folder of a prepared corpus, given instead of `train` and `dev`
@@ -122,7 +122,7 @@ def _reproduce(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),
         seeds=tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds),
-        changes=options.get("changes", {}),
+        changes=options.get("settings", {}),
     )
     request = TableRequest(
         output=Path(folder),
