@@ -104,9 +104,8 @@ def load_first_intact(
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
     """Return a step's checkpoint; FolderError for damage or another `weight_count`."""
     opened = open_step(run / CHECKPOINTS, step)
-    moments = (
-        None if weight_count is None else 2 * weight_count + 1
-    )  # two moments of each weight, and the number of updates
+    # two moments of each weight, and the number of updates
+    moments = None if weight_count is None else 2 * weight_count + 1
     return Checkpoint(
         step=step,
         folder=opened.folder,
@@ -145,7 +144,7 @@ def prune(run: Path, snapshots: int) -> list[str]:
     except FolderError as fault:
         return [fault.fact]
     old = steps[:-2]
-    if old:  # if both of the last two are damaged, keep the newest intact checkpoint
+    if old:  # keep an older intact checkpoint if the last two are damaged
         intact = next((step for step in reversed(steps) if is_intact(parent, step)), None)
         old = [step for step in old if step != intact]
     return remove_steps(parent, old) + remove_steps(

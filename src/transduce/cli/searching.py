@@ -213,7 +213,7 @@ def has_finished(run: Path, step: int) -> bool:
     from transduce.training.loop import is_finished
     from transduce.training.progress import read_progress
 
-    with suppress(FolderError):  # it is damaged, which is reported where it is loaded
+    with suppress(FolderError):  # loading reports a damaged checkpoint
         state, file = read_checkpoint_state(run, step), step_folder(run / CHECKPOINTS, step)
         return is_finished(read_progress(state, step, file), read_run(run).recipe.training)
     return False
@@ -231,7 +231,7 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
     try:
         die_with_parent(parent.pid)
     except Terminated as end:
-        raise SystemExit(end.exit_code) from end  # which multiprocessing ends with quietly
+        raise SystemExit(end.exit_code) from end  # ends the worker without a traceback
     keep_freed_memory()
     use_threads(1)
     return models.load()

@@ -19,9 +19,7 @@ def replace_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(
-                os.devnull, os.O_RDWR
-            )  # opens the lowest free number, which is the closed stream's
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, the closed stream's
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     if sys.stdout is None:

@@ -102,9 +102,7 @@ def encode_segments(
     rest = iter(pairs)
     segments = list(saved.open())
     read = sum(segment.counts.read for segment in segments)
-    deque(
-        islice(rest, read), maxlen=0
-    )  # reading cleans them again, since the cleaning report counts all
+    deque(islice(rest, read), maxlen=0)  # reading cleans them again, for the cleaning report
     unsaved: list[Segment] = []
     for block in group_into_blocks(rest):
         unsaved.append(encode(block))

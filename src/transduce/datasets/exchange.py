@@ -188,7 +188,7 @@ def send_request(
             opener.add_handler(handler)
         request = urllib.request.Request(address, headers=dict(headers))
         response = opener.open(request, timeout=watchdog.seconds)
-    except (ValueError, OverflowError, http.client.InvalidURL):  # also for hosts with long labels
+    except (ValueError, OverflowError, http.client.InvalidURL):  # long host names, too
         if watchdog.has_expired:
             raise TimeoutError from None
         raise RefusedError("this address, or the one it leads to, is malformed") from None

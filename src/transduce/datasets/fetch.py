@@ -191,10 +191,7 @@ def find_readable_file(
     A download without a known checksum is deleted if it cannot be read, or has no line of text, and
     its next address is tried.
     """
-    what, unreadable = (
-        texts[0].download,
-        dict[str, str](),
-    )  # by address: why its file cannot be read
+    what, unreadable = texts[0].download, dict[str, str]()  # address -> fault of its file
     while True:
         try:
             file = find_file(what, settings, progress, unreadable)

@@ -50,7 +50,7 @@ class Entry:
     """One line of mtdata's index: a corpus's name, files, format and columns."""
 
     name: str
-    files: list[tuple[Download, str]]  # each a download, and the member if it is an archive
+    files: list[tuple[Download, str]]  # each download, and its member if it is an archive
     kind: str  # file format: txt, sgm, tsv or tmx
     columns: list[int]  # column numbers, from 0, of source and target in a tsv file
 

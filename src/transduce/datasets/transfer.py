@@ -21,9 +21,7 @@ from transduce.settings.fields import require
 CHUNK = 1 << 20
 RANGE = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")
 SIZE = re.compile(r"[0-9]{1,18}")  # a file size; one with more digits is ignored
-VERSION = re.compile(
-    r"[\x20-\x7e]{0,1000}"
-)  # an ETag or a date that is sent back to the server; others are not
+VERSION = re.compile(r"[\x20-\x7e]{0,1000}")  # an ETag or date that may be sent to the server
 DownloadProgress = Callable[[str, int, int], None]  # takes a name, bytes so far, bytes in total
 
 

@@ -52,7 +52,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         with raise_save_errors(path):
             temporary.replace(path)
             sync_folder(path.parent)
-    except BaseException:  # also after Ctrl-C no temporary file is left
+    except BaseException:  # delete the temporary file after Ctrl-C, too
         delete(temporary)
         raise
 

@@ -46,7 +46,7 @@ def atomic_folder(
                 sync_folder(temporary)
             require_absent(path)
             publish_folder(temporary, path)
-    except BaseException:  # also after Ctrl-C no temporary folder is left
+    except BaseException:  # delete the temporary folder after Ctrl-C, too
         delete(temporary)
         raise
 

@@ -28,7 +28,7 @@ class Comparison:
     beam: int
     lines: int
     equal: int
-    largest_difference: float | None  # of log P where texts are equal; None without any log P
+    largest_difference: float | None  # in log P of equal texts; None without log P
     mean_difference: float | None
     unfinished: int  # lines whose outputs reach the length limit; their log P is not compared
 

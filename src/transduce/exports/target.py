@@ -22,7 +22,7 @@ class EngineOutput:
 class Engine(Protocol):
     """Another program that has loaded an exported model and translates lines of text."""
 
-    name: str  # with its version
+    name: str  # name and version, such as "ctranslate2 4.5.0"
     limits_length: bool  # whether it obeys `max_length`
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
@@ -42,12 +42,8 @@ class Target:
     precisions: tuple[str, ...]
     write: Callable[[TaskModel, FolderWriter, str], None]  # the model, its folder, the precision
     find_unsupported: Callable[[TaskModel], str]  # why this program cannot compute the model, or ""
-    list_differences: Callable[
-        [TaskModel], list[str]
-    ]  # sentences on what the program does differently
-    open_engine: Callable[
-        [Path, TaskModel], Engine
-    ]  # ImportError where the program is not installed
+    list_differences: Callable[[TaskModel], list[str]]  # what the program does differently
+    open_engine: Callable[[Path, TaskModel], Engine]  # raises ImportError without the program
     install: str  # how users install the program
     suffix: str = ""  # of the file that `pack` writes; "" if the export is a folder
     pack: Callable[[Path, str, BinaryIO], None] | None = None  # a folder, its name, the file

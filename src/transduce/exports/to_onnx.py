@@ -23,7 +23,7 @@ from transduce.search import beam_search_unordered
 from transduce.vocabulary import END
 
 ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
-Sizes = dict[str, dict[int, str]]  # of each array by name: its variable dimensions and their names
+Sizes = dict[str, dict[int, str]]  # array name -> its variable dimensions and their names
 SENTENCES = {0: "batch", 1: "source"}
 MEMORY = {1: "batch", 3: "source"}
 
@@ -75,9 +75,8 @@ def trace(module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: 
     """
     file = BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # torch warns that sizes become constants; those named in the axes do not
+        # torch warns that sizes become constants; those named in `dynamic_axes` do not
+        warnings.simplefilter("ignore")
         torch.onnx.export(
             module.eval(),
             examples,

@@ -25,7 +25,7 @@ def control_groups(controller: str) -> list[str]:
     text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
-        if controller in controllers.split(","):  # in version 2 both are empty
+        if controller in controllers.split(","):  # cgroup version 2 has "" for both
             own = Path(path.lstrip("/"))
             return [str(own), *map(str, own.parents)]
     return ["."]

@@ -16,7 +16,7 @@ from transduce.settings import Recipe
 from transduce.settings.recipe import find_setting
 
 Citation = tuple[str, str]  # section, and paraphrase or reason
-Citations = Mapping[str, Citation]  # by path of a setting, such as training.steps
+Citations = Mapping[str, Citation]  # setting's path, such as training.steps -> citation
 
 COLUMNS = {
     "architecture.layers": "N",

@@ -49,9 +49,8 @@ ROWS = (
     _build_row(
         "big",
         "the big model",
-        Training(
-            steps=300_000, snapshot_every=600, average_last=20
-        ),  # a snapshot every 10 minutes at 1.0 s a step
+        # 600 steps are 10 minutes at 1.0 s a step
+        Training(steps=300_000, snapshot_every=600, average_last=20),
         d_model=1024,
         d_ff=4096,
         heads=16,

@@ -43,7 +43,7 @@ class LanguageDetector:
 
     async def rank_all(self, text: str) -> list[Detection]:
         """Return every language that py3langid knows, most probable for a text first."""
-        async with self.lock:  # so that the tables, of 78 MB, are loaded once
+        async with self.lock:  # the tables, 78 MB, must be loaded only once
             return await asyncio.to_thread(rank_languages, text)
 
 

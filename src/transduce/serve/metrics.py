@@ -15,7 +15,7 @@ class Metrics:
     """Counters of requests, sentences and characters, and a histogram of seconds per request."""
 
     def __init__(self) -> None:
-        self.requests = Counter[tuple[str, int]]()  # by path and status
+        self.requests = Counter[tuple[str, int]]()  # (path, status) -> count
         self.buckets, self.seconds = [0] * (len(SECONDS) + 1), 0.0
         self.sentences = self.characters = self.cancelled = 0
 

@@ -46,9 +46,7 @@ class SearchWorker:
     def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
         self.translator, self.send = translator, send
         self.decoder = ConstrainedDecoder(build_decoder(translator.models))
-        self.searches: dict[
-            int, RunningSearch[Any]
-        ] = {}  # each search by its number of outputs per sentence
+        self.searches: dict[int, RunningSearch[Any]] = {}  # number of outputs -> search
         self.open: dict[int, OpenSentence] = {}
         self.sentence_of: dict[int, int] = {}  # part -> sentence
         self.part_numbers = count()

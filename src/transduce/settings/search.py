@@ -58,9 +58,7 @@ class Search:
         require_at_most(self, 8, "alpha")
         holds = 0 <= self.gamma < math.inf
         require(holds, f"search.gamma must be a number of 0 or more, it is {self.gamma}")
-        require_at_most(
-            self, 1_000, "gamma"
-        )  # in nats; a symbol of probability 1e-300 has 691 nats
+        require_at_most(self, 1_000, "gamma")  # a symbol of probability 1e-300 has 691 nats
 
 
 @final

@@ -81,9 +81,7 @@ def list_embeddings(
     yield "source.weight", scale * take_rows(source, symbols.source_rows)[:, order]
     rows = take_rows(target, symbols.target_rows)[:, order]
     yield "target.weight", scale * rows
-    if (
-        not config.scale_embedding
-    ):  # the embedding is the output matrix / √d_model, so they are not tied
+    if not config.scale_embedding:  # the embedding is the output matrix / √d_model: untied
         yield "output.weight", rows
     bias = take_rows(take("final_logits_bias").flatten(), symbols.target_rows).clone()
     bias[BEGIN] = NEVER
