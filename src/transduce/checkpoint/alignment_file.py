@@ -28,7 +28,7 @@ def save_alignment_heads(
 ) -> Path:
     """Write a model folder's alignment.json: the chosen heads, and `about`, how they were chosen.
 
-    `model_hash` is the sha256 of the folder's manifest; `about` has further entries, such as scores.
+    `model_hash` is the sha256 of the folder's manifest; `about` has more entries, such as scores.
     Return the path of the file.
     """
     values = {"layer": heads.layer, "heads": list(heads.heads), "shifted": heads.shifted}

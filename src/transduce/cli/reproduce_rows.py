@@ -121,7 +121,7 @@ plot = click.option("--plot", is_flag=True, help="Also write a picture (needs ma
 
 
 def row_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command the options of table2 and table3, as one argument `row_options`."""
+    """Add the options of table2 and table3 to a command, which gets them as `row_options`."""
     known = {field.name for field in fields(RowOptions)}
 
     @functools.wraps(command)

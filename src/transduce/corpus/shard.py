@@ -17,9 +17,9 @@ def split_update(
 ) -> list[Int[np.ndarray, " _"]]:
     """Split an update's P pairs into micro-batches of at most `limit` tokens, both sides together.
 
-    `indices` selects the update's pairs from the corpus, whose N pairs have the given lengths. They
-    are sorted by source length, and by target length among equals, because attention is computed
-    in groups of similar length.
+    `indices` selects the update's pairs from the corpus, whose N pairs have the given lengths. The
+    update's pairs are sorted by source length, then by target length, because attention is
+    computed in groups of similar length.
     """
     source, target = source_lengths[indices], target_lengths[indices]
     order = np.lexsort((indices, target, source))

@@ -84,7 +84,7 @@ def build_news_corpus(
 ) -> Corpus:
     """Build the Corpus of one year's WMT news test set in English and `language`.
 
-    The first choice is `texts`, two files of a public repository; then `official`, of WMT.
+    The files are `texts` from a public repository or, if these fail, `official` from WMT.
     """
     name = f"newstest{year}"
     lines = {2013: 3_000, 2014: 3_003}[year]

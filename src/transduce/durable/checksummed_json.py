@@ -14,7 +14,7 @@ NEWER = "install a newer transduce: pip install --upgrade transduce"
 
 
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:
-    """Serialise values to JSON with a format number and, as last entry, a sha256 of the others."""
+    """Serialise values to JSON with a format number and a last entry, the sha256 of all others."""
     assert not {"format", "sha256"} & set(values), "these keys are reserved"
     return add_checksum({"format": FORMAT, **values})
 

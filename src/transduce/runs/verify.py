@@ -76,7 +76,7 @@ def list_checks(folder: Path) -> Iterator[Check]:
 
 
 def list_uncovered(folder: Path) -> list[Path]:
-    """Return the files of a run that no checksum covers: the log, which people and pages read."""
+    """Return the files of a run that no checksum covers: the journal log.jsonl, if it exists."""
     return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
 
 
