@@ -70,7 +70,7 @@ def test_segments_of_a_store_of_other_settings_are_not_used(store_of, encoded):
 
 def test_progress_goes_on_with_the_number_of_pairs_read(store_of):
     build_until(store_of, 31)
-    counts = []
+    counts: list[int] = []
     store_of(PAIRS, "cut", progress=counts.append, keeps_texts=True)
     assert (counts[0], counts[-1]) == (30, 50)
 

@@ -83,11 +83,11 @@ def export(
     target = find_target(to, precision)
     folder = read_path("output", output)
     lines = None if prove is None else read_text("prove", prove)[:LINES]
-    model = load_task_model(read_path("model", model))
-    require_exportable(model)
-    why = target.find_unsupported(model)
+    loaded = load_task_model(read_path("model", model))
+    require_exportable(loaded)
+    why = target.find_unsupported(loaded)
     require(not why, why, "use it with transduce itself, or another --to")
-    return write_export(ExportJob(model, target, precision, lines), folder)
+    return write_export(ExportJob(loaded, target, precision, lines), folder)
 
 
 def find_target(name: str, precision: str) -> Target:

@@ -107,7 +107,7 @@ def test_equal_recipes_give_equal_bytes_and_one_position_has_a_picture():
         (lambda: transduce.draw_positions("table3/E-learned"), "learns its positions"),
         (lambda: transduce.draw_positions("demo", positions=0), "at least 1, not 0"),
         (lambda: transduce.draw_positions("demo", positions=2_001), "at most 2,000, not 2,001"),
-        (lambda: transduce.draw_positions(3), "a recipe is a name"),
+        (lambda: transduce.draw_positions(3), "a recipe is a name"),  # type: ignore[arg-type]
         (lambda: transduce.draw_rate("nothing"), "nothing"),
         (lambda: transduce.draw_rate(steps=1), "at least 2"),
         (lambda: transduce.draw_rate(*["demo"] * 11), "these are 11"),
