@@ -26,7 +26,7 @@ RAW_END = re.compile(r"[^\W\d_]{3,}[.?!]\s*$")  # the end of a line that is not 
 @final
 @dataclass(frozen=True)
 class SearchInput:
-    """The lines of an input, their forced prefixes, and a function that counts lines up to a limit.
+    """The lines to translate, the beginnings forced on their outputs, and how to count the lines.
 
     If the input is interactive, each line's outputs are found before the next line is read.
     """

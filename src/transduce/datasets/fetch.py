@@ -78,7 +78,7 @@ def open_corpus(
 
 
 def open_fetched(corpus: Corpus | Treebank, cache: Path, name_to_fetch: str) -> VerifiedFolder:
-    """Open a corpus's folder in the cache; if missing, the error says to fetch `name_to_fetch`."""
+    """Open the folder of a known corpus; if missing, the error says to fetch `name_to_fetch`."""
     folder = corpus_folder(corpus, cache)
     if not folder.is_dir():
         fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
@@ -186,7 +186,7 @@ def find_files(
 def find_readable_file(
     texts: Sequence[Text], settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Find or download the file that holds these texts.
+    """Find or download one file, from the first mirror on which all given texts can be read.
 
     A download without a known checksum is deleted if it cannot be read, or has no line of text, and
     its next address is tried.

@@ -142,7 +142,7 @@ def write_files(job: ExportJob, writer: FolderWriter) -> None:
 
 
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
-    """Compare the outputs of an exported folder; return the proof, or None and a reason."""
+    """Compare an exported folder's outputs with ours, or return why nothing here can run it."""
     target, model, lines = job.target, job.model, job.lines
     try:
         engine = target.open_engine(writer.folder, model)

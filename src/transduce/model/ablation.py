@@ -34,7 +34,7 @@ class SilencedAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute attention; in the layer of the silenced head put 0 in place of its output."""
+        """Compute attention; where a head of this layer is silenced, its output is 0."""
         out = self.attention(q, k, v, dropout)
         self.calls += 1
         if self.calls != self.layer:

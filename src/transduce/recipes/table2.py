@@ -57,7 +57,7 @@ TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
 def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
-    """Return a recipe with as many steps as make its training cost equal to base's.
+    """Return a recipe with its number of steps set so that it costs as much to train as base.
 
     A recipe whose layers are of the same kind as base's is returned unchanged.
     """
@@ -75,7 +75,7 @@ def estimate_update_cost(recipe: Recipe) -> float:
 
 
 def _build_layer_row(base: Recipe, mixing: str) -> Recipe:
-    """Return `base` with `mixing` layers in self-attention's place, at equal training cost."""
+    """Build a recipe with the layer `mixing` for base's self-attention, at equal training cost."""
     recipe = replace(
         with_changes(base, {"architecture.mixing": mixing}),
         name=base.name.replace("base", mixing),

@@ -37,7 +37,7 @@ class Claim:
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Tabulate the claims whose rows are measured: a header, then a verdict for each measure."""
+    """Return a table of verdicts on claims: a header, then a row for each claim and measure."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]

@@ -56,7 +56,7 @@ class TableRow:
 
     @property
     def bleu(self) -> Measurements:
-        """The BLEU of each run, computed as its signature states."""
+        """The BLEU of each run of this row."""
         return Measurements([run.bleu["value"] for run in self.runs])
 
     @property

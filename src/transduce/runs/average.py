@@ -115,7 +115,7 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
 
 
 def list_card_scores(progress: Progress) -> list[Score]:
-    """Return a list with the score of a run's last validation, for the averaged model's card."""
+    """Return the scores for an averaged model's card: that of the last validation, if any."""
     found = progress.last_validation
     if found is None or found.score is None:
         return []

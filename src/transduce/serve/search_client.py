@@ -30,7 +30,7 @@ class SearchClient:
         self.is_open = True
 
     def send(self, order: Order) -> None:
-        """Send an order to the process; if it has ended, schedule `read`, which reports that."""
+        """Send an order to the process, whose end, if it has ended, is reported a moment later."""
         try:
             self.pipe.send(order)
         except OSError:

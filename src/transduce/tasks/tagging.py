@@ -37,7 +37,7 @@ class Tagging:
     scheme: str  # the label scheme: "bio", "iob1" or "raw"
 
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # not into sentences: a line is one sentence
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # a line is one sentence
         SplitLevel("sentences", lambda line: [line], " "),
         SplitLevel("tokens", split_words, " "),
     )
@@ -67,7 +67,7 @@ class Tagging:
         return " ".join((labels + labels[-1:] * count)[:count])
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a sentence if an unconstrained output has a wrong number of labels, else ""."""
+        """Return a message if an unconstrained output has a wrong number of labels, else ""."""
         count = len(split_words(line))
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
@@ -80,7 +80,7 @@ class Tagging:
         return split_words(output)
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join with blanks the labels for the parts of a split input line."""
+        """Join the labels of a split line's parts, with blanks between them."""
         return " ".join(parts)
 
     @cached_property
@@ -104,7 +104,7 @@ class Tagging:
         return LabelSymbols(tuple(kinds), tuple(entities))
 
     def is_span(self, label: str) -> bool:
-        """Return whether the scheme is BIO and a label is part of a span, such as B-NP."""
+        """Return whether a label, such as B-NP, is part of a span; only scheme BIO has spans."""
         return self.scheme == "bio" and label[:2] in ("B-", "I-")
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002

@@ -14,7 +14,7 @@ from transduce.packed import move_to_device
 
 # G sentences of one block · t query positions and s key positions of each · L is t or s
 
-MAX_PADDING_RATIO = 1.5  # scores that a block computes / scores that the block's sentences need
+MAX_PADDING_RATIO = 1.5  # highest ratio of the scores that a block computes to those needed
 FREE_SCORES = 65_536  # this many scores of padding cost less than one more block
 
 
@@ -87,7 +87,7 @@ def build_padded_block(
 def index_block_tokens(
     lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
 ) -> tuple[BlockTokens, int]:
-    """Return the token indices and the longest length of a bucket's sentences (default: all)."""
+    """Return the token indices and the longest length of a bucket's sentences, or of all."""
     every = np.asarray(lengths)
     first = np.cumsum(every) - every
     some = every if bucket is None else every[bucket]

@@ -70,7 +70,7 @@ class LayerCache:
         return x.view(self.keys.shape[0], 1, -1, x.shape[1])
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
-        """Return the key or value (`side`) that each of R hypotheses stored `steps` steps ago.
+        """Return what R hypotheses wrote into the keys or values (`side`) `steps` steps ago.
 
         A hypothesis with fewer steps gets zeros.
         """

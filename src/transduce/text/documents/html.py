@@ -132,7 +132,7 @@ class ElementFinder(HTMLParser):
                 return
 
     def close_element(self) -> None:
-        """Close the innermost open element; make it one piece of markup if it is not translated."""
+        """Close the innermost open element; one not to be translated becomes a single piece."""
         name, _ = self.open.pop()
         self.count[name] -= 1
         if self.excluded is not None and self.excluded[1] == len(self.open):

@@ -39,7 +39,7 @@ class Cue:
     lines: int  # the number of lines
 
     def join(self, translations: Sequence[str], links: Sequence[Links]) -> str:
-        """Return the cue's translated text, in more lines than before only if it is long."""
+        """Return the translated text in as many lines as the cue had, or more if they are long."""
         if tuple(translations) == self.split.sentences:
             return self.raw
         text = self.split.join(translations, links)

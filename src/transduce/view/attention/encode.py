@@ -49,7 +49,7 @@ def encode_steps(weights: Block) -> bytes:
 
 
 def encode_halves(weights: Block) -> bytes:
-    """Encode each weight as a little-endian float16, with an error of at most 0.00025."""
+    """Encode attention weights, at most 1, as little-endian float16: errors to 0.00025."""
     return weights.astype("<f2").tobytes()
 
 

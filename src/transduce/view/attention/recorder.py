@@ -152,7 +152,7 @@ def stack_weights(record: AttentionRecord) -> Mapping[str, Float32[np.ndarray, "
 def add_beams(
     steps: Sequence[OutputStep], output: EncodedOutput, translator: Translator
 ) -> tuple[OutputStep, ...]:
-    """Add to each output step the beam before it, if a search found the output."""
+    """Add to each output step the hypotheses it started from, if a beam search found the output."""
     if not output.beams:
         return tuple(steps)
     beams = describe_beams(output.beams, output.ids, translator.task.target)

@@ -18,7 +18,7 @@ from transduce.vocabulary import Vocabulary
 # T pieces of the output · V symbols
 
 ALTERNATIVES = 5  # the most probable next pieces that are recorded for each step
-SLICE = 256  # positions whose probabilities over the vocabulary are in memory together
+SLICE = 256  # number of positions whose probabilities are computed at once
 
 Beam = Sequence[LiveHypothesis]
 
@@ -48,7 +48,7 @@ def rank_next_pieces(
 def describe_beams(
     beams: Sequence[Beam], output: Sequence[int], vocabulary: Vocabulary
 ) -> Iterator[tuple[BeamHypothesis, ...]]:
-    """Yield the beam before each step, each hypothesis with its parent in the step before."""
+    """Yield the hypotheses that each step starts from, with the index of each one's parent."""
     for length, (before, beam) in enumerate(pairwise([(), *beams])):
         parents = {one.ids: index for index, one in enumerate(before)}
         chosen = tuple(output[:length])

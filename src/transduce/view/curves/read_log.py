@@ -32,7 +32,7 @@ KNOWN = ("validation", *MARKS)
 @final
 @dataclass(frozen=True)
 class LogPart:
-    """The updates and events in a part of a log, in order, those that a resume made void, too."""
+    """All updates and events in a part of a log, even those that a later resume made void."""
 
     updates: Updates
     events: tuple[LogEvent, ...]
