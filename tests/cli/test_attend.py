@@ -15,9 +15,12 @@ def test_a_page_of_a_text_and_the_models_own_output(call, babbler, tmp_path):
     ended = call("attend", babbler, TEXT, "-o", tmp_path / "page.html")
     assert (ended.code, ended.stdout) == (0, "")
     assert ended.stderr == f"the page: {tmp_path / 'page.html'}\n"
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
+    packed = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert packed.startswith("<!doctype html>")
+    call("attend", babbler, TEXT, "-o", tmp_path / "plain.html", "--plain")
+    page = (tmp_path / "plain.html").read_text(encoding="utf-8")
     assert "␣sees" in page or "sees" in page
+    assert len(packed) < len(page)
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 

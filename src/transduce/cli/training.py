@@ -96,11 +96,13 @@ class RecentUpdates:
             self.nats.append(update.nats)
         self.marks = [*self.marks[-AVERAGED_UPDATES:], (time.monotonic(), progress.target_tokens)]
 
-    @property
-    def perplexity(self) -> float:
-        """The mean training perplexity of the last 50 updates, without label smoothing."""
+    def format_perplexity(self) -> str:
+        """Return the training perplexity of up to 50 last updates, without label smoothing."""
         last = self.nats[-AVERAGED_UPDATES:]
-        return finite_perplexity(mean(last)) if last else math.nan  # nan: there was no finite loss
+        if not last:
+            return "perplexity nan"  # there was no finite loss
+        updates = f" over {len(last)} updates" if len(last) > 1 else ""
+        return f"perplexity {finite_perplexity(mean(last)):.2f}{updates}"
 
     def format_pace(self, progress: "Progress", steps: int) -> list[str]:
         """Return target tokens per second and time left as text; [] after a single update."""
@@ -132,7 +134,7 @@ class LineDisplay:
         facts = [
             f"step {update.step:>7,} of {self.steps:,}",
             f"loss {update.loss:.4f}",
-            f"perplexity {self.recent.perplexity:.2f}",
+            self.recent.format_perplexity(),
             f"rate {update.learning_rate:.2e}",
             format_peak_memory(),
             *self.recent.format_pace(progress, self.steps),
@@ -221,7 +223,7 @@ class PanelDisplay:
         """Return loss, perplexity and learning rate of the last update, as text."""
         return [
             f"loss {update.loss:.3f}",
-            f"perplexity {self.recent.perplexity:.2f}",
+            self.recent.format_perplexity(),
             f"learning rate {update.learning_rate:.1e}",
         ]
 
