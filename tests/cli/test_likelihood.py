@@ -21,6 +21,17 @@ def test_a_line_of_score_and_log_probability_for_each_pair(call, babbler, files)
     assert all(float(row[1]) < float(row[0]) < 0 for row in rows[:2])
 
 
+def test_a_file_holds_what_is_printed_and_may_not_be_one_that_is_read(
+    call, babbler, files, tmp_path
+):
+    printed = call("likelihood", babbler, *files).stdout
+    ended = call("likelihood", babbler, *files, "-o", tmp_path / "out")
+    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    assert (tmp_path / "out").read_text() == printed
+    assert call("likelihood", babbler, *files, "-o", files[0]).code == 2
+    assert files[0].read_text() == "the dog\na cat sees.\n\n"
+
+
 def test_json_holds_the_same(call, babbler, files):
     rows = [row.split("\t") for row in call("likelihood", babbler, *files).stdout.splitlines()]
     ended = call("likelihood", babbler, *files, "--json")

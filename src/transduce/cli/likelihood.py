@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import options
+from transduce.cli.line_search import open_output
 from transduce.cli.pair_search import run_on_files
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
@@ -28,6 +29,7 @@ PENALTY = ("alpha", "gamma", "penalty")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path, allow_dash=True))
 @click.argument("target", type=click.Path(path_type=Path, allow_dash=True))
+@options.output("The file to write (default: standard output).")
 @ensemble_option
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the length penalty.")
 @gamma_option
@@ -41,6 +43,7 @@ def command(
     model: Path,
     source: Path,
     target: Path,
+    output: Path | None,
     ensemble: tuple[Path, ...],
     as_json: bool,
     processes: Processes,
@@ -57,6 +60,7 @@ def command(
         "standard input can be one of the files only",
         "name the other",
     )
+    options.require_writable(output, source, target)
     penalty = {name: option_values[name] for name in PENALTY if option_values[name] is not None}
     choice = TranslatorChoice(
         (model, *ensemble),
@@ -67,10 +71,11 @@ def command(
     warn_if_unfinished(choice.folders)
     on_warning = WarningPrinter()
     found = run_on_files(choice, "score_block", (source, target), processes, on_warning)
-    for number, one in enumerate(found, start=1):
-        if as_json:
-            row = {"line": number, **one.as_json()}
-            display.print_result(json.dumps(row, ensure_ascii=False))
-        else:
-            display.print_result(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}")
+    with open_output(output) as file:
+        for number, one in enumerate(found, start=1):
+            if as_json:
+                row = {"line": number, **one.as_json()}
+                file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+            else:
+                file.write(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}\n")
     on_warning.print_count("not scored (nan); --strict refuses such pairs")

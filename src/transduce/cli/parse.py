@@ -61,11 +61,16 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 @beam_options
 @precision_option
 @click.option(
-    "--nbest", type=click.IntRange(min=1), default=1, help="So many trees a sentence, with scores."
+    "--nbest",
+    type=click.IntRange(min=1),
+    default=1,
+    help="Number of trees per sentence, printed with scores.",
 )
 @click.option("--pretty", is_flag=True, help="Indent trees, with a blank line between them.")
 @click.option(
-    "--svg", type=click.Path(path_type=Path, file_okay=False), help="Draw each tree: DIR/N.svg."
+    "--svg",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Draw the tree of line N as DIRECTORY/N.svg.",
 )
 @strict_option
 @process_options

@@ -61,17 +61,17 @@ class ScoreCommand(click.Command):
 @click.option(
     "--cutoff",
     type=click.IntRange(min=1),
-    help="The length of the sentences in the second column; the parameters', mostly 40 words.",
+    help="The most words of a sentence in the second summary (default: the parameters', mostly 40).",
 )
 @click.option("--gold-tags", is_flag=True, help="Put the gold tags on the output's leaves first.")
-@click.option("--table", is_flag=True, help="Print what EVALB prints, with a line a sentence.")
+@click.option("--table", is_flag=True, help="Print what EVALB prints, one line per sentence.")
 @click.option(
     "--spans", is_flag=True, help="The files are GOLD and OUTPUT: a token, a tab, a label a line."
 )
 @click.option(
     "--scheme",
     type=click.Choice(list(SCHEMES)),
-    help="Which labels are a span; raw: each run of one label (default: bio).",
+    help="Which labels form a span; raw: each run of one label (default: bio).",
 )
 @click.option(
     "--alignments",
@@ -81,12 +81,15 @@ class ScoreCommand(click.Command):
 @click.option(
     "--against",
     metavar="OTHER",
-    help="Another output of the same lines: is the difference more than chance?",
+    help="Another output of the same lines: test whether the difference is more than chance.",
 )
 @click.option(
-    "--samples", default=SAMPLES, show_default=True, help="How many test sets --against draws."
+    "--samples",
+    default=SAMPLES,
+    show_default=True,
+    help="Number of test sets that --against draws.",
 )
-@click.option("--seed", default=SEED, show_default=True, help="What they are drawn by.")
+@click.option("--seed", default=SEED, show_default=True, help="Seed of these draws.")
 @options.as_json
 def command(
     *, hypotheses: str, references: Sequence[str], against: str | None, **given: object
