@@ -45,7 +45,6 @@ def command(
     target: Path,
     output: Path | None,
     ensemble: tuple[Path, ...],
-    as_json: bool,
     processes: Processes,
     **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
@@ -73,7 +72,7 @@ def command(
     found = run_on_files(choice, "score_block", (source, target), processes, on_warning)
     with open_output(output) as file:
         for number, one in enumerate(found, start=1):
-            if as_json:
+            if option_values["as_json"]:
                 row = {"line": number, **one.as_json()}
                 file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
             else:
