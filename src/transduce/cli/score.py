@@ -61,7 +61,7 @@ class ScoreCommand(click.Command):
 @click.option(
     "--cutoff",
     type=click.IntRange(min=1),
-    help="Most words of a sentence in the second summary (default: that of --parameters, mostly 40).",
+    help="Most words of a sentence in the second summary (default: by --parameters, mostly 40).",
 )
 @click.option("--gold-tags", is_flag=True, help="Put the gold tags on the output's leaves first.")
 @click.option("--table", is_flag=True, help="Print what EVALB prints, one line per sentence.")
