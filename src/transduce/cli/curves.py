@@ -41,7 +41,7 @@ def command(
     port: int | None,
     quiet: bool,
 ) -> None:
-    """Draw the training curves of RUNS as a page, in a file or live, as a picture or as CSV.
+    """Draw the training curves of RUNS as a page, live or a file, a picture or CSV.
 
     The page is one file that needs no network: several runs over each other, by update, token or
     time, to zoom into and read values from. In a picture each run has a colour; a thin line is the

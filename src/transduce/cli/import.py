@@ -14,7 +14,7 @@ from transduce.cli import display, options
 )
 @options.quiet
 def command(*, checkpoint: Path, output: Path, quiet: bool) -> None:
-    """Convert a Marian checkpoint of Hugging Face, such as one of OPUS-MT, to a model folder.
+    """Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.
 
     CHECKPOINT is a folder with config.json, model.safetensors, vocab.json, source.spm and
     target.spm. The model can be used, evaluated and trained further (`train --from`) like any
