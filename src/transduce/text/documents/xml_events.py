@@ -93,7 +93,7 @@ class Reader:
         self.add(Event("end", "", name.split(" ")[-1]))
 
     def text(self, data: str) -> None:
-        """Record text."""
+        """Record character data as an event: "cdata" inside a CDATA section, else "text"."""
         self.add(Event("cdata" if self.in_cdata else "text", "", data=data))
 
     def mark_cdata(self, *, begins: bool) -> None:
