@@ -37,7 +37,7 @@ def run_pairs_in_workers(
 def report_warnings(
     results: Generator[BlockResult, None, None], on_warning: OnWarning
 ) -> Generator[list[Output], None, None]:
-    """Call `on_warning` for each warning of a block, then yield the outputs of its lines.
+    """Yield each line's outputs; before those of a block, call `on_warning` with its warnings.
 
     Closing this generator closes `results`, which ends the worker processes.
     """

@@ -16,7 +16,7 @@ GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, t
 
 
 def free_memory_bytes() -> float:
-    """Return the bytes of memory that can be used without swapping, or infinity if unknown."""
+    """Return the bytes this process may still use within all limits; infinity if none is known."""
     return min(available_bytes(), free_address_bytes(), *free_group_bytes(), math.inf)
 
 

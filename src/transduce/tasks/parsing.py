@@ -206,10 +206,7 @@ def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, cleaned tree) for every tree of a file; refuse malformed brackets.
-
-    Trees without words are left out.
-    """
+    """Yield (sentence, cleaned tree) for every tree with words; refuse malformed brackets."""
     for raw in read_trees(path):
         tree = clean_tree(raw, TreeReport())
         if tree is not None:

@@ -110,7 +110,7 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 
 def tabulate_chains(table: LayerTable) -> Cells:
-    """Return the table of the longest chain of dependent operations at each sentence length."""
+    """Tabulate the longest chain of dependent operations by kind of layer and sentence length."""
     head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "grows"]
     rows = [
         [

@@ -74,7 +74,10 @@ def list_embeddings(
     symbols: ImportedVocabularies,
     order: Tensor,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield name and tensor of both embeddings, the output bias, and an untied output matrix."""
+    """Yield our names and tensors of both embeddings, the output bias, and the output matrix.
+
+    Without scaled embeddings ours are scaled instead, and the output matrix is stored apart.
+    """
     names = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"]
     source, target = (take(name if name in found else "model.shared.weight") for name in names)
     scale = 1.0 if config.scale_embedding else config.recipe.architecture.d_model**-0.5

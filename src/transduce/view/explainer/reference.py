@@ -138,7 +138,7 @@ def record_parts(found: Rows, names: Sequence[str], widths: Sequence[int]) -> Ho
 
 
 def build_recording_kernel(found: Rows, stack: str, layers: int) -> Any:  # noqa: ANN401 - an AttentionKernel
-    """Return an attention kernel that records scores and weights of each head of a stack."""
+    """Return a builder of attention functions that store heads' scores and weights in `found`."""
     kinds = {True: "self", False: "self" if stack == "encoder" else "cross"}
     counts = dict.fromkeys(kinds.values(), 0)
 
