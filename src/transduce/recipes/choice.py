@@ -11,6 +11,8 @@ from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 
+NAME = 60  # most characters of a name with its changed settings, where it is a heading
+
 
 def find_recipe(recipe: object) -> Recipe:
     """Return the recipe given by its name, by a .toml or .json file, or as a `Recipe`."""
@@ -33,6 +35,14 @@ def customise_recipe(
         return recipe
     changes = ", ".join(f"{path}={format_value(value)}" for path, value in settings.items())
     return replace(with_changes(recipe, settings), name=f"{recipe.name} with {changes}")
+
+
+def shorten_name(name: str) -> str:
+    """Return a recipe's name with the number of its changed settings if their list is long."""
+    base, joint, changes = name.partition(" with ")
+    if len(name) <= NAME or not joint:
+        return name
+    return f"{base} with {len(changes.split(', '))} changed settings"
 
 
 def format_value(value: Value) -> str:

@@ -261,8 +261,14 @@ def test_words_of_both_directions_stand_beside_their_lines(browser, source, outp
     assert browser.run(GAPS)[output is ARABIC] == pytest.approx([4, 4], abs=1)
 
 
+CHANGES = ", ".join(f"training.checkpoint_minutes_of_run_{i}=5.25" for i in range(19))
+
+
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser):
-    open_view(browser, VIEW)
+    name = f"tatoeba-en-de with {CHANGES}"
+    open_view(browser, replace(VIEW, model=replace(VIEW.model, name=name)))
+    heading = browser.run("return document.getElementById('heading').textContent")
+    assert heading == "Attention of tatoeba-en-de with 19 changed settings"
     for width in (320, 390):
         browser.resize(width, 800)
         for link in ("v=lines", "v=align", "v=rows", "v=matrix", "v=grid"):

@@ -1,5 +1,6 @@
 """The attention page: one HTML file that shows an attention view, without any request."""
 
+from transduce.recipes.choice import shorten_name
 from transduce.view.attention.encode import WeightEncoding, encode_view
 from transduce.view.attention.record import AttentionView
 from transduce.view.page.data import DataBlock, json_block
@@ -29,4 +30,4 @@ def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = 
         DataBlock("weights", "text/plain", encoded.weights),
     ]
     is_packed = encoding.compression != "none"
-    return build_page(f"Attention of {view.model.name}", PARTS, data, is_packed=is_packed)
+    return build_page(f"Attention of {shorten_name(view.model.name)}", PARTS, data, is_packed=is_packed)

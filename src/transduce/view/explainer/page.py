@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transduce.recipes.choice import shorten_name
 from transduce.view.explainer.weights import StoredWeights
 from transduce.view.page.data import base64_block, json_block
 from transduce.view.page.document import build_page
@@ -33,4 +34,4 @@ def build_explainer_page(
     ]
     blocks = [base64_block(f"weights-{i}", stored.block) for i, (_, stored) in enumerate(stages)]
     data = [json_block("header", {**header, "stages": about}), *blocks]
-    return build_page(f"How {header['model']['name']} translates", PARTS, data)
+    return build_page(f"How {shorten_name(header['model']['name'])} translates", PARTS, data)

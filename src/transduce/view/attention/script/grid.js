@@ -22,7 +22,7 @@ async function fillGrid(turn) {
 function thumbButton(layer, head, canvas) {
   const [label, share] = tendencyOf(layer, head), text = `${layer}.${head}`;
   const onclick = () => change({ layer, heads: [head], view: page.before ?? "lines" });
-  return create("button", { onclick, title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, `${text} ${label} ${percent(share)}`));
+  return create("button", { onclick, title: `Layer ${layer}, head ${head}` }, canvas, create("span", {}, `${text} ${label} ${percent(share).replace(" ", "\u00a0")}`));
 }
 
 /** Returns a canvas of a head's weights; a pixel shows the largest weight of its cells. */

@@ -71,8 +71,8 @@ function onHover(found) {
 
 /** Says which model and which text the page is of. */
 function showHeading() {
-  const { model, source, output, given, notes } = header, texts = [source.text, output.text].filter(Boolean);
-  byId("heading").textContent = `Attention of ${visible(model.name)}`;
+  const { source, output, given, notes } = header, texts = [source.text, output.text].filter(Boolean);
+  byId("heading").textContent = document.title;
   byId("about").replaceChildren(...texts.flatMap((text, i) => [i ? (given ? " → (given) " : " → ") : "", create("bdi", {}, visible(text))]));
   byId("about").after(...notes.map(note => create("p", { className: "quiet" }, note)));
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.durable import write_atomically
+from transduce.recipes.choice import shorten_name
 from transduce.view.attention.record import ModelName
 from transduce.view.page.data import json_block
 from transduce.view.page.document import build_page
@@ -64,4 +65,4 @@ class HeadSurvey:
 def build_survey_page(survey: HeadSurvey) -> str:
     """Return a survey as one HTML file without any request; equal surveys give equal bytes."""
     block = json_block("survey", survey.as_json())
-    return build_page(f"Heads of {survey.model.name}", PARTS, [block])
+    return build_page(f"Heads of {shorten_name(survey.model.name)}", PARTS, [block])

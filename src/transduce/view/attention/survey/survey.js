@@ -39,6 +39,9 @@ function buildGrid(heads, name, most) {
   return create("table", {}, ...rows);
 }
 
+/** Returns the class of a column's cells: words begin at the left, numbers end at the right. */
+const classOf = name => (typeof survey.heads[0]?.[name] === "string" ? "text" : "");
+
 /** Draws the table of all heads, sorted by the column that was clicked. */
 function drawRows() {
   const { by, descending } = sorted, heads = [...survey.heads];
@@ -47,10 +50,10 @@ function drawRows() {
   const titles = COLUMNS.map(name => {
     const button = create("button", { onclick: () => sortBy(name) }, name);
     const state = name !== by ? "none" : descending ? "descending" : "ascending";
-    return create("th", { scope: "col", "aria-sort": state }, button);
+    return create("th", { scope: "col", "aria-sort": state, className: classOf(name) }, button);
   });
   const rows = heads.map(one =>
-    create("tr", {}, ...COLUMNS.map(name => create("td", { className: typeof one[name] === "string" ? "text" : "" }, format(name, one[name])))));
+    create("tr", {}, ...COLUMNS.map(name => create("td", { className: classOf(name) }, format(name, one[name])))));
   byId("rows").replaceChildren(create("table", {}, create("tr", {}, ...titles), ...rows));
 }
 
@@ -62,7 +65,7 @@ function sortBy(name) {
   [...byId("rows").querySelectorAll("button")][COLUMNS.indexOf(name)].focus();
 }
 
-byId("heading").textContent = `Heads of ${visible(survey.model.name)}`;
+byId("heading").textContent = document.title;
 byId("about").textContent = `${survey.pairs} pairs, ${survey.tokens} target pieces, loss ` +
   `${survey.loss.toFixed(4)} nats per piece` +
   (survey.alignment ? `; words aligned by ${visible(survey.alignment)}` : "");

@@ -72,8 +72,8 @@ function onKey(event) {
 
 /** Fills what does not depend on the state. */
 function fillPage() {
-  const { sizes, model, parameters, languages, example } = header;
-  byId("title").textContent = `How ${model.name} translates`;
+  const { sizes, parameters, languages, example } = header;
+  byId("title").textContent = document.title;
   byId("about").textContent = `${languages.join(" to ")}: ${parameters.toLocaleString("en")} weights, ${sizes.layers} + ${sizes.layers} layers, d_model ${sizes.d_model}, ${sizes.heads} heads, vocabulary of ${VOCABULARIES.target.symbols.length.toLocaleString("en")}.`;
   byId("longest").textContent = header.longest;
   byId("deviations").textContent = header.notes.join(" ");
