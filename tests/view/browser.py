@@ -48,6 +48,7 @@ class Browser:
     def __init__(self, port: int, profile: Path) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self.profile = profile
+        self.shown: Any = None  # what a test has opened, if another one may go on with it
         options = {"binary": CHROMIUM, "args": [*FLAGS, f"--user-data-dir={profile}"]}
         wanted = {
             "goog:chromeOptions": options,
@@ -70,11 +71,23 @@ class Browser:
         """Send a command to this session."""
         return self.call("POST", f"{self.session}/{path}", body)
 
-    def open(self, page: Path, link: str = "") -> None:
-        """Load a file afresh, with `link` as its hash, and forget what was logged before."""
-        self.command("url", {"url": "about:blank"})
+    def forget(self) -> None:
+        """Move the mouse to the corner, and forget what was logged."""
         self.act([self.mouse([{"type": "pointerMove", "duration": 0, "x": 0, "y": 0}])])
         self.logged("browser"), self.logged("performance")
+
+    def reset(self) -> None:
+        """Show nothing, in the size and scheme that a new browser has."""
+        self.command("url", {"url": "about:blank"})
+        self.develop("Emulation.clearDeviceMetricsOverride")
+        self.develop("Emulation.setEmulatedMedia", features=[])
+        self.shown = None
+
+    def open(self, page: Path, link: str = "") -> None:
+        """Load a file afresh, with `link` as its hash, and forget what was logged before."""
+        self.shown = None
+        self.command("url", {"url": "about:blank"})
+        self.forget()
         self.command("url", {"url": page.absolute().as_uri() + (f"#{link}" if link else "")})
 
     def open_text(self, text: str, link: str = "") -> Path:

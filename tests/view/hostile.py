@@ -1,5 +1,7 @@
 """Strings that have run code in other tools' pages, or that break markup, JSON or layout."""
 
+import random
+
 MARK = "window.stolen = (window.stolen || 0) + 1"
 HANDLERS = [
     "onerror",
@@ -46,3 +48,11 @@ def attacks() -> list[str]:
         *("مرحبا بالعالم", "שלום", "日本語", "é\u0301" * 30, "👩\u200d👩\u200d👧", "a" * 5000),
         *("TITLE", "%s", "{0}", "{}", "$&", "$1", "\r\n", "\n", "\t", " ", ""),
     ]
+
+
+def make_words(rng: random.Random, count: int) -> list[str]:
+    """Return words joined from parts of attacks, markup and any characters."""
+    whole = [one for one in attacks() if one.isprintable() and len(one) < 200]
+    marks = ["<", ">", "</", "/>", '"', "'", "`", "=", "&", ";", "\\", "script", "<!--", "-->"]
+    parts = [*whole, *marks, *TAGS, *HANDLERS, f'"{MARK}"', "{{", "}}", "${", "\u05d0", "\u0639"]
+    return ["".join(rng.choices(parts, k=rng.randint(1, 6))) for _ in range(count)]

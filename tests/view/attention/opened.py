@@ -13,9 +13,32 @@ return found;
 """
 
 
-def open_view(browser: Browser, view, link="", encoding=None):
-    """Open the page of a view and wait until it is drawn."""
+AGAIN = """
+const { page } = transduce, { body, documentElement, activeElement } = document;
+Object.assign(page, { hover: null, before: undefined, active: { side: "", unit: 0 } });
+delete documentElement.dataset.theme;
+if (activeElement !== body) activeElement.blur();
+scrollTo(0, 0);
+history.replaceState(null, "", "#" + (arguments[0] || "k=enc"));
+dispatchEvent(new HashChangeEvent("hashchange"));
+"""
+
+
+def load_view(browser: Browser, view, link="", encoding=None):
+    """Load the page of a view afresh and wait until it is drawn."""
     browser.open_text(build_attention_page(view, encoding), link)
+    browser.shown = view, encoding
+    settle(browser)
+
+
+def open_view(browser: Browser, view, link="", encoding=None):
+    """Show the page of a view as `load_view` does; if it is open already it follows the link."""
+    shown, written = browser.shown or (None, None)
+    if shown is not view or written != encoding:
+        load_view(browser, view, link, encoding)
+        return
+    browser.forget()
+    browser.run(AGAIN, link)
     settle(browser)
 
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from tests.view.attention.opened import list_lines, open_view
+from tests.view.attention.opened import list_lines, load_view, open_view
 from tests.view.attention.samples import make_view
 
 pytestmark = pytest.mark.browser
@@ -56,7 +56,7 @@ def test_a_figure_of_27_words_and_8_heads_has_at_most_200_kilobytes(browser):
 def test_equal_states_give_equal_svg(browser):
     found = set()
     for _ in range(2):
-        open_view(browser, VIEW, "v=lines&q=2")
+        load_view(browser, VIEW, "v=lines&q=2")
         found.add(browser.run("return transduce.buildSvg()"))
     assert len(found) == 1
 

@@ -6,7 +6,7 @@ import random
 import pytest
 from tests.view.attention.opened import open_view
 from tests.view.attention.samples import make_view
-from tests.view.hostile import HANDLERS, MARK, TAGS, attacks
+from tests.view.hostile import MARK, make_words
 
 from transduce.view.attention.encode import WeightEncoding
 from transduce.view.attention.page import build_attention_page
@@ -14,14 +14,6 @@ from transduce.view.page import data, document
 
 pytestmark = pytest.mark.browser
 TEXTS = "return [...document.querySelectorAll('#readers .unit')].map((one) => one.textContent);"
-
-
-def make_words(rng, count):
-    """Return words joined from parts of attacks, markup and any characters."""
-    whole = [one for one in attacks() if one.isprintable() and len(one) < 200]
-    marks = ["<", ">", "</", "/>", '"', "'", "`", "=", "&", ";", "\\", "script", "<!--", "-->"]
-    parts = [*whole, *marks, *TAGS, *HANDLERS, f'"{MARK}"', "{{", "}}", "${", "\u05d0", "\u0639"]
-    return ["".join(rng.choices(parts, k=rng.randint(1, 6))) for _ in range(count)]
 
 
 @pytest.mark.soak

@@ -6,6 +6,7 @@ from tests.view.attention.opened import (
     click,
     expected_lines,
     list_lines,
+    load_view,
     open_view,
     press,
     settle,
@@ -99,7 +100,7 @@ def test_marks_are_hidden_until_asked_for(browser):
 
 
 def test_no_request_and_no_message_of_the_console(browser):
-    open_view(browser, VIEW)
+    load_view(browser, VIEW)
     press(browser, "k", "k", "]", "v", "c", "d", "d", "?", "?")
     assert browser.requests() == []
     assert browser.console() == []

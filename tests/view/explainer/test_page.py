@@ -3,9 +3,11 @@
 import json
 
 import pytest
-from tests.view.explainer.opened import open_explainer
+from tests.view.explainer.opened import READY, open_explainer
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
+
+from transduce.view.explainer.explain import explain
 
 pytestmark = pytest.mark.browser
 LINKS = [
@@ -22,11 +24,32 @@ LINKS = [
 ]
 
 
+AGAIN = """
+const { body, activeElement } = document;
+for (const one of document.querySelectorAll("details")) one.open = false;
+if (activeElement !== body) activeElement.blur();
+history.replaceState(null, "", "#");
+dispatchEvent(new HashChangeEvent("hashchange"));
+"""
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The page of a small model."""
+    return explain(make_translator(ODD), TEXT, "the red house").page
+
+
 @pytest.fixture
-def opened(browser):
-    """Open the page of a small model; at the end nothing may have gone wrong."""
+def opened(browser, page):
+    """The page as it is without a link, loaded once; at the end nothing may have gone wrong."""
     browser.resize(1200, 900)
-    open_explainer(browser, make_translator(ODD), TEXT, "the red house")
+    if browser.shown is page:
+        browser.forget()
+        browser.run(AGAIN)
+    else:
+        browser.open_text(page)
+        browser.shown = page
+    browser.wait(READY)
     yield browser
     assert browser.console() == []
     assert browser.requests() == []
