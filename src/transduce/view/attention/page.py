@@ -30,4 +30,6 @@ def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = 
         DataBlock("weights", "text/plain", encoded.weights),
     ]
     is_packed = encoding.compression != "none"
-    return build_page(f"Attention of {shorten_name(view.model.name)}", PARTS, data, is_packed=is_packed)
+    return build_page(
+        f"Attention of {shorten_name(view.model.name)}", PARTS, data, is_packed=is_packed
+    )
