@@ -15,7 +15,10 @@ from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
 SEEDS = range(10)
-ELEMENTS = "return document.querySelectorAll('img, iframe, object, embed, video, a, script').length"
+ELEMENTS = """
+const scripts = "img, iframe, object, embed, video, math, a, [onload], script:not([type])";
+return document.querySelectorAll(scripts).length;
+"""
 # Types each text, waits until the page has shown what it makes of it, and returns what failed.
 TYPE_EACH = """
 const [texts, done] = arguments, failed = [], { page, change } = transduce;
