@@ -32,7 +32,7 @@ from transduce.durable.folder import MANIFEST
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError, InputError
 from transduce.runs.output_folder import require_own_folder
-from transduce.runs.texts import Pair, Pairs, clean_pairs, take_pairs
+from transduce.runs.texts import Pair, Pairs, build_dev_settings, clean_pairs, take_pairs
 from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
@@ -292,14 +292,4 @@ def encode_split(
             keeps_texts=folder.name != "train",
         ),
         progress=lambda read: on_progress(f"encoding {folder.name}", read),
-    )
-
-
-def build_dev_settings(data: Data) -> Data:
-    """Return data settings for a development set: cleaning drops only empty or too long pairs."""
-    return dataclasses.replace(
-        data,
-        max_length_ratio=float(data.max_characters),
-        drop_identical=False,
-        drop_duplicates=False,
     )

@@ -1,5 +1,6 @@
 """Parallel texts: two files, files in a task's format, pairs in memory, or a generated corpus."""
 
+import dataclasses
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Protocol, final, runtime_checkable
 from transduce import phrasebook
 from transduce.corpus import toys
 from transduce.errors import InputError
+from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import TaskKind
 from transduce.text.clean import Cleaner
@@ -194,6 +196,16 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
         hint = "one side of every pair is blank: are these the right files?"
     fact = f"no pair is left of {report.read:,}, all were left out ({reasons})"
     require(report.kept > 0, fact, hint)
+
+
+def build_dev_settings(data: Data) -> Data:
+    """Return data settings for a development set: cleaning drops only empty or too long pairs."""
+    return dataclasses.replace(
+        data,
+        max_length_ratio=float(data.max_characters),
+        drop_identical=False,
+        drop_duplicates=False,
+    )
 
 
 def require_file(path: Path) -> None:
