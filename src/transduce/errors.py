@@ -120,8 +120,8 @@ def short_repr(value: object, longest: int = 60) -> str:
     """Return a value's repr for an error message, cut after `longest` characters."""
     try:
         text = repr(value)
-    except ValueError:  # a number of more than 4,300 digits
-        return f"{type(value).__name__} with very many digits"
+    except Exception:  # noqa: BLE001 - of the value's own code, or over 4,300 digits of a number
+        return f"{type(value).__name__} that cannot be printed"
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -32,7 +32,7 @@ def model(tmp_path):
         RECIPE,
         Vocabularies(ENGLISH, ENGLISH),
         CARD,
-        about={"steps": [1, 2]},
+        about={"averaged": [1, 2]},
     )
     return tmp_path / "m"
 
@@ -43,7 +43,7 @@ def test_a_model_comes_back_to_the_bit(model):
     assert all(torch.equal(found.weights[name], WEIGHTS[name]) for name in WEIGHTS)
     assert torch.signbit(found.weights["v"]).tolist() == [True, False]
     assert found.recipe == RECIPE
-    assert found.about == {"steps": [1, 2]}
+    assert found.about == {"averaged": [1, 2]}
     assert found.vocabularies.source is found.vocabularies.target
     assert found.vocabularies.source.hash == ENGLISH.hash
     assert found.hash == hashlib.sha256((model / "manifest.json").read_bytes()).hexdigest()
@@ -74,7 +74,7 @@ def test_the_same_model_gives_the_same_bytes(model, tmp_path):
         RECIPE,
         Vocabularies(ENGLISH, ENGLISH),
         CARD,
-        about={"steps": [1, 2]},
+        about={"averaged": [1, 2]},
     )
     assert load_model(tmp_path / "n").hash == load_model(model).hash
 

@@ -219,6 +219,8 @@ def set_value(index, value):
         ("source.ids", set_value(0, 258), "source.ids: expected ids below 258, found 258"),
         ("target.ids", set_value(3, 65_535), "target.ids: expected ids below 258, found 65,535"),
         ("source.ids", set_value(-1, 7), "source.ids: expected 0 at the end of every sentence"),
+        ("source.ids", set_value(0, 0), "source.ids: expected 0 only there, and no 1"),
+        ("target.ids", set_value(0, 1), "target.ids: expected 0 only there, and no 1"),
         ("source.offsets", set_value(0, 1), "source.offsets: expected offsets that rise from 0"),
         ("target.offsets", set_value(1, 2**63), "expected offsets that rise from 0"),
         ("target.offsets", set_value(2, 9), "expected offsets that rise from 0"),

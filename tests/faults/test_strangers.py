@@ -13,7 +13,7 @@ from random import Random
 
 import jaxtyping
 import pytest
-from tests.faults.strangers import contents, mutations
+from tests.faults.strangers import contents, mutations, parts
 from tests.faults.strangers.folders import GOLDEN, read_files, write_files
 from tests.faults.strangers.watch import outcome, watch
 
@@ -85,6 +85,25 @@ def test_hostile_folders_are_refused_with_a_sentence(tmp_path, record):
     assert faults == {}
     assert set(used) <= OTHER_MODELS
     assert len(cases) >= 150
+    record(cases=len(cases), outcomes=counts, megabytes_more=round(most))
+
+
+PARTS = {
+    "origins": ("byte-pair", parts.other_origins),
+    "spellings": ("byte-pair", parts.other_spellings),
+    "heads": ("byte-pair", parts.other_heads),
+    "symbols of a tagger": ("tagging", parts.other_symbols),
+    "symbols of a parser": ("parsing-words", parts.other_symbols),
+    "tags": ("parsing-words", parts.other_tags),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_hostile_parts_of_a_folder_are_refused(tmp_path, record, part):
+    name, make = PARTS[part]
+    cases = list(make(read_files(GOLDEN / name)))
+    counts, faults, used, most = try_all(cases, tmp_path / "m")
+    assert (faults, used) == ({}, {})
     record(cases=len(cases), outcomes=counts, megabytes_more=round(most))
 
 

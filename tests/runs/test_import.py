@@ -96,7 +96,7 @@ def test_an_imported_model_is_adapted(imported, tmp_path):
         ({"d_model": 16, "encoder_attention_heads": 3}, "d_model is 16, of 3 heads"),
         ({"eos_token_id": -1}, "eos_token_id is -1, not an id"),
         ({"pad_token_id": 99, "decoder_start_token_id": 99}, "symbol 99, and the weights have"),
-        ({"encoder_ffn_dim": 11, "decoder_ffn_dim": 11}, "has shape"),
+        ({"encoder_ffn_dim": 11, "decoder_ffn_dim": 11}, "has the shape"),
     ],
 )
 def test_a_configuration_that_cannot_be_expressed_is_refused(tmp_path, change, fact):
@@ -120,7 +120,7 @@ def pickle_weights(folder):
     ("spoil", "message"),
     [
         (pickle_weights, "is not there.*may hold code and is not opened"),
-        (write_bytes("model.safetensors", b"\x80\x04."), "cannot be read"),
+        (write_bytes("model.safetensors", b"\x80\x04."), "is no safetensors file"),
         (write_bytes("source.spm", b"\x0a\x7fcut"), "is no SentencePiece model"),
         (write_bytes("target.spm", spm(TARGET, kind=2)), "is no unigram SentencePiece model"),
         (write_bytes("vocab.json", b'{"</s>": 0, "<unk>": 2}'), "does not number its symbols"),

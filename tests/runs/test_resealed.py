@@ -19,7 +19,7 @@ from transduce.durable import (
 from transduce.errors import FolderError
 from transduce.runs.average import read_data_facts
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.resume_point import require_update_count
+from transduce.runs.resume_point import require_adam_state
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.callbacks import TrainingCallbacks
 
@@ -110,7 +110,14 @@ def test_a_count_of_updates_that_no_run_has_is_refused(tmp_path, updates):
     moments = {"updates": torch.tensor(updates)}
     found = Checkpoint(step=3, folder=tmp_path, weights={}, moments=moments, state={}, hash="")
     with pytest.raises(FolderError, match="updates, and its folder is of step 3"):
-        require_update_count(found)
+        require_adam_state(found)
+
+
+def test_a_mean_of_squares_below_0_is_refused(tmp_path):
+    moments = {"updates": torch.tensor(3.0), "exp_avg_sq.w": torch.tensor([1.0, -1e-30])}
+    found = Checkpoint(step=3, folder=tmp_path, weights={}, moments=moments, state={}, hash="")
+    with pytest.raises(FolderError, match=r"exp_avg_sq\.w is a mean of squares, and below 0"):
+        require_adam_state(found)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_a_comparison_goes_to_json_whole():
     ("values", "message"),
     [
         ({"samples": 39}, "39 samples have no 95 % of them\nhint: --samples 1000"),
-        ({"seed": -1}, "a seed is 0 or more, not -1"),
+        ({"seed": -1}, "a seed is 0 or more"),
     ],
 )
 def test_numbers_that_mean_nothing_are_refused(values, message):

@@ -5,6 +5,7 @@ names the manifest of its model.
 """
 
 import os
+import typing
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
 from transduce.settings.architecture import Architecture
 
 ALIGNMENT = "alignment.json"
+COUNTS = ("pairs", "links", "sure")
+KEYS = {"model", "layer", "heads", "shifted", "aer", *COUNTS}
 LIMIT = 1 << 20
 AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --choose GOLD`"
 
@@ -55,4 +58,18 @@ def read_alignment_heads(
         heads.require_in(sizes)
     except InputError as error:
         raise FolderError(f"names unusable heads: {error.fact}", AGAIN, file=path) from error
+    if list(heads.heads) != values["heads"] or not is_choice(values):
+        raise FolderError("is no choice of heads", AGAIN, file=path)
     return heads
+
+
+def is_choice(values: Mapping[str, object]) -> bool:
+    """Return whether all entries of the file are known, and its counts and its error rate valid."""
+    counts = [values.get(name, 0) for name in COUNTS]
+    error = values.get("aer", 0)
+    return (
+        values.keys() <= KEYS
+        and all(type(count) is int and 0 <= count < 1 << 63 for count in counts)
+        and type(error) in (int, float)
+        and 0 <= typing.cast("float", error) <= 100  # in percent
+    )

@@ -3,7 +3,11 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from string import hexdigits
+from types import MappingProxyType
 from typing import Any, final
 
 from torch import Tensor
@@ -12,6 +16,9 @@ from transduce.checkpoint.alignment_file import ALIGNMENT, read_alignment_heads
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.checkpoint.weights import read_tensors, require_finite, to_bytes
 from transduce.durable import VerifiedFolder, atomic_folder, open_folder, read_json, to_json
+from transduce.durable.folder import MANIFEST
+from transduce.durable.verified import AGAIN
+from transduce.errors import FolderError
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.vocabulary.files import (
@@ -69,7 +76,36 @@ def is_model(folder: Path) -> bool:
 
 def open_model_folder(folder: Path) -> VerifiedFolder:
     """Open a model folder after checking its manifest and file names."""
-    return open_folder(folder, KIND, unlisted=(ALIGNMENT,))
+    found = open_folder(folder, KIND, unlisted=(ALIGNMENT,))
+    for name, value in found.about.items():
+        if name not in ORIGIN or not ORIGIN[name](value):
+            fact = f"has an entry {name[:40]!r} that is none of a model"
+            raise FolderError(fact, AGAIN, file=folder / MANIFEST)
+    return found
+
+
+def is_hash(value: object, digits: int = 64) -> bool:
+    """Return whether a value is a hash of so many hexadecimal digits."""
+    return isinstance(value, str) and len(value) == digits and set(value) <= set(hexdigits.lower())
+
+
+def is_list_of_steps(value: object) -> bool:
+    """Return whether a value is a list of numbers of updates, each higher than the one before."""
+    steps = value if isinstance(value, list) else [-1]
+    return all(type(step) is int and 0 <= step < 1 << 63 for step in steps) and all(
+        before < after for before, after in pairwise(steps)
+    )
+
+
+# what a model's manifest may say of its origin, with the check of each value
+ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+    {
+        "run": partial(is_hash, digits=16),
+        "averaged": is_list_of_steps,
+        "parent": is_hash,
+        "imported": is_hash,
+    }
+)
 
 
 def verify_model_folder(folder: Path) -> None:

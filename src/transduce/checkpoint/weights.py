@@ -33,13 +33,16 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     return safetensors.torch.save(plain)
 
 
-def read_tensors(stream: HashingReader, file: Path, value_count: int | None = None) -> Tensors:
-    """Return the tensors in an open safetensors file; raise FolderError for damage, NaN, infinity.
+def read_tensors(
+    stream: HashingReader, file: Path, count: int | None = None, *, has_metadata: bool = False
+) -> Tensors:
+    """Return the tensors of an open safetensors file; FolderError for damage, NaN or infinity.
 
-    `value_count` is the number of values of all tensors, if known. The header is checked before any
-    memory is taken, so that a file needs no more than its size.
+    `count` is the number of values of all tensors, if it is known. The header is checked before any
+    memory is taken, so that a file needs no more than its size. Files of other programs may have
+    metadata, which are not read.
     """
-    header = read_header(stream, file)
+    header = read_header(stream, file, has_metadata=has_metadata)
     values = sum(math.prod(entry.shape) for entry in header.values())
     if value_count is not None and values != value_count:
         fact = f"has {values:,} weights, and the model of its recipe has {value_count:,}"
@@ -70,7 +73,9 @@ class TensorEntry:
     end: int
 
 
-def read_header(stream: HashingReader, file: Path) -> dict[str, TensorEntry]:
+def read_header(
+    stream: HashingReader, file: Path, *, has_metadata: bool = False
+) -> dict[str, TensorEntry]:
     """Return a safetensors header sorted by offset; refuse tensors that do not fill the file."""
     length = int.from_bytes(stream.read(8), "little")
     if not 8 <= 8 + length <= stream.size:
@@ -79,6 +84,8 @@ def read_header(stream: HashingReader, file: Path) -> dict[str, TensorEntry]:
         fact = f"has a header of {length:,} bytes, and {HEADER_LIMIT:,} are the limit"
         raise FolderError(fact, DAMAGED, file=file)
     header = read_json(stream.read(length), file)
+    if has_metadata:
+        header.pop("__metadata__", None)
     if len(header) > TENSOR_LIMIT:
         fact = f"has {len(header):,} tensors, and {TENSOR_LIMIT:,} are the limit"
         raise FolderError(fact, DAMAGED, file=file)

@@ -1,6 +1,7 @@
 """Figures 3, 4 and 5 of the paper for `transduce attend --figure`, and the ranking of heads."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 UNNAMED = "source"  # the name of an unknown source language in recipes for users' texts
 PRINTED = 10  # how many lines of a ranking are printed
+
+NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -30,10 +33,10 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # generic in later ve
         if isinstance(value, tuple):
             return value
         parts = value.split(",")
-        if all(part.strip().isdecimal() and int(part) for part in parts):
+        if all(NUMBER.fullmatch(part) and int(part) for part in parts):
             return tuple(map(int, parts))
         option = param.opts[0] if param else "option"
-        raise InputError(f"{option} {value}: not numbers from 1", f"{option} 5,6")
+        raise InputError(f"{option} {short_repr(value)}: not numbers from 1", f"{option} 5,6")
 
 
 def figure_options(command: Callable[..., Any]) -> Callable[..., Any]:

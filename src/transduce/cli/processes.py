@@ -15,6 +15,8 @@ from transduce.settings.fields import require
 if TYPE_CHECKING:
     from transduce.cli.searching import TranslatorChoice
 
+MOST_PROCESSES = 1_024  # or threads: of 100,000 threads torch's start ends the process
+
 
 @final
 @dataclass(frozen=True)
@@ -62,8 +64,17 @@ def process_options(
         return command(processes=Processes(workers, threads or 1), **others)
 
     for option in (
-        click.option("--threads", type=click.IntRange(min=1), help=threads_help),
-        click.option("--workers", type=click.IntRange(min=1), help=workers_help),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1, max=MOST_PROCESSES),
+            help="Threads of a single process, for line-by-line work on cores that are idle.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1, max=MOST_PROCESSES),
+            help="Processes of one thread each; in float32 results do not depend on it (default: "
+            "one for every 1,000 lines of a file, limited by idle cores and free memory).",
+        ),
     ):
         with_processes = option(with_processes)
     return with_processes

@@ -144,7 +144,7 @@ def row_options(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option(
                 "--seeds",
-                type=click.IntRange(min=1),
+                type=click.IntRange(1, 1_000),
                 default=1,
                 help="Number of seeds for each row.",
             ),

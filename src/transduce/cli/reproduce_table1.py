@@ -36,13 +36,15 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]  # generic in later vers
 @click.option("--d", type=Sizes(), help="Widths of the layer (default: 64 to 1024).")
 @click.option("--k", type=int, help="Width of the convolutions (default: 3).")
 @click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
-@click.option("--rounds", type=click.IntRange(min=1), help="Timings of each layer (default: 7).")
+@click.option(
+    "--rounds", type=click.IntRange(1, 10_000), help="Timings of each layer (default: 7)."
+)
 @click.option(
     "--quick", is_flag=True, help="Small sizes and few rounds: takes seconds, not a minute."
 )
 @click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_024),
     default=1,
     show_default=True,
     help="Threads of torch. With one, the start of threads does not blur how time grows.",

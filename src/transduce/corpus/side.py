@@ -9,7 +9,7 @@ from jaxtyping import Int, Int32, UInt, UInt64
 
 from transduce.durable import VerifiedFolder
 from transduce.errors import FolderError
-from transduce.vocabulary import END
+from transduce.vocabulary import BEGIN, END
 
 # N: sentences · T: tokens of all sentences together · P: sentences of a batch
 
@@ -60,11 +60,14 @@ def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> 
 def require_known_ids(
     ids: UInt[np.ndarray, " T"], offsets: UInt64[np.ndarray, " _"], symbols: int, file: Path
 ) -> None:
-    """Raise FolderError for an id outside the vocabulary, or a sentence that END does not close."""
+    """Raise FolderError for an id outside the vocabulary, BEGIN, or END but at a sentence's end."""
     highest = int(ids.max())
     require_consistent(highest < symbols, file, f"ids below {symbols:,}", f"{highest:,}")
     is_closed = bool((ids[offsets[1:] - 1] == END).all())
     require_consistent(is_closed, file, f"{END} at the end of every sentence", "other ids")
+    ends = int(np.count_nonzero(ids == END))
+    is_plain = ends == len(offsets) - 1 and not (ids == BEGIN).any()
+    require_consistent(is_plain, file, f"{END} only there, and no {BEGIN}", "others")
 
 
 def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarray, ' _']":

@@ -6,7 +6,8 @@ from transduce.datasets.small import SMALL
 from transduce.datasets.treebanks import TREEBANKS, Treebank
 from transduce.datasets.values import Corpus
 from transduce.datasets.wmt14 import WMT14
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
+from transduce.settings.fields import require
 
 # suffixes of tagging corpora made from a treebank: part-of-speech tags, base noun phrases
 TREEBANK_TAGS = ("pos", "chunks")
@@ -20,13 +21,13 @@ def list_public() -> tuple[Corpus | Treebank, ...]:
 
 def find_corpora(name: str) -> tuple[Corpus | Treebank, ...]:
     """Return the corpora of this name, one for each language pair; raise InputError if unknown."""
+    require(isinstance(name, str), f"a corpus' name must be text, not {short_repr(name)}")
     if name.startswith(mtdata.PREFIX):
         return (mtdata.parse_corpus_name(name),)
     found = tuple(corpus for corpus in list_public() if corpus.name == name)
     if not found:
-        raise InputError(
-            f"unknown corpus {name!r}", suggest_names(name, {one.name for one in list_public()})
-        )
+        known = {one.name for one in list_public()}
+        raise InputError(f"unknown corpus {short_repr(name)}", suggest_names(name, known))
     return found
 
 

@@ -133,6 +133,7 @@ def parse_entry(line: bytes) -> Entry:
     members = texts.get("in_paths") or [""]
     columns = texts.get("cols") or [0, 1]
     words = [texts["did"], texts["ext"], texts.get("in_ext") or "", name, *addresses, *members]
+    words += [one.name for one in downloads]  # urlsplit refuses malformed addresses
     if not all(isinstance(word, str) and "\0" not in word for word in words) or "/" in name:
         raise ValueError("its parts are not texts")
     if not all(type(column) is int and 0 <= column < 1_000 for column in columns):

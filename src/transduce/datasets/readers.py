@@ -1,7 +1,6 @@
 """Readers that extract text from a file's lines, and filters that select a split's pairs."""
 
 import hashlib
-import html
 import re
 import unicodedata
 from collections import defaultdict
@@ -9,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from transduce.datasets.values import LineReader, Pair, PairFilter
 from transduce.errors import InputError
+from transduce.text.xml import unescape_references
 
 SEGMENT = re.compile(rb"<seg[^>]*>(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"<(title|description)>(.*?)</\1>")
@@ -26,7 +26,7 @@ def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
 def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the text of each `<seg>` in lines of IWSLT's XML, with XML entities resolved."""
     for line in read_sgml_segments(lines):
-        yield html.unescape(line.decode()).encode()
+        yield unescape_references(line.decode()).encode()
 
 
 def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:

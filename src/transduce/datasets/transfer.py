@@ -16,6 +16,7 @@ from transduce.datasets.exchange import (
 )
 from transduce.datasets.partial import PartialDownload
 from transduce.datasets.values import Download
+from transduce.errors import short_repr
 from transduce.settings.fields import require
 
 CHUNK = 1 << 20
@@ -37,7 +38,8 @@ class NetworkSettings:
     largest: int = 20_000_000_000  # bytes of a file whose size is not known in advance
 
     def __post_init__(self) -> None:
-        fact = f"the timeout must be a number of seconds up to 86,400, not {self.seconds!r}"
+        found = short_repr(self.seconds)
+        fact = f"the timeout must be a number of seconds up to 86,400, not {found}"
         is_number = isinstance(self.seconds, int | float)
         require(is_number and 0 < self.seconds <= 86_400, fact, "60 is the default")
 

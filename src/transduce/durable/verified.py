@@ -17,6 +17,7 @@ from transduce.errors import FolderError, TransduceError, find_exhaustion
 
 MANIFEST_LIMIT = 1 << 20
 BLOCK = 1 << 20
+SPARSE_LIMIT = 1 << 32
 REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
 SHA256 = re.compile(r"[0-9a-f]{64}")
 PERMISSION = "it may be sound, but you may not read it: look at its permissions and its owner"
@@ -190,8 +191,9 @@ def list_names(path: Path) -> set[str]:
 def read_regular(path: Path, limit: int) -> bytes:
     """Return all bytes of a regular file; raise FolderError if they are more than `limit`."""
     with open_regular(path) as stream:
-        data = stream.read(limit + 1)
-    if len(data) > limit:
+        size = os.fstat(stream.fileno()).st_size  # what is too large is not read
+        data = stream.read(limit + 1) if size <= limit else b""
+    if max(size, len(data)) > limit:
         raise FolderError(f"has more than {limit:,} bytes", AGAIN, file=path)
     return data
 
@@ -222,11 +224,22 @@ def unreadable_error(path: Path, error: OSError) -> TransduceError:
 
 
 def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
-    """Raise FolderError if an open file's size differs from its manifest entry."""
-    found = os.fstat(stream.fileno()).st_size
-    if found != entry.size:
-        fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
+    """Raise FolderError if an open file's size differs from its manifest entry, or is a pretence.
+
+    Of a sparse file the disk holds next to nothing, but to hash a terabyte of zeros takes minutes.
+    """
+    found = os.fstat(stream.fileno())
+    if found.st_size != entry.size:
+        fact = f"is not as it was written: expected {entry.size:,} bytes, found {found.st_size:,}"
         raise FolderError(f"{fact} (expected sha256 {entry.sha256})", AGAIN, file=path)
+    if is_nearly_empty(found):
+        fact = f"has {entry.size:,} bytes, of which the disk holds less than a thousandth"
+        raise FolderError(fact, AGAIN, file=path)
+
+
+def is_nearly_empty(found: os.stat_result) -> bool:
+    """Return whether of a file over 4 GiB the disk holds less than a thousandth, the rest holes."""
+    return found.st_size > SPARSE_LIMIT and found.st_blocks * 512 < found.st_size >> 10
 
 
 def require_sha256(path: Path, entry: Entry, found: str) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,16 @@ from transduce.durable import parse_json
 from transduce.errors import InputError
 from transduce.recipes.names import RECIPES, by_name
 from transduce.settings import Recipe
+from transduce.text.arguments import read_path
 
 SIZE_LIMIT = 1 << 20
+MOST_POINTS = 60  # of a line: the library's time is quadratic in the parts of a key a.b.c
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
 
 
-def from_file(path: Path) -> Recipe:
+def from_file(path: str | PathLike[str]) -> Recipe:
     """Read a recipe from a TOML or JSON file: a recipe to start from, and changed settings."""
+    path = read_path("path", path)
     values = _parse_tables(path)
     try:
         start = _find_start(values.pop("start", "table3/base"))
@@ -67,6 +71,10 @@ def _read_text(path: Path) -> str:
         raise InputError(reason, "`transduce recipes` lists those with a name", file=path) from None
     if len(data) > SIZE_LIMIT:
         raise InputError(f"has more than {SIZE_LIMIT:,} bytes", "name a recipe file", file=path)
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.count(b".") > MOST_POINTS:
+            fact = f"a line has more than {MOST_POINTS} points"
+            raise InputError(fact, FORM, file=path, line=number)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:

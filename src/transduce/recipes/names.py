@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
 from transduce.recipes.history import HISTORY
 from transduce.recipes.open import OPEN
 from transduce.recipes.small import SMALL
@@ -12,6 +12,7 @@ from transduce.recipes.table3 import TABLE_3
 from transduce.recipes.table4 import TABLE_4
 from transduce.recipes.treebanks import TREEBANKS
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 
 PAPERS = (*TABLE_2, *TABLE_3.values(), *TABLE_4)  # recipes of the paper's own runs
@@ -27,8 +28,9 @@ def names() -> tuple[str, ...]:
 
 def by_name(name: str) -> Recipe:
     """Return the recipe with this name; refuse an unknown name, with similar names as a hint."""
+    require(isinstance(name, str), f"a recipe's name must be text, not {short_repr(name)}")
     if name not in RECIPES:
-        raise InputError(f"unknown recipe {name!r}", suggest_names(name, RECIPES))
+        raise InputError(f"unknown recipe {short_repr(name)}", suggest_names(name, RECIPES))
     return RECIPES[name]
 
 

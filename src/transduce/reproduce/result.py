@@ -206,7 +206,12 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
     for folder in folders:
         if not folder.is_dir():
             raise InputError("no such folder", "name a folder that holds rows", file=folder)
-        for file in sorted(folder.rglob(RESULT)):
+        try:
+            found = sorted(folder.rglob(RESULT))
+        except OSError as error:  # of a folder that another process is deleting
+            fact = f"cannot be searched: {error.strerror}"
+            raise InputError(fact, "name a folder that holds rows", file=folder) from error
+        for file in found:
             files.setdefault(file.parent.resolve(), file)
     return list(files.values())
 

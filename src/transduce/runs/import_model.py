@@ -1,6 +1,5 @@
 """`transduce.import_model` converts another program's checkpoint to a model folder."""
 
-import hashlib
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from os import PathLike
@@ -51,23 +50,21 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     symbols = read_marian_vocabularies(folder, config)
     sizes = [len(one) for one in symbols.vocabularies]
     recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
+    found = read_marian_weights(folder, config, symbols)  # no model is larger than the file
     model = Transformer(recipe.architecture, *sizes)
     expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-    weights = require_matching_tensors(
-        read_marian_weights(folder, config, symbols), expected, file=folder / WEIGHTS
-    )
+    weights = require_matching_tensors(found.weights, expected, file=folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in weights.values())
-    sha256 = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
     facts = CardFacts(
         description=build_task(recipe.data, symbols.vocabularies).describe(recipe.data),
         parameters=parameters,
         updates=0,
-        imported=sha256,
+        imported=found.sha256,
         pairs_read=0,
         versions={"transduce": version("transduce")},
         size=describe_size(recipe.architecture, *sizes),
     )
     card = model_card(recipe, facts)
-    about = {"imported": sha256}
+    about = {"imported": found.sha256}
     save_model(target, weights, recipe, symbols.vocabularies, card, about=about)
     return ImportedModel(target, replace(recipe), parameters)

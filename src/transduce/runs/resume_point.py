@@ -70,17 +70,21 @@ def restore_checkpoint(
             require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
         )
         progress = read_progress(checkpoint.state, checkpoint.step, checkpoint.folder / STATE)
-        require_update_count(checkpoint)
+        require_adam_state(checkpoint)
         changed = list_changes(checkpoint, group) if checkpoint.step else []
     return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
 
 
-def require_update_count(checkpoint: Checkpoint) -> None:
-    """Raise FolderError unless Adam's count of updates lies between 0 and the checkpoint's step."""
+def require_adam_state(checkpoint: Checkpoint) -> None:
+    """Raise FolderError if Adam's count is none or above the step, or a mean of squares below 0."""
     updates = checkpoint.moments[UPDATES].item()
     if updates not in range(checkpoint.step + 1):
         fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"
         raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
+    for name, moment in checkpoint.moments.items():
+        if name.startswith("exp_avg_sq.") and bool((moment < 0).any()):
+            fact = f"{name} is a mean of squares, and below 0"
+            raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
 
 
 def list_changes(checkpoint: Checkpoint, group: ProcessGroup) -> list[str]:

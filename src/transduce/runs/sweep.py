@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from transduce.training.callbacks import TrainingCallbacks
 
 STORE = "store"
+MOST_RUNS = 10_000
 
 
 @final
@@ -114,6 +115,12 @@ def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
             f"{path} cannot vary: the corpus is prepared once for all runs",
             "sweep in another folder with --set for each value of it",
         )
+    count = math.prod(map(len, vary.values()))
+    require(
+        count <= MOST_RUNS,
+        f"{short_repr(count)} combinations, and {MOST_RUNS:,} are the limit",
+        "vary fewer settings at once",
+    )
     for values in product(*vary.values()):
         yield dict(zip(vary, values, strict=True))
 

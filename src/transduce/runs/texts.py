@@ -10,6 +10,7 @@ from typing import Protocol, final, runtime_checkable
 
 from transduce import phrasebook
 from transduce.corpus import toys
+from transduce.durable.verified import is_nearly_empty
 from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.settings.fields import require
@@ -224,6 +225,9 @@ def hash_file(path: Path) -> str:
     """Return the sha256 of a file's bytes."""
     require_file(path)
     try:
+        if is_nearly_empty(path.stat()):
+            fact = "is a sparse file: the disk holds less than a thousandth of its bytes"
+            raise InputError(fact, "copy the text again", file=path)
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:

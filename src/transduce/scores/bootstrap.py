@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from transduce.errors import short_repr
 from transduce.scores.metrics import Metric
 from transduce.scores.paper_bleu import Texts
 from transduce.scores.score import Score
@@ -15,6 +16,7 @@ from transduce.scores.scoring import compute_score, find_metric, preprocess_text
 from transduce.settings.fields import require
 
 SAMPLES, SEED = 1_000, 12_345  # sacreBLEU's defaults
+MOST_SAMPLES = 1_000_000
 SIGNIFICANCE_LEVEL = 0.05
 
 
@@ -71,8 +73,10 @@ def compare_outputs(
     """Score two outputs against the same references and test the difference by resampling."""
     import numpy as np
 
-    require(samples >= 40, f"{samples} samples have no 95 % of them", "--samples 1000")
-    require(seed >= 0, f"a seed is 0 or more, not {seed}")
+    require(samples >= 40, f"{short_repr(samples)} samples have no 95 % of them", "--samples 1000")
+    fact = f"{short_repr(samples)} samples are more than {MOST_SAMPLES:,}"
+    require(samples <= MOST_SAMPLES, fact, "--samples 1000")
+    require(0 <= seed < 1 << 64, f"a seed is 0 or more, up to 2^64 - 1, not {short_repr(seed)}")
     ours, theirs = (compute_score(metric, one, *references, language=language) for one in outputs)
     chosen = find_metric(metric, language)
     a, b = (

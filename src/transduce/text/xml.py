@@ -5,6 +5,19 @@ import re
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML forbids these
 
+# more digits than any character has; Python refuses to read over 4,300
+LARGE_NUMBER = re.compile("&#0*[1-9][0-9]{7,};?")
+
+
+def unescape_references(text: str) -> str:
+    """Return a text with character references replaced, those beyond Unicode by U+FFFD."""
+    return html.unescape(LARGE_NUMBER.sub("\ufffd", text))
+
+
+def mask_references(text: str) -> str:
+    """Return a text of the same length in which references to no character are underscores."""
+    return LARGE_NUMBER.sub(lambda found: "_" * len(found[0]), text)
+
 
 def escape_xml(text: str) -> str:
     """Return a text with &, < and > escaped for XML, and U+FFFD for characters that XML forbids."""

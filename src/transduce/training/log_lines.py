@@ -1,5 +1,6 @@
 """Read the lines of an untrusted log: pipes, endless lines and endless files do no harm."""
 
+import errno
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,19 @@ class LineBlock:
     end: int
 
 
+def skip_hole(stream: BufferedReader) -> int:
+    """Go on to the next byte that the disk holds, or to the end; return how many were passed."""
+    at, file = stream.tell(), stream.fileno()
+    ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has read on
+    try:
+        data = os.lseek(file, at, os.SEEK_DATA)
+    except OSError as error:  # ENXIO: only a hole is left; other file systems know none
+        data = os.fstat(file).st_size if error.errno == errno.ENXIO else at
+    os.lseek(file, ahead, os.SEEK_SET)
+    stream.seek(data)
+    return data - at
+
+
 def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
     """Yield the file's lines from the stream's position on, in blocks that end with a newline.
 
@@ -28,7 +42,11 @@ def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
     """
     end, rest = stream.tell(), b""
     left = os.fstat(stream.fileno()).st_size - end
-    while left > 0 and (block := stream.read(min(BLOCK_BYTES, left))):
+    while left > 0:
+        if hole := skip_hole(stream):  # a terabyte of zeros that takes no place on the disk
+            left, rest = left - hole, UNREADABLE
+        if not (block := stream.read(max(0, min(BLOCK_BYTES, left)))):
+            break
         left -= len(block)
         lines, newline, tail = (rest + block).rpartition(b"\n")
         if newline:

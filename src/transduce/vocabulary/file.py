@@ -9,6 +9,7 @@ the file invalid.
 import json
 from typing import Any
 
+from transduce.durable import parse_json
 from transduce.errors import FolderError
 from transduce.vocabulary.kinds import MODELS, VocabularyKind
 from transduce.vocabulary.sentence_piece import SentencePiece
@@ -17,19 +18,23 @@ from transduce.vocabulary.symbols import SPECIALS
 
 def serialise(kind: VocabularyKind) -> bytes:
     """Return the bytes of a vocabulary's tokenizer.json; equal vocabularies give equal bytes."""
-    text = json.dumps(build_document(kind), ensure_ascii=False, separators=(",", ":"))
-    return text.encode()
+    return format_compactly(build_document(kind)).encode()
+
+
+def format_compactly(document: object) -> str:
+    """Return a value as JSON on one line without blanks."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def deserialise(data: bytes) -> VocabularyKind:
     """Parse a tokenizer.json; raise FolderError if `serialise` did not write it."""
     try:
-        found = json.loads(data)
+        found = parse_json(data)
         kind = read_kind(found)
         expected = build_document(kind)
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise foreign_file_error(f"{type(error).__name__}: {error}") from None
-    if found != expected:
+    if found != expected or format_compactly(found) != format_compactly(expected):  # 67.0 is not 67
         raise foreign_file_error("its other fields do not follow from what it has learned")
     return kind
 

@@ -23,6 +23,7 @@ from transduce.vocabulary.symbols import (
     byte_letters,
     list_symbols,
     list_word_bytes,
+    require_words,
     symbol_bytes,
 )
 from transduce.vocabulary.word_level import UNKNOWN, WordLevel
@@ -180,9 +181,7 @@ class ClosedList:
         """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
         vocab = model["vocab"]
         learned = tuple(sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :])
-        for symbol in learned:
-            if not symbol or " " in symbol or symbol in SPECIALS:
-                raise ValueError(f"{symbol!r} is no symbol")
+        require_words(learned)
         return ClosedList(learned)
 
     @cached_property

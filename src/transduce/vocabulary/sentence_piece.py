@@ -4,18 +4,21 @@ SentencePiece (Kudo and Richardson 2018) writes blanks as ▁ and cuts a text in
 highest sum of scores. The library tokenizers computes the same from the same pieces and scores.
 """
 
-import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
+from transduce.vocabulary.charsmap import require_charsmap
 from transduce.vocabulary.symbols import SPECIALS
 
 Piece = tuple[str, float]  # a piece and its log-probability
 UNKNOWN = "<unk>"
 UNKNOWN_ID = len(SPECIALS)
 BLANK = "▁"
+MAX_PIECE = 1_000  # letters; the library ends the process by a recursion at about 100,000
+MAX_SCORE = 1e6  # the score of a text is the sum of all its pieces'
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": BLANK, "prepend_scheme": "always", "split": True}
 
@@ -30,16 +33,26 @@ class SentencePiece:
 
     @staticmethod
     def from_document(found: Any) -> "SentencePiece":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from a parsed tokenizer.json; raise ValueError if it is invalid."""
-        pieces = tuple((str(piece), float(score)) for piece, score in found["model"]["vocab"])
+        """Build the vocabulary from a parsed tokenizer.json; ValueError if it is invalid."""
+        pieces = tuple((piece, score) for piece, score in found["model"]["vocab"])
         maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
-        learned = pieces[UNKNOWN_ID + 1 :]
-        names = {piece for piece, _ in learned}
-        if len(names) < len(learned) or names & {"", UNKNOWN, *SPECIALS}:
+        charsmap = maps[0]["precompiled_charsmap"] if maps else ""
+        kind = SentencePiece(pieces[UNKNOWN_ID + 1 :], charsmap)
+        kind.require_valid()
+        return kind
+
+    def require_valid(self) -> None:
+        """Raise ValueError for a piece, a score or a normaliser that the library cannot use."""
+        found: Sequence[tuple[Any, Any]] = self.pieces
+        names = {piece for piece, _ in found if isinstance(piece, str)}
+        if len(names) < len(self.pieces) or names & {"", UNKNOWN, *SPECIALS}:
             raise ValueError("a piece stands there twice, or is none")
-        if not all(math.isfinite(score) for _, score in learned):
-            raise ValueError("a score that is not finite")
-        return SentencePiece(learned, maps[0]["precompiled_charsmap"] if maps else "")
+        if any(len(piece) > MAX_PIECE for piece in names):
+            raise ValueError(f"a piece of more than {MAX_PIECE:,} letters")
+        if not all(type(score) is float and abs(score) <= MAX_SCORE for _, score in found):
+            raise ValueError(f"a score that is no number up to {MAX_SCORE:,.0f}")
+        if self.charsmap != "":
+            require_charsmap(self.charsmap)
 
     @cached_property
     def symbols(self) -> list[str]:

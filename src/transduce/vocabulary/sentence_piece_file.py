@@ -5,22 +5,23 @@ parts that change the encoding of a text are read.
 """
 
 import base64
-import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import final
 
 from transduce.errors import FolderError, InputError
 from transduce.settings.fields import require
-from transduce.vocabulary.sentence_piece import Piece
+from transduce.vocabulary.sentence_piece import Piece, SentencePiece
 
 UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
 NORMAL, UNKNOWN, CONTROL, UNUSED = 1, 2, 3, 5  # types of pieces
 PIECES, TRAINER, NORMALISER = 1, 2, 3  # fields of the file
 TRAINER_TYPE, TRAINER_SUFFIX = 3, 24  # fields of the trainer
 CHARSMAP, PREFIX, ESCAPE = 2, 3, 5  # fields of the normaliser
+MAX_FIELDS = 1 << 19  # of the file, one for each piece; they take about 200 bytes each
 RETRAIN = "a unigram model with the trainer's default options can be read"
 Field = tuple[int, int | bytes]
 
@@ -37,24 +38,38 @@ class SentencePieceModel:
 def read_sentence_piece_model(data: bytes, file: Path) -> SentencePieceModel:
     """Return the pieces and the normaliser of a unigram model; refuse other kinds of model."""
     try:
-        fields = list(read_fields(data))
+        fields = list(islice(read_fields(data), MAX_FIELDS))
+        if len(fields) == MAX_FIELDS:
+            raise ValueError("too many fields")
         trainer, normaliser = (
-            dict(read_fields(b"".join(value for n, value in fields if n == number)))  # type: ignore[misc]
+            dict(read_fields(b"".join(list_messages(fields, number))))
             for number in (TRAINER, NORMALISER)
         )
         pieces = tuple(
-            piece for n, value in fields if n == PIECES and (piece := read_piece(bytes(value)))
+            piece for value in list_messages(fields, PIECES) if (piece := read_piece(value))
         )
-    except (IndexError, ValueError, TypeError, struct.error) as error:
+        charsmap = base64.b64encode(to_message(normaliser.get(CHARSMAP, b""))).decode()
+        SentencePiece(pieces, charsmap).require_valid()
+    except (LookupError, ValueError, TypeError, struct.error) as error:
         raise FolderError("is no SentencePiece model", "look at the path", file=file) from error
     if trainer.get(TRAINER_TYPE, UNIGRAM) != UNIGRAM or trainer.get(TRAINER_SUFFIX):
         raise InputError("is no unigram SentencePiece model", RETRAIN, file=file)
     if not normaliser.get(PREFIX, 1) or not normaliser.get(ESCAPE, 1):
         raise InputError("marks the beginning of words in another way", RETRAIN, file=file)
     require(bool(pieces), f"{file}: has no pieces", RETRAIN)
-    charsmap = normaliser.get(CHARSMAP, b"")
-    assert isinstance(charsmap, bytes)
-    return SentencePieceModel(pieces, base64.b64encode(charsmap).decode())
+    return SentencePieceModel(pieces, charsmap)
+
+
+def list_messages(fields: Sequence[Field], number: int) -> list[bytes]:
+    """Return the contents of all fields with a number; ValueError if one has no bytes."""
+    return [to_message(value) for n, value in fields if n == number]
+
+
+def to_message(value: int | bytes) -> bytes:
+    """Return the content of a field that must have bytes; ValueError for a number."""
+    if isinstance(value, int):
+        raise ValueError("a number where bytes should be")
+    return value
 
 
 def read_piece(data: bytes) -> Piece | None:
@@ -64,9 +79,9 @@ def read_piece(data: bytes) -> Piece | None:
     if kind in (UNKNOWN, CONTROL, UNUSED):
         return None
     text, score = fields[1], struct.unpack("<f", fields.get(2, bytes(4)))[0]  # type: ignore[arg-type]
-    if kind != NORMAL or not isinstance(text, bytes) or not math.isfinite(score):
+    if kind != NORMAL:
         raise ValueError(f"a piece of type {kind!r}")
-    return text.decode(), score
+    return to_message(text).decode(), score
 
 
 def read_fields(data: bytes) -> Iterator[Field]:
@@ -75,6 +90,8 @@ def read_fields(data: bytes) -> Iterator[Field]:
     while at < len(data):
         key, at = read_varint(data, at)
         number, wire = key >> 3, key & 7
+        if not number:
+            raise ValueError("a field without a number")
         if wire == 0:
             value, at = read_varint(data, at)
             yield number, value

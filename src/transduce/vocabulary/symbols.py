@@ -11,6 +11,7 @@ from collections.abc import Sequence
 END, BEGIN, BYTES = 0, 1, 256
 SPECIALS = ("</s>", "<s>")
 Merge = tuple[str, str]
+BLANKS = frozenset(" \t\n\v\f\r")  # they separate the words of tokenised text
 # The "pre_tokenizer" entry of tokenizer.json that cuts text at blanks.
 BLANK_SPLIT = {
     "type": "Split",
@@ -35,6 +36,13 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
 def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
     """Return a symbol's bytes by a map from letters to bytes; return b"" for END and BEGIN."""
     return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
+
+
+def require_words(symbols: Sequence[str]) -> None:
+    """Raise ValueError if a symbol is no word: empty, special, or with an ASCII blank in it."""
+    for symbol in symbols:
+        if not symbol or symbol in SPECIALS or not BLANKS.isdisjoint(symbol):
+            raise ValueError(f"{symbol[:40]!r} is no symbol")
 
 
 def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:

@@ -5,6 +5,7 @@ its tag, so `transduce parse` writes the tags of this lexicon.
 """
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
+TAG = re.compile(r"[^() \t\n\v\f\r]+")  # others would end a leaf of the tree or its line
 RARE = 2  # a word that occurs at most this often is taken as an example of an unknown word
 
 
@@ -51,7 +53,7 @@ class TagLexicon:
         match from_checksummed_json(data, file):
             case {"words": dict(words), "endings": dict(endings), "unknown": str(unknown)}:
                 tags = [*words.values(), *endings.values(), unknown]
-                if all(isinstance(tag, str) and tag for tag in tags):
+                if all(isinstance(tag, str) and TAG.fullmatch(tag) for tag in tags):
                     return TagLexicon(words, endings, unknown)
         raise FolderError("is no lexicon of tags", "copy the folder again", file=file)
 

@@ -15,7 +15,13 @@ from itertools import islice
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.vocabulary.symbols import BLANK_SPLIT, SPECIALS, assign_ids, list_word_bytes
+from transduce.vocabulary.symbols import (
+    BLANK_SPLIT,
+    SPECIALS,
+    assign_ids,
+    list_word_bytes,
+    require_words,
+)
 
 UNKNOWN = "<unk>"  # the class of a word with no other class
 RARE = 2  # words that occur at most this often are examples when classes are chosen
@@ -41,9 +47,7 @@ class WordLevel:
         words = tuple(learned[len(classes) :])
         if classes[:1] != (UNKNOWN,) or any(is_class(word) for word in words):
             raise ValueError("the classes of unknown words do not come first")
-        for symbol in learned:
-            if not symbol or " " in symbol or symbol in SPECIALS:
-                raise ValueError(f"{symbol!r} is no symbol")
+        require_words(learned)
         return WordLevel(classes, words)
 
     @cached_property

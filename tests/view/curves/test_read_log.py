@@ -224,6 +224,16 @@ def test_an_endless_line_is_one_line_that_is_not_read(tmp_path, monkeypatch):
     assert blocks[-1].end == (run / LOG).stat().st_size
 
 
+def test_a_terabyte_of_zeros_is_passed_over(tmp_path):
+    run = write_log(tmp_path, [update(1)])
+    os.truncate(run / LOG, 1 << 40)
+    write_log(run, [], [b""])  # ends the line
+    log = read_run_log(write_log(run, [update(2)]))
+    assert (steps(log), log.unreadable) == ([1, 2], 1)
+    os.truncate(run / LOG, 1 << 41)
+    assert steps(read_run_log(run)) == [1, 2]
+
+
 def test_what_is_no_file_is_named_and_never_waited_for(tmp_path):
     for make in (os.mkfifo, os.mkdir, lambda path: pathlib.Path(path).symlink_to("/dev/zero")):
         run = tmp_path / str(len(list(tmp_path.iterdir())))

@@ -1,18 +1,27 @@
 """Converts a Marian checkpoint's configuration to a recipe; refuses what no recipe can express."""
 
-from collections.abc import Mapping
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, final
 
 from transduce.durable import read_json
-from transduce.errors import FolderError, InputError
+from transduce.errors import FolderError, InputError, short_repr
 from transduce.recipes.history import MARIAN
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 
 CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokenizer_config.json"
 LIMIT = 1 << 20
+SHARES = "share_encoder_decoder_embeddings"
+LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+CHECK_PATH = "look at the path"
+SAVED = "name the folder of a Marian checkpoint, as transformers saves it"
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu"}
 # required values of keys in config.json; a missing key counts as equal, except model_type
 EXPECTED: Mapping[str, object] = {
@@ -49,7 +58,8 @@ def read_config(folder: Path) -> MarianConfig:
     for key, wanted in EXPECTED.items():
         found = values.get(key, None if key == "model_type" else wanted)
         if found != wanted:
-            raise InputError(f"{key} is {found!r}, not {wanted!r}", NOT_HERE, file=file)
+            fact = f"{key} is {short_repr(found)}, not {wanted!r}"
+            raise InputError(fact, NOT_HERE, file=file)
     for key in TWINS:
         sizes = [read_count(values, f"{side}_{key}", file) for side in ("encoder", "decoder")]
         if sizes[0] != sizes[1]:
@@ -58,8 +68,8 @@ def read_config(folder: Path) -> MarianConfig:
     pad, end = read_id(values, "pad_token_id", file), read_id(values, "eos_token_id", file)
     return MarianConfig(
         recipe=build_recipe(folder, values, file),
-        scale_embedding=values.get("scale_embedding", False) is True,
-        is_shared=values.get("share_encoder_decoder_embeddings", True) is True,
+        scale_embedding=read_flag({"scale_embedding": False} | values, "scale_embedding", file),
+        is_shared=read_flag({SHARES: True} | values, SHARES, file),
         start=read_id({"decoder_start_token_id": pad} | values, "decoder_start_token_id", file),
         end=end,
         pad=pad,
@@ -69,12 +79,13 @@ def read_config(folder: Path) -> MarianConfig:
 def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
     """Return the recipe `history/marian` with a checkpoint's sizes, languages and search."""
     activation, d_model = values.get("activation_function"), read_count(values, "d_model", file)
-    if activation not in ACTIVATIONS:
-        raise InputError(f"activation_function is {activation!r}", NOT_HERE, file=file)
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
+        fact = f"activation_function is {short_repr(activation)}"
+        raise InputError(fact, NOT_HERE, file=file)
     heads = read_count(values, "encoder_attention_heads", file)
     if d_model % heads or d_model % 2:
         fact = f"d_model is {d_model}, of {heads} heads"
-        raise FolderError(fact, "look at the path", file=file)
+        raise FolderError(fact, CHECK_PATH, file=file)
     names = read_optional(folder / TOKENIZER)
     changes = {
         "architecture.layers": read_count(values, "encoder_layers", file),
@@ -86,17 +97,24 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
         "architecture.activation": ACTIVATIONS[activation],
         "architecture.tie_embeddings": "target" if values.get("scale_embedding") else "none",
         "data.corpus": "imported",
-        "data.source_language": str(names.get("source_lang") or "source"),
-        "data.target_language": str(names.get("target_lang") or "target"),
-        **read_search({**values, **read_optional(folder / GENERATION)}),
+        "data.source_language": read_language(names.get("source_lang"), "source"),
+        "data.target_language": read_language(names.get("target_lang"), "target"),
+        **read_search({**values, **read_optional(folder / GENERATION)}, file),
     }
     about = f"imported from {folder.resolve().name}"
     return replace(with_changes(MARIAN, changes), name=f"{MARIAN.name}, imported", about=about)
 
 
-def read_search(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return search settings from a generation config: the beam width and the length penalty."""
+def read_language(name: object, default: str) -> str:
+    """Return the code of a language, the default if the checkpoint names none."""
+    return name if isinstance(name, str) and LANGUAGE.fullmatch(name) else default
+
+
+def read_search(values: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    """Return settings of the search: the width, and the penalty if it is log P / n^0 or ^1."""
     beam, power = values.get("num_beams"), values.get("length_penalty", 1.0)
+    if type(power) not in (int, float):
+        raise FolderError(f"length_penalty is {short_repr(power)}", CHECK_PATH, file=file)
     width = {"search.beam": beam} if type(beam) is int and 0 < beam <= 100 else {}
     return width | {"search.penalty": "none" if power == 0 else "average"}
 
@@ -107,33 +125,50 @@ def read_object(file: Path, limit: int = LIMIT) -> dict[str, Any]:
 
 
 def read_bytes(file: Path, limit: int) -> bytes:
-    """Return the bytes of a checkpoint's file; refuse a missing file, or one over `limit` bytes."""
-    try:
-        size = file.stat().st_size
+    """Return the bytes of a file of a checkpoint; refuse a missing file, or over `limit` bytes."""
+    with open_file(file) as stream:
+        size = os.fstat(stream.fileno()).st_size
         if size > limit:
-            raise FolderError(f"has {size:,} bytes, over {limit:,}", "look at the path", file=file)
-        return file.read_bytes()
+            raise FolderError(f"has {size:,} bytes, over {limit:,}", CHECK_PATH, file=file)
+        return stream.read(limit)
+
+
+@contextmanager
+def open_file(file: Path) -> Iterator[BufferedReader]:
+    """Open a file of a checkpoint, which may be a link; refuse pipes and devices."""
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise FolderError("is no regular file", CHECK_PATH, file=file)
+            yield stream
     except OSError as error:
-        hint = "name the folder of a Marian checkpoint, as transformers saves it"
-        raise InputError(f"cannot be read ({error.strerror})", hint, file=file) from error
+        raise InputError(f"cannot be read ({error.strerror})", SAVED, file=file) from error
 
 
 def read_optional(file: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, or {} if the file does not exist."""
-    return read_object(file) if file.exists() else {}
+    """Return the JSON object in a file, {} if there is no such file."""
+    return read_object(file) if os.path.lexists(file) else {}
 
 
 def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
     """Return the size `key` of config.json; FolderError if it is no positive whole number."""
     found = values.get(key)
     if type(found) is not int or not 0 < found < 1 << 24:
-        raise FolderError(f"{key} is {found!r}, not a size", "look at the path", file=file)
+        raise FolderError(f"{key} is {short_repr(found)}, not a size", CHECK_PATH, file=file)
     return found
 
 
 def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
     """Return the special symbol's id `key` of config.json; FolderError if it is no whole number."""
     found = values.get(key)
-    if type(found) is not int or found < 0:
-        raise FolderError(f"{key} is {found!r}, not an id", "look at the path", file=file)
+    if type(found) is not int or not 0 <= found < 1 << 24:
+        raise FolderError(f"{key} is {short_repr(found)}, not an id", CHECK_PATH, file=file)
+    return found
+
+
+def read_flag(values: Mapping[str, Any], key: str, file: Path) -> bool:
+    """Return a choice in config.json; FolderError if it is neither true nor false."""
+    found = values[key]
+    if not isinstance(found, bool):
+        raise FolderError(f"{key} is {short_repr(found)}, not true or false", CHECK_PATH, file=file)
     return found

@@ -5,12 +5,13 @@ language has its own list, which begins with END, BEGIN (Marian's decoder start 
 unknown symbol.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.errors import FolderError, InputError
+from transduce.errors import FolderError, InputError, short_repr
 from transduce.runs.marian.config import NOT_HERE, MarianConfig, read_bytes, read_object
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.files import Vocabularies
@@ -22,8 +23,8 @@ from transduce.vocabulary.sentence_piece_file import (
 from transduce.vocabulary.symbols import SPECIALS
 
 JOINT, TARGET = "vocab.json", "target_vocab.json"
-SPM_LIMIT, JSON_LIMIT = 1 << 26, 1 << 26
-FOREIGN = 1_000.0  # subtracted from the lowest score for pieces that no segmentation should use
+LIMIT = 1 << 23  # bytes of a file; those of OPUS-MT have under 2 million
+FOREIGN = 1_000.0  # how far below all others the score of a symbol is that no text should have
 Numbers = Mapping[str, int]  # the checkpoint's id of each symbol
 
 
@@ -40,15 +41,16 @@ class ImportedVocabularies:
 def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVocabularies:
     """Read a checkpoint's SentencePiece models (.spm) and its one or two symbol lists (.json)."""
     joint = read_numbers(folder / JOINT)
-    own = (folder / TARGET).exists() and not config.is_shared
+    own = os.path.lexists(folder / TARGET) and not config.is_shared
     numbers = (joint, read_numbers(folder / TARGET) if own else joint)
     models = [
-        read_sentence_piece_model(read_bytes(file, SPM_LIMIT), file)
+        read_sentence_piece_model(read_bytes(file, LIMIT), file)
         for file in (folder / "source.spm", folder / "target.spm")
     ]
     source = SentencePiece(list_source_pieces(models[0], numbers[0]), models[0].charsmap)
     target = list_target_symbols(models[1], numbers[1], config)
     specials = [[config.end, config.start, find_unknown(one, folder / JOINT)] for one in numbers]
+    require_usable((source, target), numbers, folder)
     source_rows = [numbers[0].get(piece, specials[0][2]) for piece, _ in source.pieces]
     target_rows = [numbers[1][piece] for piece, _ in target.pieces]
     return ImportedVocabularies(
@@ -56,6 +58,20 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         specials[0] + source_rows,
         specials[1] + target_rows,
     )
+
+
+def require_usable(
+    sides: Sequence[SentencePiece], numbers: Sequence[Numbers], folder: Path
+) -> None:
+    """Refuse symbols that are none, and a source of which most pieces have no row of weights."""
+    if len(sides[0].pieces) > 2 * len(numbers[0]):
+        fact = f"has {len(sides[0].pieces):,} pieces, and {JOINT} {len(numbers[0]):,} symbols"
+        raise FolderError(fact, "download it again", file=folder / "source.spm")
+    try:
+        for side in sides:
+            side.require_valid()
+    except ValueError as error:
+        raise FolderError(f"has {error}", "download it again", file=folder / JOINT) from error
 
 
 def list_source_pieces(model: SentencePieceModel, numbers: Numbers) -> tuple[Piece, ...]:
@@ -87,14 +103,14 @@ def list_target_symbols(
 
 
 def read_numbers(file: Path) -> Numbers:
-    """Return the id of each symbol in a vocab.json; refuse gaps, and codes of target languages."""
-    numbers = read_object(file, JSON_LIMIT)
+    """Return the id of each symbol in a vocab.json; refuse ids that are not 0 to V - 1."""
+    numbers = read_object(file, LIMIT)
     ids = sorted(number for number in numbers.values() if type(number) is int)
     if ids != list(range(len(numbers))):
         raise FolderError("does not number its symbols from 0", "download it again", file=file)
     codes = [piece for piece in numbers if piece.startswith(">>") and piece.endswith("<<")]
     if codes:
-        fact = f"has codes of target languages, such as {codes[0]}"
+        fact = f"has codes of target languages, such as {short_repr(codes[0])}"
         raise InputError(fact, f"models of one target language are read; {NOT_HERE}", file=file)
     return numbers
 

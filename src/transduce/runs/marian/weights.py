@@ -5,60 +5,92 @@ the d_model features of every vector in the same way converts one to the other, 
 output.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
+from transduce.checkpoint.weights import read_tensors
+from transduce.durable import HashingReader
 from transduce.errors import FolderError, InputError
-from transduce.runs.marian.config import MarianConfig
+from transduce.runs.marian.config import CONFIG, SAVED, MarianConfig, open_file
 from transduce.runs.marian.vocabularies import ImportedVocabularies
+from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
-NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
+BIAS = "final_logits_bias"
+NEVER = -100.0  # the bias of BEGIN, which no output has: Marian itself has no such symbol
 Take = Callable[[str], Tensor]
+
+
+@final
+@dataclass(frozen=True)
+class MarianWeights:
+    """The weights of a checkpoint as our model names and orders them, and the file's sha256."""
+
+    weights: dict[str, Tensor]
+    sha256: str
 
 
 def read_marian_weights(
     folder: Path, config: MarianConfig, symbols: ImportedVocabularies
-) -> dict[str, Tensor]:
-    """Return a Marian checkpoint's weights under our names and in our order of features."""
-    found = load_safetensors(folder)
-    order = interleave(config.recipe.architecture.d_model)
+) -> MarianWeights:
+    """Return a checkpoint's weights; FolderError for a tensor that is missing or of other shape."""
+    found, sha256 = load_safetensors(folder)
+    sizes = config.recipe.architecture
+    order = interleave(sizes.d_model)
 
     def take(name: str) -> Tensor:
         if name not in found:
             raise FolderError(f"has no tensor {name}", "download it again", file=folder / WEIGHTS)
+        shape = tuple(found[name].shape)
+        if shape != find_shape(name, sizes, rows=shape[-1 if name == BIAS else 0] if shape else 0):
+            fact = f"tensor {name} has the shape {shape}, which is not that of {CONFIG}"
+            raise FolderError(fact, "download it again", file=folder / WEIGHTS)
         return found[name].float()
 
     weights = dict(list_embeddings(take, found, config, symbols, order))
     for side in ("encoder", "decoder"):
-        for number in range(config.recipe.architecture.layers):
+        for number in range(sizes.layers):
             start = f"model.{side}.layers.{number}"
             weights |= convert_layer(take, start, f"{side}.{number}", order)
-    return {name: weight.contiguous() for name, weight in weights.items()}
+    return MarianWeights({name: weight.contiguous() for name, weight in weights.items()}, sha256)
 
 
-def load_safetensors(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors of a folder's model.safetensors; refuse a folder with pickles only."""
+def find_shape(name: str, sizes: Architecture, rows: int) -> tuple[int, ...]:
+    """Return the shape of a tensor by the end of its name; tables have so many rows."""
+    d_model, d_ff = sizes.d_model, sizes.d_ff
+    shapes = {
+        BIAS: (1, rows),
+        "shared.weight": (rows, d_model),
+        "embed_tokens.weight": (rows, d_model),
+        "fc1.weight": (d_ff, d_model),
+        "fc1.bias": (d_ff,),
+        "fc2.weight": (d_model, d_ff),
+        "_proj.weight": (d_model, d_model),
+    }
+    return next((shape for end, shape in shapes.items() if name.endswith(end)), (d_model,))
+
+
+def load_safetensors(folder: Path) -> tuple[dict[str, Tensor], str]:
+    """Return the tensors of model.safetensors and its sha256; a pickled file is never opened."""
     file = folder / WEIGHTS
-    if not file.exists():
-        hint = "name the folder of a Marian checkpoint, as transformers saves it"
+    if not os.path.lexists(file):
+        hint = SAVED
         if (folder / PICKLED).exists():
             hint = (
                 f"{PICKLED} may hold code and is not opened: MarianMTModel.from_pretrained(FOLDER)"
                 ".save_pretrained(OTHER) writes a safetensors file"
             )
         raise InputError("is not there", hint, file=file)
-    try:
-        return load_file(file)
-    except (SafetensorError, OSError) as error:
-        fact = f"cannot be read: {error}"
-        raise FolderError(fact, "download it again", file=file) from error
+    with open_file(file) as stream:
+        reader = HashingReader(stream, os.fstat(stream.fileno()).st_size)
+        return read_tensors(reader, file, has_metadata=True), reader.hash_rest()
 
 
 def interleave(d_model: int) -> Tensor:
@@ -86,7 +118,7 @@ def list_embeddings(
     yield "target.weight", scale * rows
     if not config.scale_embedding:  # the embedding is the output matrix / √d_model: untied
         yield "output.weight", rows
-    bias = take_rows(take("final_logits_bias").flatten(), symbols.target_rows).clone()
+    bias = take_rows(take(BIAS).flatten(), symbols.target_rows).clone()
     bias[BEGIN] = NEVER
     yield "output_bias.weight", bias
 

@@ -1,7 +1,8 @@
 """Count one sentence's matching constituents, crossing constituents and correct tags."""
 
 import re
-from collections import defaultdict
+from bisect import bisect_left, bisect_right
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -77,7 +78,7 @@ def count_aligned_trees(
         matched=count_matches(ours, theirs, parameters),
         gold=len(ours),
         test=len(theirs),
-        crossing=sum(crosses_any(one, ours) for one in theirs),
+        crossing=count_crossing(ours, theirs),
         words=len(tags),
         correct_tags=sum(a == b or is_pair(a, b, parameters.equal_labels) for a, b in tags),
     )
@@ -104,22 +105,60 @@ def count_matches(
     A gold constituent matches the first unmatched output (test) constituent with the same span and
     an equal label, or with any label if the parameters are unlabelled.
     """
-    labels_by_span = defaultdict(list)
-    for one in test:
-        labels_by_span[one.start, one.end].append(one.label)
+    unmatched: defaultdict[tuple[int, int, str], deque[int]] = defaultdict(deque)
+    for number, one in enumerate(test):
+        label = one.label if parameters.labelled else ""
+        unmatched[one.start, one.end, label].append(number)
     matched = 0
     for one in gold:
-        labels = labels_by_span[one.start, one.end]
-        for k, label in enumerate(labels):
-            equal = one.label == label or is_pair(one.label, label, parameters.equal_labels)
-            if equal or not parameters.labelled:
-                del labels[k]
-                matched += 1
-                break
+        labels = list_equal_labels(one.label, parameters) if parameters.labelled else [""]
+        found = [numbers for label in labels if (numbers := unmatched.get((*one[1:], label)))]
+        if found:
+            min(found).popleft()  # of the first unmatched constituent
+            matched += 1
     return matched
 
 
-def crosses_any(constituent: Constituent, gold: Sequence[Constituent]) -> bool:
-    """Return whether a constituent overlaps a gold constituent and neither contains the other."""
-    _, a, b = constituent
-    return any(start < a < end < b or a < start < b < end for _, start, end in gold)
+def list_equal_labels(label: str, parameters: BracketParameters) -> list[str]:
+    """Return a label and all labels that the parameters count as equal to it."""
+    pairs = (pair for pair in parameters.equal_labels if label in pair)
+    return list(dict.fromkeys([label, *(one for pair in pairs for one in pair)]))
+
+
+def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> int:
+    """Return how many test constituents overlap a gold one, where neither contains the other."""
+    latest, earliest = dict[int, int](), dict[int, int]()  # end by start, and start by end
+    for _, start, end in gold:
+        latest[start] = max(end, latest.get(start, end))
+        earliest[end] = min(start, earliest.get(end, start))
+    starts, ends = sorted(latest), sorted(earliest)
+    reach = RangeMaximum([latest[start] for start in starts])
+    depth = RangeMaximum([-earliest[end] for end in ends])
+    count = 0
+    for _, a, b in test:
+        inner = slice(bisect_right(starts, a), bisect_left(starts, b))
+        outer = slice(bisect_right(ends, a), bisect_left(ends, b))
+        count += reach.exceeds(inner, b) or depth.exceeds(outer, -a)
+    return count
+
+
+@final
+class RangeMaximum:
+    """The maximum of any range of a list in constant time: of all ranges of 1, 2, 4, … numbers."""
+
+    def __init__(self, values: list[int]) -> None:
+        self.levels, width = [values], 1
+        while 2 * width <= len(values):
+            last = self.levels[-1]
+            self.levels.append(list(map(max, last, last[width:])))
+            width *= 2
+
+    def exceeds(self, indices: slice, limit: int) -> bool:
+        """Return whether any number of a range is above `limit`."""
+        count = indices.stop - indices.start
+        if count <= 0:
+            return False
+        level = self.levels[count.bit_length() - 1]
+        return (
+            max(level[indices.start], level[indices.stop - (1 << count.bit_length() - 1)]) > limit
+        )

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
 from transduce.text.files import read_lines
 
 LIST_KEYS = {  # from a keyword of a parameter file to the field that its values are added to
@@ -19,6 +19,7 @@ LIST_KEYS = {  # from a keyword of a parameter file to the field that its values
 PAIR_KEYS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
 NUMBER_KEYS = {"MAX_ERROR": "max_errors", "CUTOFF_LEN": "cutoff", "LABELED": "labelled"}
 COMMENT = "#"
+DIGITS = 9  # of a number in a parameter file
 
 
 @final
@@ -113,6 +114,6 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
 
 def read_number(keyword: str, value: str) -> int | bool:
     """Return a keyword's value as a number, or as a truth value for the keyword LABELED."""
-    if not value.isdecimal():
-        raise ValueError(f"{keyword} takes a number, not {value!r}")
+    if not value.isdecimal() or len(value) > DIGITS:
+        raise ValueError(f"{keyword} takes a number, not {short_repr(value)}")
     return int(value) != 0 if keyword == "LABELED" else int(value)

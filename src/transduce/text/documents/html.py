@@ -5,7 +5,6 @@ anew, so that everything else keeps its bytes. Text inside of `script`, `style`,
 other elements (`UNTRANSLATED`), of `translate="no"` or of the class `notranslate` stays as it is.
 """
 
-import html
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from transduce.text.documents.html_elements import (
 from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.pieces import Kind, Piece
-from transduce.text.xml import escape_xml
+from transduce.text.xml import escape_xml, mask_references, unescape_references
 
 Start = tuple[int, Kind, str]
 Attributes = list[tuple[str, str | None]]
@@ -44,7 +43,7 @@ def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
         for (start, kind, name), (end, _, _) in pairwise(starts)
         if start < end
     ]
-    return split_markup(pieces, html.unescape, escape_xml, BLANK)
+    return split_markup(pieces, unescape_references, escape_xml, BLANK)
 
 
 def find_starts(document: str) -> list[Start]:
@@ -54,7 +53,7 @@ def find_starts(document: str) -> list[Start]:
     of every tag there, in quadratic time.
     """
     finder, end = ElementFinder(document), document.rfind(">") + 1
-    finder.feed(document[:end])
+    finder.feed(mask_references(document[:end]))
     finder.close()
     last: Kind = "text" if finder.is_translated() else "boundary"
     cut = MARKUP_START.search(document, end)

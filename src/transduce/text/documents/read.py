@@ -30,7 +30,8 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:
     """Parse a document in the format `form`: a file, "-" for standard input, or bytes."""
     if not isinstance(form, str) or form not in FORMATS:
-        raise InputError(f"unknown format {short_repr(form)}", suggest_names(str(form), FORMATS))
+        close = suggest_names(form if isinstance(form, str) else "", FORMATS)
+        raise InputError(f"unknown format {short_repr(form)}", close)
     name = "the document" if isinstance(document, bytes) else display_name(document)
     data = document if isinstance(document, bytes) else read_bytes(document, MAX_BYTES)
     if len(data) > MAX_BYTES:

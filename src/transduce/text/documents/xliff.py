@@ -18,7 +18,7 @@ from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.placeholders import compare_placeholders
 from transduce.text.documents.xliff_units import Unit, Xliff, find_pieces, read_xliff
 from transduce.text.documents.xml_events import read_events
-from transduce.text.xml import escape_xml
+from transduce.text.xml import escape_xml, unescape_references
 
 ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*')""")
 TAG_NAME = re.compile(r"<([^\s/>]+)")
@@ -58,8 +58,8 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
 def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup:
     """Split the text of a unit's element seg-source, or else source, into sentences."""
     part = "seg-source" if "seg-source" in unit.parts else "source"
-    pieces = find_pieces(found.content(unit, part), inline=options.inline)
-    return split_markup(pieces, html.unescape, escape_xml)
+    pieces = find_pieces(found.content(unit, part), inline=request.inline)
+    return split_markup(pieces, unescape_references, escape_xml)
 
 
 def fill(

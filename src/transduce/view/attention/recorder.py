@@ -35,6 +35,8 @@ from transduce.vocabulary import BEGIN, END
 
 LINE_KEY = 1 << PART_BITS  # the random key of a text's first line, so that samples are the same
 
+MAX_WEIGHTS = 1 << 28  # of a record; they take 4 bytes each, and so much again while it is made
+
 
 @final
 @dataclass(frozen=True)
@@ -60,11 +62,13 @@ def record_attention(
     (ids,) = translator.task.encode_sources([text])
     sizes, data = translator.models[0].sizes, translator.recipe.data
     require_positions("source", ids, sizes)
+    require_weights_fit(len(ids), 0, sizes)
     if target is None:
         output = search_output(translator, text, ids)
     else:
         output = encode_output(translator, source, target)
     require_positions("output", output.ids, sizes)
+    require_weights_fit(len(ids), len(output.ids), sizes)
     view = build_view(translator, ids, output)
     notes = [*note_length(ids, data), *note_layers(sizes)]
     return replace(view, is_given=target is not None, notes=tuple(notes))
@@ -105,6 +109,17 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
         sizes.positions == "sinusoidal" or len(ids) <= sizes.max_positions,
         f"the {side} has {len(ids):,} pieces, and this model has {sizes.max_positions:,} learned "
         "positions",
+        "give a shorter text",
+    )
+
+
+def require_weights_fit(source: int, output: int, sizes: Architecture) -> None:
+    """Refuse so many pieces that the weights of all layers and heads would be over MAX_WEIGHTS."""
+    weights = (source**2 + source * output + output**2) * sizes.layers * sizes.heads
+    require(
+        weights <= MAX_WEIGHTS,
+        f"{source + output:,} pieces of text and output have {weights:,} attention weights, more "
+        f"than {MAX_WEIGHTS:,}",
         "give a shorter text",
     )
 

@@ -1,0 +1,108 @@
+"""SentencePiece's compiled normalisers: a library that trusts them would end the process."""
+
+import base64
+import json
+import os
+import struct
+
+import pytest
+
+from transduce.errors import FolderError
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.charsmap import require_charsmap
+from transduce.vocabulary.sentence_piece import SentencePiece
+
+PIECES = (("▁the", -1.0), ("▁dog", -2.0), ("▁", -3.0), ("s", -4.0), ("d", -4.0))
+DEEP = 1 << 11
+
+
+def pack(units, replacements=b"s\0", size=None):
+    trie = struct.pack(f"<{len(units)}I", *units)
+    header = struct.pack("<I", len(trie) if size is None else size)
+    return base64.b64encode(header + trie + replacements).decode()
+
+
+def one_rule(byte, value, offset=1):
+    """The units of a trie that replaces one byte by the replacement at `value`."""
+    units = [0] * 512
+    units[0] = 0x100 << 10
+    at = 0x100 ^ byte
+    units[at] = offset << 10 | 0x100 | byte
+    units[at ^ offset] = 1 << 31 | value
+    return units
+
+
+def endless():
+    """A trie whose only letter leads from block to block, deeper than any text that is replaced."""
+    units = [0] * (256 * DEEP)
+    units[0] = 0x100 << 10
+    for block in range(1, DEEP - 1):
+        at = 256 * block ^ ord("q")
+        units[at] = ((at ^ 256 * (block + 1)) << 10) | ord("q")
+    return units
+
+
+SOUND = pack(one_rule(ord("q"), 0))
+HOSTILE = {
+    "nothing": "",
+    "no base64": "!!!",
+    "a number": 5,
+    "null": None,
+    "three bytes": base64.b64encode(b"abc").decode(),
+    "no trie": base64.b64encode(bytes(4)).decode(),
+    "a size that is a lie": pack([0] * 256, size=(1 << 32) - 4),
+    "a size of no unit": pack([0] * 256, size=6),
+    "replacements that are no text": pack([0] * 256, b"\xff"),
+    "a root that leads out": pack([0x7FFFFFFF] + [0] * 255),
+    "an unfinished block": pack([0] * 200),
+    "a child that leads out": pack([0x100 << 10] + [1 << 30 | ord("q")] * 511),
+    "a replacement that is not there": pack(one_rule(ord("q"), 3)),
+    "half a character": pack(one_rule(ord("q"), 1), "ä\0".encode()),
+    "a depth of 2,000": pack(endless()),
+    "random bytes": base64.b64encode(os.urandom(4_000)).decode(),
+}
+
+
+def document(charsmap):
+    found = json.loads(Vocabulary(SentencePiece(PIECES, SOUND)).to_bytes())
+    found["normalizer"]["normalizers"][0]["precompiled_charsmap"] = charsmap
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def test_a_sound_one_is_used():
+    vocabulary = Vocabulary.from_bytes(document(SOUND))
+    assert vocabulary.encode("the dogq") == vocabulary.encode("the dogs")
+    assert vocabulary.encode("the dogq") != vocabulary.encode("the dogd")
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_what_leads_out_of_its_trie_is_refused(case):
+    with pytest.raises(FolderError, match="no vocabulary of transduce"):
+        Vocabulary.from_bytes(document(HOSTILE[case]))
+
+
+def test_a_loop_is_walked_once():
+    """Node 0x100 is its own child by the letter q."""
+    units = [0] * 512
+    units[0] = 0x100 << 10
+    units[0x100 ^ ord("q")] = ord("q") << 10 | ord("q")
+    require_charsmap(pack(units))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda vocab: vocab.__setitem__(4, ["x" * 1_001, -1.0]),
+        lambda vocab: vocab.__setitem__(4, ["x", 1e308]),
+        lambda vocab: vocab.__setitem__(4, ["x", "1"]),
+        lambda vocab: vocab.__setitem__(4, ["x", True]),
+        lambda vocab: vocab.__setitem__(4, [5, -1.0]),
+        lambda vocab: vocab.__setitem__(4, [["x"], -1.0]),
+        lambda vocab: vocab.__setitem__(4, list(vocab[5])),
+    ],
+)
+def test_a_piece_or_score_that_is_none_is_refused(change):
+    found = json.loads(Vocabulary(SentencePiece(PIECES)).to_bytes())
+    change(found["model"]["vocab"])
+    with pytest.raises(FolderError, match="no vocabulary of transduce"):
+        Vocabulary.from_bytes(json.dumps(found).encode())
