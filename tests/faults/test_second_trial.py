@@ -1,5 +1,6 @@
 """Command lines of the second trial that ended in a fault, a hang or a large memory."""
 
+import errno
 import shutil
 
 import jaxtyping
@@ -74,6 +75,24 @@ def test_a_million_empty_lines_of_subtitles_are_kept(tmp_path):
     with watch(tmp_path):
         found = transduce.translate_document("m", b"\n" * 300_000, "srt")
     assert found.text == "\n" * 300_000
+
+
+def test_an_output_that_is_open_for_reading_has_a_sentence(capsys, monkeypatch):
+    def write(_):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr("transduce.cli.display.print_result", write)
+    assert run(command, ["verify", "m"]) == 4
+    assert "error: the output is not open for writing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [{}, {"COMP_WORDS": "transduce", "COMP_CWORD": "x"}])
+def test_a_completion_without_words_has_a_sentence(capsys, monkeypatch, words):
+    monkeypatch.setenv("_TRANSDUCE_COMPLETE", "bash_complete")
+    for name, value in words.items():
+        monkeypatch.setenv(name, value)
+    assert run(command, []) == 2
+    assert "error: the shell does not say what to complete" in capsys.readouterr().err
 
 
 class Nameless:

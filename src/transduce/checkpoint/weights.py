@@ -34,11 +34,11 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 
 def read_tensors(
-    stream: HashingReader, file: Path, count: int | None = None, *, has_metadata: bool = False
+    stream: HashingReader, file: Path, value_count: int | None = None, *, has_metadata: bool = False
 ) -> Tensors:
-    """Return the tensors of an open safetensors file; FolderError for damage, NaN or infinity.
+    """Return the tensors in an open safetensors file; raise FolderError for damage, NaN, infinity.
 
-    `count` is the number of values of all tensors, if it is known. The header is checked before any
+    `value_count` is the number of values of all tensors, if known. The header is checked before any
     memory is taken, so that a file needs no more than its size. Files of other programs may have
     metadata, which are not read.
     """

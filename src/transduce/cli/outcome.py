@@ -55,7 +55,10 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
     if instruction := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete
 
-        return shell_complete(command, {}, "transduce", COMPLETION, instruction)
+        try:
+            return shell_complete(command, {}, "transduce", COMPLETION, instruction)
+        except (KeyError, ValueError) as error:  # the shell sets COMP_WORDS and COMP_CWORD
+            raise InputError("the shell does not say what to complete", COMPLETION) from error
     with command.make_context("transduce", list(arguments)) as context:
         command.invoke(context)
     return 0
@@ -91,6 +94,8 @@ def convert_system_error(error: BaseException) -> BaseException:
         return exhaustion
     if not isinstance(error, OSError):
         return error
+    if error.errno == errno.EBADF:  # such as `> FILE` that was opened for reading
+        return SaveError("the output is not open for writing", "look at the redirections")
     if error.errno in FULL:
         hint = "free some disk space and repeat the command"
         return SaveError(f"cannot write: {error.strerror}", hint)

@@ -64,17 +64,8 @@ def process_options(
         return command(processes=Processes(workers, threads or 1), **others)
 
     for option in (
-        click.option(
-            "--threads",
-            type=click.IntRange(min=1, max=MOST_PROCESSES),
-            help="Threads of a single process, for line-by-line work on cores that are idle.",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(min=1, max=MOST_PROCESSES),
-            help="Processes of one thread each; in float32 results do not depend on it (default: "
-            "one for every 1,000 lines of a file, limited by idle cores and free memory).",
-        ),
+        click.option("--threads", type=click.IntRange(1, MOST_PROCESSES), help=threads_help),
+        click.option("--workers", type=click.IntRange(1, MOST_PROCESSES), help=workers_help),
     ):
         with_processes = option(with_processes)
     return with_processes

@@ -76,7 +76,7 @@ def restore_checkpoint(
 
 
 def require_adam_state(checkpoint: Checkpoint) -> None:
-    """Raise FolderError if Adam's count is none or above the step, or a mean of squares below 0."""
+    """Raise FolderError for a count of updates above the step, or a mean of squares below 0."""
     updates = checkpoint.moments[UPDATES].item()
     if updates not in range(checkpoint.step + 1):
         fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"

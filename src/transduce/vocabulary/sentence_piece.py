@@ -33,7 +33,7 @@ class SentencePiece:
 
     @staticmethod
     def from_document(found: Any) -> "SentencePiece":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from a parsed tokenizer.json; ValueError if it is invalid."""
+        """Build the vocabulary from a parsed tokenizer.json; raise ValueError if it is invalid."""
         pieces = tuple((piece, score) for piece, score in found["model"]["vocab"])
         maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
         charsmap = maps[0]["precompiled_charsmap"] if maps else ""

@@ -111,7 +111,7 @@ def read_language(name: object, default: str) -> str:
 
 
 def read_search(values: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """Return settings of the search: the width, and the penalty if it is log P / n^0 or ^1."""
+    """Return search settings from a generation config: the beam width and the length penalty."""
     beam, power = values.get("num_beams"), values.get("length_penalty", 1.0)
     if type(power) not in (int, float):
         raise FolderError(f"length_penalty is {short_repr(power)}", CHECK_PATH, file=file)
@@ -125,7 +125,7 @@ def read_object(file: Path, limit: int = LIMIT) -> dict[str, Any]:
 
 
 def read_bytes(file: Path, limit: int) -> bytes:
-    """Return the bytes of a file of a checkpoint; refuse a missing file, or over `limit` bytes."""
+    """Return the bytes of a checkpoint's file; refuse a missing file, or one over `limit` bytes."""
     with open_file(file) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
@@ -146,7 +146,7 @@ def open_file(file: Path) -> Iterator[BufferedReader]:
 
 
 def read_optional(file: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, {} if there is no such file."""
+    """Return the JSON object in a file, or {} if the file does not exist."""
     return read_object(file) if os.path.lexists(file) else {}
 
 

@@ -24,7 +24,7 @@ from transduce.vocabulary.symbols import SPECIALS
 
 JOINT, TARGET = "vocab.json", "target_vocab.json"
 LIMIT = 1 << 23  # bytes of a file; those of OPUS-MT have under 2 million
-FOREIGN = 1_000.0  # how far below all others the score of a symbol is that no text should have
+FOREIGN = 1_000.0  # subtracted from the lowest score for pieces that no segmentation should use
 Numbers = Mapping[str, int]  # the checkpoint's id of each symbol
 
 
@@ -103,7 +103,7 @@ def list_target_symbols(
 
 
 def read_numbers(file: Path) -> Numbers:
-    """Return the id of each symbol in a vocab.json; refuse ids that are not 0 to V - 1."""
+    """Return the id of each symbol in a vocab.json; refuse gaps, and codes of target languages."""
     numbers = read_object(file, LIMIT)
     ids = sorted(number for number in numbers.values() if type(number) is int)
     if ids != list(range(len(numbers))):

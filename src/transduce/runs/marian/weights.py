@@ -24,7 +24,7 @@ from transduce.vocabulary import BEGIN
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
 BIAS = "final_logits_bias"
-NEVER = -100.0  # the bias of BEGIN, which no output has: Marian itself has no such symbol
+NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 Take = Callable[[str], Tensor]
 
 

@@ -88,10 +88,10 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Cue]:
         if not (is_time or not content or content.isdecimal()):
             fact = "neither the number nor the times of a cue"
             hint = "cues are a number, a line such as 00:01:02,000 --> 00:01:04,500, and text"
-            raise InputError(fact, hint, file=request.name, line=number)
-        parts += [*build_cues(cue, request), line] if cue else [line]
+            raise InputError(fact, hint, file=options.name, line=number)
+        parts += [*build_cues(cue, options), line] if cue else [line]
         cue, in_cue = "", is_time
-    return [*parts, *build_cues(cue, request)] if cue else parts
+    return [*parts, *build_cues(cue, options)] if cue else parts
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Cue]:

@@ -58,7 +58,7 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
 def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup:
     """Split the text of a unit's element seg-source, or else source, into sentences."""
     part = "seg-source" if "seg-source" in unit.parts else "source"
-    pieces = find_pieces(found.content(unit, part), inline=request.inline)
+    pieces = find_pieces(found.content(unit, part), inline=options.inline)
     return split_markup(pieces, unescape_references, escape_xml)
 
 
