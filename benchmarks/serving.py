@@ -47,7 +47,7 @@ def connect(port: int) -> tuple[Send, list[str]]:
     answers: list[str] = []
 
     def send(text: str) -> int:
-        body = json.dumps({"q": text, "source": "auto", "target": TARGET[0]})
+        body = json.dumps({"q": text, "source": PAIR[0], "target": PAIR[1]})
         connection.request("POST", "/translate", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         content = json.loads(answer.read())
@@ -58,7 +58,7 @@ def connect(port: int) -> tuple[Send, list[str]]:
     return send, answers
 
 
-TARGET = [""]  # the target language of the model, once it is known
+PAIR = ["", ""]  # the languages of the model, once they are known
 
 
 def measure(act: Callable[[str], object], lines: Sequence[str]) -> list[float]:
@@ -125,7 +125,8 @@ def main() -> None:
     keep_freed_memory()
     use_threads(1)
     translator = transduce.load(model)
-    TARGET[0] = translator.recipe.data.target_language
+    data = translator.recipe.data
+    PAIR[:] = data.source_language, data.target_language
     expected = dict(zip(lines, translator(lines), strict=True))
     with server(model) as port:
         report_lone(port, lines[:60], translator)

@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 
 import pytest
+from tests.serve.running import running_server
 from tests.view.attention.samples import make_view
 from tests.view.browser import open_browser
 from tests.view.curves.logs import update, validation, write_log
@@ -138,6 +139,24 @@ def test_the_survey(check, folder):
     page.write_text(build_survey_page(survey), encoding="utf-8")
     ready = "document.querySelectorAll('#rows tr').length > 18"
     assert check(page, "", ready, "document.querySelectorAll('#rows button')[8].click()") == {}
+
+
+TEXT_LINK = "source=en&target=de&q=the+dog+sees+a+cat.%0Aa+woman"
+WORD = "document.querySelector('#output .word')"
+OTHERS = "document.querySelectorAll('#list button').length > 1"
+
+
+@pytest.mark.parametrize(
+    ("link", "ready", "script"),
+    [
+        ("", "document.title", "document.getElementById('key-label').hidden = false;"),
+        (TEXT_LINK, WORD, "mark([0, 0, 0], 1); document.getElementById('sure').click();"),
+        (TEXT_LINK, f"{WORD} && (!window.asked || {OTHERS})", f"window.asked = 1; {WORD}.click();"),
+    ],
+)
+def test_the_page_of_the_server(check, link, ready, script):
+    with running_server() as server:
+        assert check(f"http://127.0.0.1:{server.port}/", link, ready, script) == {}
 
 
 @pytest.mark.parametrize("link", ["", "at=40&x=tokens&smooth=3", "from=10&to=90&logx=1&off=2"])

@@ -12,12 +12,13 @@ pytestmark = pytest.mark.external
 CHECKOUT = Path(__file__).parents[2]
 
 
-def run(*command, cwd):
+def run(*command, cwd, given=""):
     ended = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         capture_output=True,
+        input=given,
         text=True,
         check=False,
     )

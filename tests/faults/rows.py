@@ -8,6 +8,7 @@ import sys
 
 from tests.faults.page_rows import PAGE_ROWS
 from tests.faults.row import Row
+from tests.faults.server_rows import SERVER_ROWS
 from tests.faults.stranger_rows import STRANGER_ROWS
 
 ROWS = (
@@ -275,6 +276,7 @@ ROWS = (
     ),
     *STRANGER_ROWS,
     *PAGE_ROWS,
+    *SERVER_ROWS,
 )
 
 

@@ -5,16 +5,21 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from transduce.serve.messages import Cancel, Found, Ready, Sentence
+from transduce.serve.messages import AttentionRequest, Cancel, Found, Page, Ready, Sentence
 
 FACTS = Ready("fake", "en", "de", "", 4, 3)  # at most three sentences at once
 
 
 class FakeSearch:
-    """Starts searches that translate "x" to "[x]" while `gate` is open; `seen` has all texts."""
+    """Starts searches that translate "x" to "[x]" while `gate` is open; `seen` has all texts.
+
+    Searches that start while `facts` is None never tell that they are ready.
+    """
 
     def __init__(self, *, is_open: bool = True) -> None:
-        self.gate, self.seen, self.facts = threading.Event(), list[str](), FACTS
+        self.gate, self.seen = threading.Event(), list[str]()
+        self.facts: Ready | None = FACTS
+        self.begun = self.ended = 0
         self.cancelled, self.pipes = set[int](), list[Any]()
         self.came = threading.Semaphore(0)  # released with each sentence and each cancellation
         if is_open:
@@ -26,15 +31,18 @@ class FakeSearch:
         return ours, None
 
     def run(self, pipe: "Connection[Any, Any]") -> None:
+        self.begun += 1
         try:
-            pipe.send(self.facts)
+            if self.facts:
+                pipe.send(self.facts)
             self.pipes.append(pipe)
             self.answer(pipe)
         except (EOFError, OSError):
             pipe.close()
+            self.ended += 1
 
     def answer(self, pipe: "Connection[Any, Any]") -> None:
-        waiting = list[Sentence]()
+        waiting = list[Sentence | AttentionRequest]()
         while True:
             if pipe.poll(0.002):
                 order = pipe.recv()
@@ -46,8 +54,12 @@ class FakeSearch:
                     waiting.append(order)
                 self.came.release()
             elif waiting and self.gate.is_set():
-                first = waiting.pop(0)
-                pipe.send(Found(first.number, ((f"[{first.text}]", -1.0, -1.0),)))
+                pipe.send(self.do(waiting.pop(0)))
+
+    def do(self, order: Sentence | AttentionRequest) -> Found | Page:
+        if isinstance(order, AttentionRequest):
+            return Page(order.number, "<!doctype html>")
+        return Found(order.number, ((f"[{order.text}]", -1.0, -1.0),))
 
     def die(self) -> None:
         """End the search that was started last, as a crash ends a process."""

@@ -5,8 +5,10 @@ import socket
 
 import pytest
 from tests.serve.fake_search import FakeSearch
+from tests.serve.mutations import attack, list_faults
 from tests.serve.running import running_server
 
+import transduce.serve.body
 from transduce.serve.limits import Limits
 from transduce.serve.protocol import DeadlineProtocol
 
@@ -80,6 +82,21 @@ def test_a_body_that_never_ends_is_not_waited_for(client):
     answer = exchange(client, f'{HEAD}Content-Length: 100\r\n\r\n{{"q": ')
     assert status_of(answer) == 408
     assert set(json.loads(answer.split(b"\r\n\r\n", 1)[1])) == {"error"}
+
+
+def test_damaged_requests_get_no_other_answers_than_refusals(client, record):
+    found = attack(client.port, 150, seed=1)
+    record(requests=150, answers=found, seeds=[1])
+    assert list_faults(found) == []
+    assert found["400"] > 15
+    assert found["200"] > 15
+
+
+def test_the_control_that_reads_json_as_python_does_is_caught(client, record, monkeypatch):
+    monkeypatch.setattr(transduce.serve.body, "parse_body", json.loads)
+    found = attack(client.port, 100, seed=1)
+    record(requests=100, faults=found["fault: status 500"])
+    assert list_faults(found) == ["fault: status 500"]
 
 
 def test_a_large_body_is_refused_whether_its_length_is_said_or_not(client):

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from tests.inference.random_models import LINES, random_translator
@@ -29,6 +30,34 @@ def test_parallel_clients_get_the_answers_to_their_own_texts():
         answers = list(pool.map(client.translate, lines))
         assert client.measure("sentences_total") == 36
     assert [one.json["translatedText"] for one in answers] == expected
+
+
+def ask_for_unique_lines(search, client, lines):
+    """Return the lines whose answers are not their own, when all were in one search at once."""
+    with ThreadPoolExecutor(len(lines)) as pool:
+        asked = [pool.submit(client.translate, line) for line in lines]
+        search.wait_for(len(lines))
+        search.gate.set()
+        answers = [one.result() for one in asked]
+    both = zip(lines, answers, strict=True)
+    return [line for line, one in both if one.json != {"translatedText": f"[{line}]"}]
+
+
+def test_no_answer_goes_to_another_client(record):
+    search = FakeSearch(is_open=False)
+    with running_server(start=search) as client:
+        crossed = ask_for_unique_lines(search, client, unique_lines(3))
+    record(clients=3, crossed=len(crossed))
+    assert crossed == []
+
+
+def test_the_control_whose_requests_share_a_number_is_caught(monkeypatch, record):
+    monkeypatch.setattr(dispatcher, "count", lambda _: cycle((1, 2)))
+    search = FakeSearch(is_open=False)
+    with running_server(start=search, limits=Limits(request_seconds=0.5)) as client:
+        crossed = ask_for_unique_lines(search, client, unique_lines(3))
+    record(clients=3, crossed=len(crossed))
+    assert crossed
 
 
 def test_a_long_text_holds_up_no_short_one():

@@ -1,5 +1,6 @@
 """The server's page in a browser: it translates as one types, and asks nobody else."""
 
+import random
 import threading
 
 import pytest
@@ -9,6 +10,20 @@ from tests.serve.running import running_server
 from tests.view.browser import open_browser
 
 pytestmark = pytest.mark.slow
+EDIT = """
+const [edits, seed, done] = arguments, text = document.getElementById("text");
+let state = seed;
+const draw = below => (state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) % below;
+const parts = ["a", "the dog ", "cat.", " ", "\\n", "house", ". ", "é", "who runs"];
+const edit = left => {
+  const at = draw(text.value.length + 1), cut = text.value.length > 120 ? 60 : draw(4);
+  text.setRangeText(parts[draw(parts.length)], at, Math.min(text.value.length, at + cut), "end");
+  const inputType = draw(9) ? "insertText" : "insertFromPaste";
+  text.dispatchEvent(new InputEvent("input", { inputType }));
+  left > 1 ? setTimeout(edit, draw(20) ? 1 : 300, left - 1) : done();
+};
+edit(edits);
+"""  # random edits: most at once, every twentieth after the page has begun to translate
 
 LINE, OTHER = "the dog sees a cat.", "the old red house"
 OUTPUT = "document.getElementById('output').textContent"
@@ -31,9 +46,7 @@ def browser():
 def page(client, browser):
     """The page, freshly loaded; at the end nothing was complained of, and nobody else was asked."""
     address = f"http://127.0.0.1:{client.port}/"
-    browser.command("url", {"url": "about:blank"})
-    browser.logged("browser"), browser.logged("performance")
-    browser.command("url", {"url": address})
+    browser.open(address)
     yield browser
     assert browser.console() == []
     asked = [one for one in browser.requests() if not one.startswith("blob:")]
@@ -159,6 +172,25 @@ def test_the_page_is_small_and_fits_a_telephone(page):
     width = page.run("return document.documentElement.scrollWidth")
     page.develop("Emulation.clearDeviceMetricsOverride")
     assert width <= 390
+
+
+def test_after_a_thousand_edits_while_answers_come_in_any_order_the_text_is_right(page, client):
+    page.run(
+        """const ask = window.fetch;
+        window.fetch = async (...given) => {
+          const answer = await ask(given[0], { ...given[1], signal: undefined });
+          await new Promise(done => setTimeout(done, 80 * Math.random()));
+          return answer;
+        };"""
+    )
+    rng = random.Random(1)
+    for _ in range(10):
+        page.command("execute/async", {"script": EDIT, "args": [100, rng.randrange(1 << 31)]})
+        lines = page.run("return document.getElementById('text').value").split("\n")
+        known = [line for line in lines if line.strip()]
+        both = zip(known, client.translate(known).json["translatedText"], strict=True)
+        found = dict(both)
+        wait_for(page, "\n".join(found.get(line, line) for line in lines))
 
 
 def test_an_answer_that_comes_late_never_overwrites_a_newer_one(page):

@@ -3,9 +3,11 @@
 import hashlib
 import shutil
 import threading
+from dataclasses import replace
 
 import pytest
 from tests.inference.random_models import random_translator
+from tests.serve.fake_search import FACTS, FakeSearch
 from tests.serve.running import running_server
 
 from transduce.checkpoint import save_model
@@ -38,13 +40,12 @@ def hash_of(folder):
     return hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
 
 
-def wait_for(client, text):
-    """Wait until the server's metrics hold a text."""
+def wait_until(is_done):
     for _ in range(500):
-        if text in client.get("/metrics").body.decode():
+        if is_done():
             return
         threading.Event().wait(0.02)
-    raise AssertionError(text)
+    raise AssertionError
 
 
 def test_another_model_in_the_folder_is_used_without_a_gap(models):
@@ -56,9 +57,21 @@ def test_another_model_in_the_folder_is_used_without_a_gap(models):
         used.rename(used.with_name("old"))
         assert client.translate(LINE).json == {"translatedText": before}
         other.rename(used)
-        wait_for(client, f'sha256="{name}"')
+        wait_until(lambda: f'sha256="{name}"' in client.get("/metrics").body.decode())
         assert client.translate(LINE).json == {"translatedText": after}
         assert client.measure("replaced_total") == 1
+
+
+def test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search(models):
+    used, other = models
+    search = FakeSearch()
+    search.facts = replace(FACTS, hash=hash_of(used))
+    with running_server(ModelChoice(used), start=search):
+        search.facts = None
+        used.rename(used.with_name("old"))
+        other.rename(used)
+        wait_until(lambda: search.begun == 2)
+    wait_until(lambda: search.ended == 2)
 
 
 def test_a_damaged_model_is_never_used(models, caplog):
@@ -71,10 +84,7 @@ def test_a_damaged_model_is_never_used(models, caplog):
     with running_server(ModelChoice(used)) as client:
         shutil.rmtree(used)
         other.rename(used)
-        for _ in range(500):
-            if "stays as it was" in caplog.text:
-                break
-            threading.Event().wait(0.02)
+        wait_until(lambda: "stays as it was" in caplog.text)
         assert "model.safetensors" in caplog.text
         assert client.translate(LINE).json == {"translatedText": before}
         assert client.measure("replaced_total") == 0

@@ -30,13 +30,7 @@ class FolderWatch:
         folders: Mapping[Pair, Path],
         on_message: OnMessage,
     ) -> None:
-        self.service, self.on_message = service, on_message
-        loaded = {pair: service.models[pair].facts for pair in folders}
-        self.folders = {  # a run folder has no manifest of its own: it is not watched
-            pair: folder
-            for pair, folder in folders.items()
-            if (facts := loaded[pair]) and facts.hash == hash_manifest(folder)
-        }
+        self.service, self.folders, self.on_message = service, folders, on_message
         self.refused = dict[Pair, str]()  # hashes of manifests whose models could not be used
 
     async def run(self) -> None:
@@ -62,6 +56,9 @@ class FolderWatch:
             )
             await new.close()
             return
+        except asyncio.CancelledError:
+            await new.close()  # a process that is left would keep the server from its end
+            raise
         self.on_message(
             f"{pair[0]} to {pair[1]}: {facts.name}, sha256 {facts.hash[:12]}, is used now"
         )
@@ -69,7 +66,7 @@ class FolderWatch:
 
 
 def hash_manifest(folder: Path) -> str:
-    """Return the sha256 of a folder's manifest, or "" if there is none that can be read."""
+    """Return the sha256 of a folder's manifest, or "" if it has none, as a run folder."""
     try:
         return hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
     except (FolderError, OSError):
