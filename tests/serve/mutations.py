@@ -8,7 +8,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlencode
 
-PATIENCE = 3.0  # seconds without an answer, after which a client leaves
+PATIENCE = 5.0  # seconds without an answer, after which a client leaves
 LINE = "a dog"
 FIELDS = {"q": LINE, "source": "en", "target": "de"}
 MULTIPART = "".join(

@@ -11,7 +11,7 @@ HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
 BEGINNINGS = {  # what is sent at once
     "head": HEAD,
     "body": HEAD + b"Content-Length: 900000\r\n\r\n",
-    "reading": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200,
+    "reading": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 30,
     "idle": b"",
 }
 

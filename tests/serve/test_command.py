@@ -24,6 +24,7 @@ def test_it_survives_the_end_of_a_search_and_stops_with_its_work_done(tmp_path):
     expected = {"translatedText": load(tmp_path / "model")(LINE)}
     with served(tmp_path / "model") as (client, process), ThreadPoolExecutor(8) as pool:
         assert client.translate(LINE).json == expected
+        assert b"libtorch" not in Path(f"/proc/{process.pid}/maps").read_bytes()
         (search,) = list_searches(process)
         os.kill(search, signal.SIGKILL)
         while client.get("/ready").status != 200 or search in list_searches(process):
