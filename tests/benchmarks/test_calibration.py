@@ -1,6 +1,7 @@
 """The arithmetic of `benchmarks/calibration.py`."""
 
 import random
+from typing import Any
 
 import pytest
 from benchmarks.calibration import calibration_error, find_kept, fit_exponent, list_words
@@ -14,7 +15,10 @@ def test_a_shortest_edit_keeps_what_both_have_in_order():
 
 
 def test_words_are_made_of_their_pieces():
-    sentence = {"target_pieces": ["ein", "e", "␣Frau", "</s>"], "log_probs": [-0.5, -0.5, 0.0, 0.0]}
+    sentence: dict[str, Any] = {
+        "target_pieces": ["ein", "e", "␣Frau", "</s>"],
+        "log_probs": [-0.5, -0.5, 0.0, 0.0],
+    }
     assert [(text, round(p, 3)) for text, p in list_words(sentence)] == [
         ("eine", 0.368),
         ("Frau", 1),

@@ -5,6 +5,7 @@ The list was written from its documented interface.
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.serve.fake_search import FakeSearch
@@ -12,7 +13,7 @@ from tests.serve.running import running_server
 
 RECORDED = json.loads(Path(__file__).with_name("libretranslate_calls.json").read_bytes())
 CALLS = RECORDED["calls"]
-KINDS = {"string": str, "number": (int, float), "boolean": bool}
+KINDS: dict[str, Any] = {"string": str, "number": (int, float), "boolean": bool}
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, final
 
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
-MIN_PROBABILITY = 0.01  # a ranking leaves out less probable languages, except the first
+MIN_PROBABILITY = 0.05  # a ranking leaves out less probable languages, except the first
 
 
 @final
