@@ -81,7 +81,7 @@ def section(row: Row, tests: Tests) -> Iterator[str]:
     yield f"## {row.number}: {row.fault}\n\n{row.promise}\n\n"
     yield "| test | form | seconds | outcome | what it counted |\n|---|---|---|---|---|\n"
     for name, fact in sorted(tests, key=lambda one: (is_control(row, one[0]), one[0])):
-        file, test = name.removeprefix("tests/").split("::")
+        file, test = name.removeprefix("tests/").split("::", 1)
         outcome = fact["outcome"] + (f": {fact['reason']}" if fact.get("reason") else "")
         if is_control(row, name) and outcome == "passed":
             outcome = "caught"

@@ -71,7 +71,6 @@ class Browser:
         """Send a command to this session."""
         return self.call("POST", f"{self.session}/{path}", body)
 
-<<<<<<< HEAD
     def forget(self) -> None:
         """Move the mouse to the corner, and forget what was logged."""
         self.act([self.mouse([{"type": "pointerMove", "duration": 0, "x": 0, "y": 0}])])
@@ -84,21 +83,13 @@ class Browser:
         self.develop("Emulation.setEmulatedMedia", features=[])
         self.shown = None
 
-    def open(self, page: Path, link: str = "") -> None:
-        """Load a file afresh, with `link` as its hash, and forget what was logged before."""
-        self.shown = None
-        self.command("url", {"url": "about:blank"})
-        self.forget()
-        self.command("url", {"url": page.absolute().as_uri() + (f"#{link}" if link else "")})
-=======
     def open(self, page: Path | str, link: str = "") -> None:
         """Load a file or an address afresh, with `link` as its hash; forget earlier logs."""
         address = page if isinstance(page, str) else page.absolute().as_uri()
+        self.shown = None
         self.command("url", {"url": "about:blank"})
-        self.act([self.mouse([{"type": "pointerMove", "duration": 0, "x": 0, "y": 0}])])
-        self.logged("browser"), self.logged("performance")
+        self.forget()
         self.command("url", {"url": address + (f"#{link}" if link else "")})
->>>>>>> cccf500 (Server: no search outlives a server that is stopped while a model is loaded; rows T19 and T20; calls of LibreTranslate's page; libretranslatepy, the source distribution and axe in external tests; a thousand edits on the page; calibration of its probabilities)
 
     def open_text(self, text: str, link: str = "") -> Path:
         """Write a page to a file, open it, and return the file."""

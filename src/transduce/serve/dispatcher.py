@@ -93,9 +93,7 @@ class Dispatcher:
 
     async def start_one(self) -> Ready:
         """Start a process and wait until it has loaded the model; raise an error if that fails."""
-        client = SearchClient(
-            *self.start_process(self.load), self.handle_answer, self.handle_loss
-        )
+        client = SearchClient(*self.start_process(self.load), self.handle_answer, self.handle_loss)
         self.starting[client] = asyncio.get_running_loop().create_future()
         facts = await self.starting[client]
         self.pair = self.pair or (facts.source, facts.target)
