@@ -26,7 +26,7 @@ from transduce.inference.load import load
 MUTATIONS = 2_000
 SECONDS = 150.0  # of load
 CLIENTS = 64
-GROWTH = 50  # megabytes
+MAX_MEGABYTES_GROWN = 50  # megabytes
 LINE = "the dog sees a cat."
 
 
@@ -74,7 +74,7 @@ def test_honest_clients_are_answered_among_thousands_of_hostile_ones(
     )  # fmt: skip
     assert list_faults(found) == []
     assert min(slow.closed.values()) >= 50
-    assert after[0] - before[0] <= GROWTH
+    assert after[0] - before[0] <= MAX_MEGABYTES_GROWN
 
 
 def translate_until(client: Client, stop: threading.Event, expected: str) -> list[float]:
@@ -101,17 +101,17 @@ class Load:
             at = rng.randrange(len(self.lines))
             started = time.monotonic()
             try:
-                said = self.leave(at) if n % 10 == 9 else self.ask(at)
+                outcome = self.leave(at) if n % 10 == 9 else self.ask(at)
             except OSError:
                 if self.stopped:
                     late = started > self.stopped - 1
                     self.add("after the stop" if late else "lost")
                     return
-                said = "refused"  # the queue of the socket was full
-            self.add(said)
+                outcome = "refused"  # the queue of the socket was full
+            self.add(outcome)
 
     def ask(self, at: int) -> str:
-        """Translate a line; say whether the answer is right."""
+        """Translate a line; return whether the answer is right."""
         answer = self.client.translate(self.lines[at])
         if answer.status == 200:
             return "right" if answer.json["translatedText"] in self.right[at] else "crossed"
@@ -126,10 +126,10 @@ class Load:
             connection.sendall(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
         return "left"
 
-    def add(self, said: str) -> None:
+    def add(self, outcome: str) -> None:
         """Count an outcome."""
         with self.lock:
-            self.counts[said] += 1
+            self.counts[outcome] += 1
 
 
 @final
@@ -193,7 +193,7 @@ def test_under_load_no_answer_is_crossed_and_none_that_was_accepted_is_lost(
     assert running.counts["crossed"] == running.counts["lost"] == 0
     assert running.counts["right"] > 2 * CLIENTS
     assert set(running.counts) <= {"right", "left", "503", "504", "after the stop", "refused"}
-    assert last[0] - first[0] <= GROWTH
+    assert last[0] - first[0] <= MAX_MEGABYTES_GROWN
 
 
 def make_trouble(trouble: Trouble, seconds: float) -> tuple[float, int]:
