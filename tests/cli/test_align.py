@@ -57,7 +57,7 @@ def test_heads_are_chosen_stored_verified_and_used(call, folder, gold):
     lines = chosen.stdout.splitlines()
     assert lines[0].split() == ["layer", "heads", "AER", "precision", "recall"]
     assert lines[2].split() == ["2", "1", "0.00", "100.00", "100.00"]
-    assert lines[3].startswith("2, unshifted")
+    assert lines[3].startswith("last, unshifted")
     assert lines[-1] == "chosen on 20 pairs: layer 2, head 1"
     assert call("verify", model).code == 0
     aligned = call("align", model, folder / "d.en", folder / "d.de")

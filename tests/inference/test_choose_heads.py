@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from tests.inference.random_models import SIZES, translator_of_six_heads
@@ -33,13 +34,14 @@ def error(translator, **heads):
 def test_the_chosen_heads_have_the_lowest_error_of_all_that_are_tried(translator):
     choice = choose_heads(translator, SOURCE, TARGET, GOLD)
     found = []
-    for layer in (1, 2):
-        alone = {n: error(translator, layer=layer, heads=(n,)).value for n in (1, 2, 3)}
+    for layer, shifted in product((1, 2), (True, False)):
+        step = {"layer": layer, "shifted": shifted}
+        alone = {n: error(translator, **step, heads=(n,)).value for n in (1, 2, 3)}
         ranked = sorted(alone, key=alone.__getitem__)
-        found += [error(translator, layer=layer, heads=tuple(ranked[:k])).value for k in (1, 2, 3)]
+        found += [error(translator, **step, heads=tuple(ranked[:k])).value for k in (1, 2, 3)]
     assert choice.best.result.score == pytest.approx(min(found))
     by_layer = [one.result.score for one in choice.layers]
-    assert by_layer == pytest.approx([min(found[:3]), min(found[3:])])
+    assert by_layer == pytest.approx([min(found[:6]), min(found[6:])])
 
 
 def test_figures_of_the_choice_are_those_of_scoring_its_alignments(translator):
@@ -54,13 +56,13 @@ def test_figures_of_the_choice_are_those_of_scoring_its_alignments(translator):
 
 
 def test_alignments_of_some_heads_as_gold_find_them_again(translator):
-    for layer, *heads in [(1, 2), (2, 3), (2, 1)]:
-        gold = list(
-            map(str, translator.aligning(layer=layer, heads=tuple(heads)).align(SOURCE, TARGET))
-        )
+    for layer, head, shifted in [(1, 2, True), (2, 3, False), (2, 1, True)]:
+        heads = AlignmentHeads(layer, (head,), shifted)
+        aligning = translator.aligning(layer=layer, heads=(head,), shifted=shifted)
+        gold = list(map(str, aligning.align(SOURCE, TARGET)))
         choice = choose_heads(translator, SOURCE, TARGET, gold)
         assert choice.best.result.score == 0.0
-        assert choice.best.heads == AlignmentHeads(layer, tuple(heads))
+        assert choice.best.heads == heads
 
 
 def test_pairs_that_are_too_long_are_left_out_and_said(translator):

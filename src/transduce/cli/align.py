@@ -145,9 +145,11 @@ def choose_and_store(
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
     """Yield table rows: each layer's best heads, the mean of all heads, the chosen heads."""
     rows = [["layer", "heads", "AER", "precision", "recall"]]
-    rows += [format_row(str(one.heads.layer), one) for one in choice.layers]
-    plain = choice.plain
-    rows.append(format_row(f"{plain.heads.layer}, unshifted", plain))
+    names = {True: "", False: ", unshifted"}
+    rows += [
+        format_row(f"{one.heads.layer}{names[one.heads.shifted]}", one) for one in choice.layers
+    ]
+    rows.append(format_row("last, unshifted", choice.plain))
     yield from display.align_columns(display.align_right(rows))
     yield f"chosen on {choice.pairs:,} pairs: {choice.best.heads}"
 

@@ -1,8 +1,9 @@
 """Chooses the layer and heads that align best with gold links, and stores them with the model.
 
 The first pass over the pairs ranks the heads of each layer by their error rates. The second pass
-tries the mean of a layer's best two heads, of its best three, and so on. Both passes compute the
-attention weights, so that memory does not grow with the number of pairs.
+tries the mean of a layer's best two heads, of its best three, and so on. Both are done with the
+weights of the step that reads a target piece (shifted) and with those of the step that writes it.
+Each pass computes the weights, so that memory does not grow with the number of pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,19 +71,21 @@ def choose_alignment_heads(
 
 
 def choose_heads(translator: Translator, source: Text, target: Text, gold: Text) -> AlignmentChoice:
-    """Return the layer and heads whose shifted attention aligns best with gold links."""
+    """Return the layer and heads that align best with gold links, shifted or unshifted."""
     require_alignable(translator)
     sizes = translator.models[0].sizes
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
-    every = number_heads(sizes)
-    single = {layer: [(head,) for head in every] for layer in range(1, sizes.layers + 1)}
-    ranked = rank_means(pairs.score(translator, single, shifted=True))
+    single = {
+        layer: [(head,) for head in number_heads(sizes)] for layer in range(1, sizes.layers + 1)
+    }
+    found = dict[bool, dict[int, list[ScoredHeads]]]()
+    for shifted in (True, False):
+        ranked = rank_means(pairs.score(translator, single, shifted=shifted))
+        found[shifted] = pairs.score(translator, ranked, shifted=shifted)
     layers = [
-        min(found, key=order_by_error)
-        for found in pairs.score(translator, ranked, shifted=True).values()
+        min([*found[True][layer], *found[False][layer]], key=order_by_error) for layer in single
     ]
-    ((plain,),) = pairs.score(translator, {sizes.layers: [every]}, shifted=False).values()
-    best = min(layers, key=order_by_error)
+    best, plain = min(layers, key=order_by_error), found[False][sizes.layers][-1]
     return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings))
 
 
@@ -119,6 +122,6 @@ def rank_means(singles: Mapping[int, Sequence[ScoredHeads]]) -> Choices:
     }
 
 
-def order_by_error(scored: ScoredHeads) -> tuple[float, int]:
-    """Return a key that sorts by error rate; of equal ones fewer heads come first."""
-    return scored.result.score, len(scored.heads.heads)
+def order_by_error(scored: ScoredHeads) -> tuple[float, int, bool]:
+    """Return a key that sorts by error rate; of equal ones fewer heads come first, then shifted."""
+    return scored.result.score, len(scored.heads.heads), not scored.heads.shifted
