@@ -54,7 +54,7 @@ def test_each_cell_has_the_shade_of_its_number(name, d_model, positions):
 
 def test_the_waves_are_those_of_the_numbers_that_are_named():
     svg = transduce.draw_positions("demo", positions=50)
-    names = re.findall(r"number (\d+): wavelength ([\d.,]+)", svg)
+    names = re.findall(r"number (\d+):</text>\s*<text[^>]*>wavelength ([\d.,]+)", svg)
     assert [int(number) for number, _ in names] == [0, 16, 32, 64]
     heights = [(62 + 280 + 110 + 110, -1), (62 + 280 + 110, 1)][::-1]
     for (number, length), line in zip(names, lines_of(svg), strict=True):

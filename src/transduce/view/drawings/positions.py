@@ -116,7 +116,7 @@ def draw_waves(table: Float[Tensor, "P d_model"], top: int) -> list[str]:
         length = 2 * math.pi * 10_000 ** (number / d_model)
         points = list(enumerate(table[:, number].tolist()))
         found.append(frame.draw_line(points, colour))
-        text = f"number {number}: wavelength {length:,.1f}"
-        found.append(draw_text(text, x, top - 12, fill=colour))
+        found.append(draw_text(f"number {number}:", x, top - 27, fill=colour))
+        found.append(draw_text(f"wavelength {length:,.1f}", x, top - 12, fill=colour))
         x += 162
     return found
