@@ -38,8 +38,13 @@ STRANGER_ROWS = (
         "checksums; things that are no files; random changes, with right checksums and without.",
         tests=(
             "faults/test_strangers.py::test_hostile_folders_are_refused_with_a_sentence",
+            "faults/test_strangers.py::test_hostile_parts_of_a_folder_are_refused",
             "faults/test_strangers.py::test_mutations_are_refused_or_make_another_sound_model",
             "faults/test_strangers.py::test_what_is_no_file_is_refused",
+            "runs/test_hostile_imports.py::test_a_checkpoint_of_a_stranger_is_refused",
+            "vocabulary/test_charsmap.py::test_what_leads_out_of_its_trie_is_refused",
+            "faults/test_second_trial.py::test_it_is_refused_with_a_sentence",
+            "faults/test_second_trial.py::test_a_value_of_any_type_has_a_sentence",
             "inference/test_hostile_folders.py"
             "::test_a_recipe_of_a_larger_model_is_refused_before_a_model_is_built",
             "inference/test_hostile_folders.py::test_a_sparse_file_of_a_terabyte_is_refused_unread",
