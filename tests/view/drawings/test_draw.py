@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
+import jaxtyping
 import numpy as np
 import pytest
 
@@ -107,7 +108,6 @@ def test_equal_recipes_give_equal_bytes_and_one_position_has_a_picture():
         (lambda: transduce.draw_positions("table3/E-learned"), "learns its positions"),
         (lambda: transduce.draw_positions("demo", positions=0), "at least 1, not 0"),
         (lambda: transduce.draw_positions("demo", positions=2_001), "at most 2,000, not 2,001"),
-        (lambda: transduce.draw_positions(3), "a recipe is a name"),  # type: ignore[arg-type]
         (lambda: transduce.draw_rate("nothing"), "nothing"),
         (lambda: transduce.draw_rate(steps=1), "at least 2"),
         (lambda: transduce.draw_rate(*["demo"] * 11), "these are 11"),
@@ -128,3 +128,10 @@ def test_what_cannot_be_drawn_is_refused(draw, fact):
 )
 def test_ticks_are_round(low, high, ticks):
     assert Axis(low, high, 0, 1, "").ticks() == pytest.approx(ticks)
+
+
+def test_a_recipe_that_is_no_name_is_refused():
+    """Without the check of types, which tests have and users have not."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    with pytest.raises(InputError, match="a recipe is a name"):
+        transduce.draw_positions(3)  # type: ignore[arg-type]
