@@ -143,6 +143,8 @@ def test_the_survey(check, folder):
 
 TEXT_LINK = "source=en&target=de&q=the+dog+sees+a+cat.%0Aa+woman"
 WORD = "document.querySelector('#output .word')"
+ARROW = """document.getElementById('output')
+  .dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));"""
 OTHERS = "document.querySelectorAll('#list button').length > 1"
 
 
@@ -150,7 +152,7 @@ OTHERS = "document.querySelectorAll('#list button').length > 1"
     ("link", "ready", "script"),
     [
         ("", "document.title", "document.getElementById('key-label').hidden = false;"),
-        (TEXT_LINK, WORD, "mark([0, 0, 0], 1); document.getElementById('sure').click();"),
+        (TEXT_LINK, WORD, f"document.getElementById('sure').click(); {ARROW}"),
         (TEXT_LINK, f"{WORD} && (!window.asked || {OTHERS})", f"window.asked = 1; {WORD}.click();"),
     ],
 )
