@@ -27,6 +27,14 @@ def test_a_document_may_be_written_to_a_file(call, babbler, tmp_path):
     assert (tmp_path / "out").read_bytes().decode() == wanted
 
 
+def test_quiet_leaves_out_notes_and_counts(call, babbler, tmp_path):
+    (tmp_path / "in.html").write_bytes(PAGE)
+    for form in ((), ("--format=html",)):
+        ended = call("translate", babbler, tmp_path / "in.html", *form, *FAST, "--quiet")
+        assert (ended.code, ended.stderr) == (0, "")
+        assert ended.stdout != ""
+
+
 @pytest.mark.parametrize("name", ["in.html", "in.HTM.gz"])
 def test_line_by_line_stays_the_default_with_a_note(call, babbler, tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(PAGE) if name.endswith("gz") else PAGE)

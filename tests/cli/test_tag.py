@@ -73,6 +73,7 @@ def test_raw_text_is_tokenised_on_request(tag):
 
 def test_raw_text_that_is_not_tokenised_is_noted(tag):
     assert "line 1 ends in 'dog.'" in tag(text="The dog.\n").stderr
+    assert tag("--quiet", text="The dog.\n").stderr == ""
 
 
 def test_without_constraints_there_is_still_one_label_a_token_and_repairs_are_counted(tag):

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @strict_option
 @process_options
 @options.as_json
+@options.quiet
 def command(
     *,
     model: Path,

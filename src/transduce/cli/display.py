@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -30,6 +32,13 @@ def print_result(line: str) -> None:
 def print_message(line: str) -> None:
     """Print a message, warning or error on standard error, with control characters escaped."""
     print(escape_controls(line), file=sys.stderr, flush=True)
+
+
+def print_note(line: str) -> None:
+    """Print a note on standard error, unless the running command was given --quiet."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("quiet"):
+        print_message(line)
 
 
 def escape_controls(text: str) -> str:

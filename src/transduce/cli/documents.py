@@ -28,7 +28,7 @@ def suggest_format(file: Path) -> None:
     endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     form = next((SUFFIXES[ending] for ending in endings if ending in SUFFIXES), None)
     if form is not None:
-        display.print_message(
+        display.print_note(
             f"note: {file} is translated line by line; --format {form} keeps its structure"
         )
 
@@ -53,7 +53,12 @@ def require_document_options(
 
 
 def write_document(
-    models: TranslatorChoice, processes: Processes, files: tuple[Path, Path | None], form: str
+    models: TranslatorChoice,
+    processes: Processes,
+    files: tuple[Path, Path | None],
+    form: str,
+    *,
+    live: bool,
 ) -> None:
     """Translate a document from `files[0]` to `files[1]` or standard output; print counts."""
     from transduce.inference.documents import join_outputs, parse_for, translate_sentences
@@ -68,13 +73,13 @@ def write_document(
     workers = processes.choose(lambda most: min(most, count), models)
     translator = replace(translator, workers=workers, on_warning=on_warning)
     outputs = translate_sentences(translator, document)
-    found = join_outputs(document, show_line_count(outputs, live=output is not None))
+    found = join_outputs(document, show_line_count(outputs, live=live))
     with open_output(output) as file:
         file.write(found.text)
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
     for doubt in found.for_review:
         display.print_message(f"warning: {doubt}")
-    display.print_message(describe(found.sentences, found.kept, len(found.for_review)))
+    display.print_note(describe(found.sentences, found.kept, len(found.for_review)))
 
 
 def describe(sentences: int, kept: int, doubtful: int) -> str:

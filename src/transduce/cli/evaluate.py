@@ -58,6 +58,7 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 @process_options
 @options.output("A file for the translations (trees, labels).")
 @options.as_json
+@options.quiet
 def command(
     *,
     metrics: Sequence[str],

@@ -38,6 +38,7 @@ PENALTY = ("alpha", "gamma", "penalty")
 @strict_option
 @process_options
 @options.as_json
+@options.quiet
 def command(
     *,
     model: Path,

@@ -63,7 +63,7 @@ def suggest_tokenise(lines: Iterable[str]) -> Iterator[str]:
     is_told = False
     for number, line in enumerate(lines, start=1):
         if not is_told and (raw := RAW_END.search(line)):
-            display.print_message(
+            display.print_note(
                 f"note: line {number} ends in {raw[0]!r}, and words are separated by blanks; "
                 "--tokenise splits raw text"
             )

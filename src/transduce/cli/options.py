@@ -1,7 +1,7 @@
 """Options that several commands share, so that their help and meaning are equal everywhere."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +86,8 @@ quiet = click.option(
 no_progress = click.option(
     "--no-progress", is_flag=True, help="No live display, even on a terminal."
 )
+
+
+def is_live(option_values: Mapping[str, Any]) -> bool:
+    """Return whether a command may show a live display: neither --quiet nor --no-progress given."""
+    return not (option_values["quiet"] or option_values["no_progress"])

@@ -75,6 +75,7 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 @strict_option
 @process_options
 @options.as_json
+@options.quiet
 @options.no_progress
 def command(
     *,
@@ -128,7 +129,7 @@ def command(
     )
     found = search_lines(models, text, processes, on_warning)
     shown = show_line_count(
-        found, live=not option_values["no_progress"] and output is not None, verb="parse"
+        found, live=options.is_live(option_values) and output is not None, verb="parse"
     )
     show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=option_values["pretty"])
     with open_output(output) as file:

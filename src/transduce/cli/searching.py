@@ -203,7 +203,7 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
         steps = read_run(folder).recipe.training.steps
         done = max(list_steps(folder / CHECKPOINTS), default=steps)
         if done < steps and not has_finished(folder, done):
-            display.print_message(f"{folder} is not finished: using step {done:,} of {steps:,}")
+            display.print_note(f"{folder} is not finished: using step {done:,} of {steps:,}")
 
 
 def has_finished(run: Path, step: int) -> bool:

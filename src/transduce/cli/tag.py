@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @strict_option
 @process_options
 @options.as_json
+@options.quiet
 @options.no_progress
 def command(
     *,
@@ -85,7 +86,7 @@ def command(
     text = SearchInput(for_search, None, partial(count_file_lines, option_values["input"]))
     found = search_lines(models, text, processes, on_warning)
     shown = show_line_count(
-        found, live=not option_values["no_progress"] and output is not None, verb="tag"
+        found, live=options.is_live(option_values) and output is not None, verb="tag"
     )
     with open_output(output) as file:
         for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 @strict_option
 @process_options
 @options.as_json
+@options.quiet
 @options.no_progress
 def command(
     *,
@@ -104,9 +105,11 @@ def command(
     models = choose_translator((model, *ensemble), option_values, nbest)
     models = replace(models, aligning={} if option_values["align"] else None)
     warn_if_unfinished(models.folders)
+    live = options.is_live(option_values) and output is not None
     if option_values["form"] is not None:
         require_document_options(option_values, nbest=nbest, as_json=as_json)
-        write_document(models, processes, (option_values["input"], output), option_values["form"])
+        document = (option_values["input"], output)
+        write_document(models, processes, document, option_values["form"], live=live)
         return
     suggest_format(option_values["input"])
     typed = str(option_values["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
@@ -114,7 +117,6 @@ def command(
     on_warning = WarningPrinter()
     files = (option_values["input"], option_values["prefix"])
     outputs = translate_text(models, files, processes, on_warning, interactive=interactive)
-    live = not option_values["no_progress"] and output is not None
     with open_output(output) as file:
         for number, best in enumerate(show_line_count(outputs, live=live), start=1):
             file.write(format_outputs(number, best, nbest=nbest, as_json=as_json))
