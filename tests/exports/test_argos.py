@@ -8,9 +8,9 @@ from tests.exports.random_members import PIECES, WORDS, random_member
 
 from transduce.durable import atomic_folder
 from transduce.exports import sentencepiece_model, to_argos
-from transduce.exports.sentencepiece_model import read_fields
 from transduce.exports.sentencepiece_rules import list_input_rules, list_output_rules
 from transduce.text.clean import normalise
+from transduce.vocabulary.sentencepiece_file import read_fields
 
 ODD = "a\u0301 \u00a0 ấ a\u0302\u0301 x\u200b \u1100\u1161 y</s> ▁ Ġ ü 漢字 🎉 _ \t z Å"
 

@@ -5,7 +5,7 @@ model but its pieces is copied. A model is a protocol buffer: fields with a numb
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,9 +16,10 @@ from transduce.exports.sentencepiece_rules import (
     list_output_rules,
     spell_symbol,
 )
+from transduce.vocabulary.sentencepiece_file import NORMAL, PIECES, UNKNOWN, read_fields
 from transduce.vocabulary.symbols import SPECIALS
 
-PIECES, LENGTHS, NORMAL, UNKNOWN = 1, 2, 1, 2  # a field's number, its kind, types of pieces
+LENGTHS = 2  # the wire type of a field with a length
 
 
 def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
@@ -52,28 +53,8 @@ def compile_rules() -> list[tuple[int, bytes]]:
             hard_vocab_limit=False,
             minloglevel=2,
         )
-        return list(read_fields((folder / "tiny.model").read_bytes()))
-
-
-def read_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each field of a protobuf message, all of which have a length."""
-    at = 0
-    while at < len(data):
-        tag, at = read_number(data, at)
-        assert tag & 7 == LENGTHS, "a model has messages only"
-        size, at = read_number(data, at)
-        yield tag >> 3, data[at : at + size]
-        at += size
-
-
-def read_number(data: bytes, at: int) -> tuple[int, int]:
-    """Return the protobuf varint at offset `at`, and the offset after it."""
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if data[at - 1] < 0x80:
-            return value, at
+        fields = read_fields((folder / "tiny.model").read_bytes())
+        return [(number, value) for number, value in fields if isinstance(value, bytes)]
 
 
 def pack_piece(piece: str, score: float, kind: int) -> bytes:

@@ -9,12 +9,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from transduce.text.clean import normalise
+from transduce.vocabulary.sentencepiece import BLANK
 from transduce.vocabulary.symbols import byte_letters
 
-SPACE = "▁"  # how SentencePiece writes a blank
 UNASSIGNED = ("Cn", "Cs", "Co")  # Unicode categories: unassigned, surrogate, private
-
-
 LETTERS = tuple(byte_letters())
 
 
@@ -27,7 +25,7 @@ def spell(text: str) -> str:
 
 def spell_symbol(symbol: str) -> str:
     """Return a vocabulary symbol as a SentencePiece piece, in which a blank is written ▁."""
-    return symbol.replace(LETTERS[ord(" ")], SPACE)
+    return symbol.replace(LETTERS[ord(" ")], BLANK)
 
 
 def list_characters() -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from transduce.durable import parse_json
 from transduce.errors import FolderError
 from transduce.vocabulary.kinds import MODELS, VocabularyKind
-from transduce.vocabulary.sentence_piece import SentencePiece
+from transduce.vocabulary.sentencepiece import SentencePiece
 from transduce.vocabulary.symbols import SPECIALS
 
 

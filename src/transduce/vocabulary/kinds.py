@@ -5,7 +5,7 @@ encoding applies the merges to a word in the order in which they were learned. W
 longest known piece at the start of the word, then of the rest, and so on (Wu et al. 2016, the
 paper's [38]). A `ClosedList` is the fixed list of the symbols in the training data, such as
 brackets with labels, and cannot encode anything else. `WordLevel` is in word_level.py,
-`SentencePiece` in sentence_piece.py.
+`SentencePiece` in sentencepiece.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, final
 
-from transduce.vocabulary.sentence_piece import SentencePiece
+from transduce.vocabulary.sentencepiece import SentencePiece
 from transduce.vocabulary.symbols import (
     BLANK_SPLIT,
     SPECIALS,

@@ -15,10 +15,10 @@ from transduce.errors import FolderError, InputError, short_repr
 from transduce.runs.marian.config import NOT_HERE, MarianConfig, read_bytes, read_object
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.files import Vocabularies
-from transduce.vocabulary.sentence_piece import UNKNOWN, Piece, SentencePiece
-from transduce.vocabulary.sentence_piece_file import (
+from transduce.vocabulary.sentencepiece import UNKNOWN, Piece, SentencePiece
+from transduce.vocabulary.sentencepiece_file import (
     SentencePieceModel,
-    read_sentence_piece_model,
+    read_sentencepiece_model,
 )
 from transduce.vocabulary.symbols import SPECIALS
 
@@ -44,7 +44,7 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
     own = os.path.lexists(folder / TARGET) and not config.is_shared
     numbers = (joint, read_numbers(folder / TARGET) if own else joint)
     models = [
-        read_sentence_piece_model(read_bytes(file, LIMIT), file)
+        read_sentencepiece_model(read_bytes(file, LIMIT), file)
         for file in (folder / "source.spm", folder / "target.spm")
     ]
     source = SentencePiece(list_source_pieces(models[0], numbers[0]), models[0].charsmap)

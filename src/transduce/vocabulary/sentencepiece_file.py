@@ -14,7 +14,7 @@ from typing import final
 
 from transduce.errors import FolderError, InputError
 from transduce.settings.fields import require
-from transduce.vocabulary.sentence_piece import Piece, SentencePiece
+from transduce.vocabulary.sentencepiece import Piece, SentencePiece
 
 UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
 NORMAL, UNKNOWN, CONTROL, UNUSED = 1, 2, 3, 5  # types of pieces
@@ -35,7 +35,7 @@ class SentencePieceModel:
     charsmap: str  # in base64; "" if text is not normalised
 
 
-def read_sentence_piece_model(data: bytes, file: Path) -> SentencePieceModel:
+def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
     """Return the pieces and the normaliser of a unigram model; refuse other kinds of model."""
     try:
         fields = list(islice(read_fields(data), MAX_FIELDS))
