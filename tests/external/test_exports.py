@@ -2,12 +2,11 @@
 
 import json
 import subprocess
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
 from tests.exports.random_members import random_member, save_member, shapes
+from tests.external.environments import make_environment
 
 pytestmark = pytest.mark.external
 SOURCES = Path(__file__).parents[2] / "src"
@@ -22,17 +21,9 @@ ENGINES = {
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request, tmp_path_factory):
-    """An environment that sees this one's packages, torch among them, and one engine more."""
+    """The name of a target, and an interpreter that has its program."""
     folder = tmp_path_factory.mktemp("env")
-    venv.create(folder, with_pip=True)
-    python = folder / "bin/python"
-    ask = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
-    theirs = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
-    ours = sysconfig.get_paths()["purelib"]
-    Path(theirs, "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n", "utf-8")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, *ENGINES[request.param]], check=True)
-    return request.param, python
+    return request.param, make_environment(folder, ENGINES[request.param])
 
 
 def export(python, *arguments):

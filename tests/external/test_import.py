@@ -6,14 +6,13 @@ these tests were written.
 
 import json
 import subprocess
-import sysconfig
-import venv
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.external.environments import make_environment
 
 import transduce
 from transduce.inference.likelihood import target_log_probs
@@ -29,17 +28,9 @@ NAMES = ("opus", "relu-unscaled", "two-vocabularies", "starts-with-end")
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """An environment that sees this one's packages, torch among them, and transformers."""
+    """An interpreter that has transformers, and what its Marian tokenizer needs."""
     folder = tmp_path_factory.mktemp("env")
-    venv.create(folder, with_pip=True)
-    python = folder / "bin/python"
-    ask = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
-    theirs = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
-    ours = sysconfig.get_paths()["purelib"]
-    Path(theirs, "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n", "utf-8")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "transformers", "sentencepiece", "sacremoses"], check=True)
-    return python
+    return make_environment(folder, ["transformers", "sentencepiece", "sacremoses"])
 
 
 @pytest.fixture(params=NAMES)

@@ -25,7 +25,7 @@ def imported(tmp_path_factory):
     return weights, model.folder
 
 
-def compare_logits(weights, folder, **how):
+def compare_logits(weights, folder, line=LINE, source_ids=SOURCE_IDS, **how):
     """Compare the logits of a target with Marian's, symbol by symbol; all but the padding's."""
     translator = transduce.load(folder)
     (model,), symbols = translator.models, translator.task.target.symbols
@@ -33,17 +33,21 @@ def compare_logits(weights, folder, **how):
     theirs = [NAMES.index(symbols[number]) for number in ours]
     inputs = [NAMES.index(name) for name in ("▁der", "▁Hund", "s", "<unk>", "▁the")]
     known = [1, *(symbols.index(NAMES[one]) for one in inputs)]
-    ids = [*translator.task.source.encode(LINE), 0]
+    ids = [*translator.task.source.encode(line), 0]
     with torch.no_grad():
         memory = model.encode(Packed.from_sentences([ids]))
         found = model.logits(model.decode(Packed.from_sentences([known]), memory))
-    expected = marian_logits(weights, torch.tensor(SOURCE_IDS), torch.tensor([PAD, *inputs]), **how)
+    expected = marian_logits(weights, torch.tensor(source_ids), torch.tensor([PAD, *inputs]), **how)
     torch.testing.assert_close(found[:, ours], expected[:, theirs], rtol=0, atol=1e-5)
     assert float(found.softmax(-1)[:, 1].max()) < 1e-30
 
 
 def test_logits_are_those_of_marian(imported):
     compare_logits(*imported)
+
+
+def test_a_piece_that_the_list_of_symbols_lacks_is_the_unknown_to_the_model(imported):
+    compare_logits(*imported, "the dog run", [*SOURCE_IDS[:2], 1, 0])
 
 
 def test_relu_and_embeddings_without_a_scale(tmp_path):

@@ -1,6 +1,6 @@
 """`transduce.import_model` converts another program's checkpoint to a model folder."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -67,4 +67,4 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     card = model_card(recipe, facts)
     about = {"imported": found.sha256}
     save_model(target, weights, recipe, symbols.vocabularies, card, about=about)
-    return ImportedModel(target, replace(recipe), parameters)
+    return ImportedModel(target, recipe, parameters)
