@@ -19,7 +19,7 @@ def test_a_checkpoint_becomes_a_model_that_translates(call, checkpoint, tmp_path
     assert call("verify", tmp_path / "model").stdout == f"good  {tmp_path / 'model'}\n"
     translated = call("translate", tmp_path / "model", stdin=b"the dog\n\n")
     assert (translated.code, translated.stdout.count("\n")) == (0, 2)
-    assert call("import", checkpoint, "-o", tmp_path / "quiet", "-q").stderr == ""
+    assert call("import", checkpoint, "-o", tmp_path / "quiet", "--quiet").stderr == ""
 
 
 def test_what_cannot_be_imported_is_refused_and_nothing_is_written(call, checkpoint, tmp_path):

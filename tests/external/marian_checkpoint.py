@@ -1,4 +1,4 @@
-"""Run by test_import.py where transformers is: writes random Marian checkpoints and what they say.
+"""Run by test_import.py where transformers is: writes a random Marian checkpoint and its outputs.
 
 python marian_checkpoint.py FOLDER NAME: a checkpoint, and answers.json and logits.safetensors.
 """

@@ -10,6 +10,7 @@ from tests.external.environments import make_environment
 
 pytestmark = pytest.mark.external
 SOURCES = Path(__file__).parents[2] / "src"
+SCRIPT = Path(__file__).with_name("export_models.py")
 LINES = ["the dog sees a cat.", "a woman runs", "who runs now", "der Hund läuft über </s> ▁x"]
 ENGINES = {
     "ctranslate2": ("ctranslate2",),
@@ -17,52 +18,49 @@ ENGINES = {
     "argos": ("argostranslate",),
     "onnx": ("onnx", "onnxruntime"),
 }
+SUFFIXES = {"argos": ".argosmodel"}
+REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned")}
+IN_8_BITS = ("ctranslate2", "argos")
 
 
 @pytest.fixture(scope="module", params=ENGINES)
-def engine(request, tmp_path_factory):
-    """The name of a target, and an interpreter that has its program."""
-    folder = tmp_path_factory.mktemp("env")
-    return request.param, make_environment(folder, ENGINES[request.param])
-
-
-def export(python, *arguments):
+def exported(request, tmp_path_factory):
+    """The name of a target, and what an export of every shape to it said, by shape."""
+    target, folder = request.param, tmp_path_factory.mktemp(request.param)
+    python = make_environment(folder / "env", ENGINES[target])
+    (folder / "lines").write_text("\n".join(LINES * 4), encoding="utf-8")
+    models = {
+        str(save_member(random_member(sizes), folder / name.replace(" ", "-"))): name
+        for name, sizes in shapes().items()
+    }
     ended = subprocess.run(
-        [python, "-m", "transduce", "export", *map(str, arguments), "--json"],
-        env={"PYTHONPATH": str(SOURCES), "PATH": "", "HOME": str(Path(arguments[0]).parent)},
+        [python, SCRIPT, target, SUFFIXES.get(target, ""), folder / "lines", *models],
+        env={"PYTHONPATH": str(SOURCES), "PATH": "", "HOME": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)
-
-
-SUFFIXES = {"argos": ".argosmodel"}
-REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned")}
+    found = json.loads(ended.stdout.splitlines()[-1])  # some programs print lines of their own
+    return target, {models.get(model, model): one for model, one in found.items()}
 
 
 @pytest.mark.parametrize("name", shapes())
-def test_the_program_translates_as_the_model_does(engine, tmp_path, name):
-    target, python = engine
+def test_the_program_translates_as_the_model_does(exported, name):
+    target, found = exported
     if name in REFUSED.get(target, ()):
-        pytest.skip(f"skipped: {target} cannot compute it, which tests/exports shows")
-    model = save_member(random_member(shapes()[name]), tmp_path / "model")
-    lines = tmp_path / "lines"
-    lines.write_text("\n".join(LINES * 4), encoding="utf-8")
-    out = tmp_path / f"out{SUFFIXES.get(target, '')}"
-    found = export(python, model, "--to", target, "-o", out, "--prove", lines)
-    greedy, wider = found["proof"]["comparisons"]
+        assert found[name]["refused"]  # tests/exports shows why
+        return
+    greedy, wider = found[name]["proof"]["comparisons"]
     assert greedy["equal"] == greedy["lines"] > 0
     assert wider["equal"] >= 0.5 * wider["lines"]  # a random model's searches end by other rules
     if target != "argos":  # which gives no log P
         assert max(one["largest_difference"] for one in (greedy, wider)) < 3e-4
 
 
-def test_the_program_runs_weights_in_8_bits(engine, tmp_path):
-    target, python = engine
-    if target != "ctranslate2":
-        pytest.skip("skipped: float32 only")
-    model = save_member(random_member(), tmp_path / "model")
-    found = export(python, model, "--to", target, "-o", tmp_path / "out", "--precision", "int8")
-    assert found["proof"]["comparisons"]
+def test_the_program_runs_weights_in_8_bits(exported):
+    target, found = exported
+    if target in IN_8_BITS:
+        assert found["int8"]["proof"]["comparisons"]
+    else:
+        assert "precision must be float32" in found["int8"]["refused"]

@@ -37,7 +37,8 @@ def python(tmp_path_factory):
 def imported(request, python, tmp_path):
     """An imported model, and what transformers says with the checkpoint."""
     command = [python, SCRIPT, tmp_path / "checkpoint", request.param]
-    subprocess.run(command, check=True, capture_output=True, env={"PATH": ""})
+    ended = subprocess.run(command, capture_output=True, text=True, env={"PATH": ""}, check=False)
+    assert ended.returncode == 0, ended.stderr
     transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
     return (
         transduce.load(tmp_path / "model"),
