@@ -51,3 +51,30 @@ def test_a_model_alone_and_old_text_without_a_model_are_refused(call, corpus, ma
     text = (f"--source={corpus}/d.en", f"--target={corpus}/d.de")
     ended = call("train", *text, "--old-pairs", corpus / "a.en", "-o", corpus / "new")
     assert ended.stderr.startswith("error: old text is mixed into new text when a trained model ")
+
+
+def test_a_corpus_is_prepared_for_the_adaptations_of_a_model(call, corpus, made):
+    text = (f"--source={corpus}/d.en", f"--target={corpus}/d.de")
+    parent = ("--from", made / "model")
+    ended = call("prepare", *parent, *text, "-o", corpus / "p")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr.startswith("train: 20 pairs read, 20 kept\n")
+    ended = call("train", *parent, "--store", corpus / "p", "-o", corpus / "new", *SHORT)
+    assert (ended.code, "  goes on from the weights of the model" in ended.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        ((), "neither a recipe nor a model was named\nhint: transduce prepare RECIPE, or --from"),
+        (("--scale=toy",), "--scale needs a recipe, which it makes smaller\nhint: transduce prep"),
+        (("tiny", "--old-pairs=x"), "old text is mixed into new text when a trained model goes on"),
+        (("--from=none",), "none: no such folder\nhint: name a model folder or a run"),
+    ],
+)
+def test_what_cannot_be_prepared_is_refused(call, corpus, arguments, answer):
+    text = (f"--source={corpus}/d.en", f"--target={corpus}/d.de")
+    ended = call("prepare", *text, "-o", corpus / "p", *arguments)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {answer}")
+    assert not (corpus / "p").exists()

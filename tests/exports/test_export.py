@@ -1,6 +1,8 @@
 """`transduce.export`: what is refused, what is said, and that nothing half-written stays."""
 
+import json
 import sys
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -106,6 +108,21 @@ def test_layers_that_no_other_program_computes_are_refused(changes, why):
         require_exportable(random_member(replace(SIZES, **changes)))
 
 
+def test_a_package_is_not_written_without_codes_of_its_languages(tmp_path, monkeypatch):
+    member = random_member(source_language="source", target_language="target")
+    folder, out = save_member(member, tmp_path / "model"), tmp_path / "out.argosmodel"
+    with pytest.raises(InputError, match="this model names none: --languages en de"):
+        transduce.export(folder, to="argos", output=out)
+    with pytest.raises(InputError, match="'e n' is no code of a language"):
+        transduce.export(folder, to="argos", output=out, languages=("e n", "de"))
+    twin = replace(module.TARGETS["argos"], open_engine=lambda _, member: Twin(member))
+    monkeypatch.setitem(module.TARGETS, "argos", twin)
+    monkeypatch.setattr("transduce.exports.sentencepiece_model.compile_rules", list)
+    transduce.export(folder, to="argos", output=out, prove=LINES, languages=("en", "de"))
+    metadata = json.loads(zipfile.ZipFile(out).read("out/metadata.json"))
+    assert (metadata["from_code"], metadata["to_code"]) == ("en", "de")
+
+
 def test_unknown_targets_and_precisions_are_refused_before_anything_is_read(tmp_path):
     with pytest.raises(InputError, match="did you mean ctranslate2"):
         transduce.export("nowhere", to="ctranslate", output=tmp_path / "out")
@@ -123,6 +140,7 @@ def test_a_package_that_is_missing_is_named_and_nothing_is_written(tmp_path, mon
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(InputError, match="sentencepiece is not installed"):
         transduce.export(folder, to="argos", output=tmp_path / "out.argosmodel")
-    with pytest.raises(InputError, match=r"is not \.argosmodel"):
+    with pytest.raises(InputError, match=r"one file, whose name ends in \.argosmodel") as refused:
         transduce.export(folder, to="argos", output=tmp_path / "out")
+    assert refused.value.hint == f"-o {tmp_path / 'out'}.argosmodel"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

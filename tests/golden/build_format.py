@@ -1,5 +1,8 @@
 """Builds the golden folders of the present format: `python -m tests.golden.build_format FOLDER`.
 
+With `imported` as a second argument it builds only the imported model, which format 1 has in a
+folder of its own, imported-1, because format-1 was finished before.
+
 It is run once for each format, before the format is released. The folders are then kept for ever,
 and tests/golden/test_formats.py opens them with the code of every later version. All text in
 them was written by this project's own grammars.
@@ -14,6 +17,7 @@ from typing import Any
 
 import torch
 from tests.cli.treebank import write_treebank
+from tests.runs.marian_checkpoints import compile_charsmap, write_checkpoint
 
 import transduce
 from transduce.checkpoint import load_model, save_model
@@ -21,6 +25,7 @@ from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.phrasebook import pairs
 from transduce.runs.prepared_corpus import open_prepared
+from transduce.runs.stored_model import read_stored_model
 
 SMALL: Mapping[str, Any] = {
     "architecture.layers": 1,
@@ -93,6 +98,25 @@ INPUTS = {
 }
 
 
+IMPORTED = ["the dog runs", "", "the ﬁ s % dAog"]  # with characters of the rules, and an unknown
+RULES = {"A": "", "ﬁ": "runs"}  # of the imported model's normaliser
+IMPORTED_PAIRS = [
+    ("the dog runs", "der Hund läuft"),
+    ("the dog", "der Hund"),
+    ("dog s e", "s Hund n"),
+]
+MORE = {
+    "training.steps": 200,
+    "training.warmup": 100,
+    "training.learning_rate_factor": 0.2,
+    "training.label_smoothing": 0.0,
+    "training.threads": 1,
+    "architecture.dropout": 0.0,
+    "data.source_tokens": 256,
+    "data.target_tokens": 256,
+    "data.drop_duplicates": False,
+}
+
 # what the run answers: after a few updates most outputs are nearly as likely as others
 FEW = INPUTS["translation"][:2]
 
@@ -115,6 +139,23 @@ def build(folder: Path) -> None:
     shutil.rmtree(folder / "averaged")
     shutil.rmtree(folder / "runs")
     shutil.rmtree(bank)
+
+
+def build_imported(folder: Path) -> None:
+    """Import a Marian checkpoint with a normaliser; keep the model, and what it answers.
+
+    Its weights are those of a few updates later, so that its outputs differ from line to line.
+    """
+    write_checkpoint(folder / "checkpoint", charsmap=compile_charsmap(RULES))
+    random = transduce.import_model(folder / "checkpoint", folder / "random")
+    run = transduce.train(folder / "run", IMPORTED_PAIRS * 20, parent=random, settings=MORE)
+    found, trained = load_model(folder / "random"), read_stored_model(run.folder).weights
+    card = (folder / "random" / "README.md").read_text(encoding="utf-8")
+    model = folder / "imported"
+    save_model(model, trained, found.recipe, found.vocabularies, card, about=found.about)
+    write_json(folder / "imported.json", read_answers(model, IMPORTED))
+    for name in ("checkpoint", "random", "run"):
+        shutil.rmtree(folder / name)
 
 
 def save_with_large_weights(trained: Path, folder: Path) -> None:
@@ -182,11 +223,13 @@ def write_json(file: Path, values: Mapping[str, Any]) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Build into a folder that does not exist yet."""
-    (folder,) = map(Path, arguments)
+    """Build into a folder that does not exist yet; after its name, perhaps `imported`."""
+    folder, parts = Path(arguments[0]), arguments[1:]
     folder.mkdir(parents=True)
-    build(folder)
-    sys.stdout.write(f"{len(CASES)} models and a run in {folder}\n")
+    if not parts:
+        build(folder)
+    build_imported(folder)
+    sys.stdout.write(f"{len(list(folder.glob('*.json')))} models in {folder}\n")
 
 
 if __name__ == "__main__":

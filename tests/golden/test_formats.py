@@ -23,8 +23,12 @@ from transduce.settings.recipe import with_changes
 HERE = Path(__file__).parent
 FORMATS = sorted(HERE.glob("format-*"))
 GOLDEN = HERE / "format-1"
+IMPORTED = HERE / "imported-1"  # format 1, too: made when format-1 was finished
 # sha256 over names and bytes of all files of a format; no new version may change it
-HASHES = {"format-1": "e51d6c46dfc5843cb75d050b1bc95178fa807edd5dfa6bebf059a95c7d9db1f5"}
+HASHES = {
+    "format-1": "e51d6c46dfc5843cb75d050b1bc95178fa807edd5dfa6bebf059a95c7d9db1f5",
+    "imported-1": "56cd36422acffbdb891815cd0ffa0324ac091b5829c54f1abc376c98577ced40",
+}
 TOLERANCE = 1e-5
 
 
@@ -78,7 +82,7 @@ def load(folder):
 
 def test_every_format_up_to_the_present_one_has_its_folder():
     assert [folder.name for folder in FORMATS] == [f"format-{n}" for n in range(1, FORMAT + 1)]
-    assert {folder.name: hash_folder(folder) for folder in FORMATS} == HASHES
+    assert {folder.name: hash_folder(folder) for folder in (*FORMATS, IMPORTED)} == HASHES
 
 
 def test_the_newest_format_has_every_setting():
@@ -88,11 +92,11 @@ def test_the_newest_format_has_every_setting():
     assert set(known) == set(stored_recipe.setting_paths(stored))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_model_of_this_format_answers_as_it_did(record, name):
-    golden = read_golden(GOLDEN / name)
-    assert find_damage(GOLDEN / name) == []
-    compare_answers(load(GOLDEN / name), golden)
+@pytest.mark.parametrize("folder", [*(GOLDEN / name for name in CASES), IMPORTED / "imported"])
+def test_a_model_of_this_format_answers_as_it_did(record, folder):
+    golden = read_golden(folder)
+    assert find_damage(folder) == []
+    compare_answers(load(folder), golden)
     record(translations=len(golden["lines"]), different=0)
 
 

@@ -50,8 +50,29 @@ def varint(value):
     return bytes([*parts, value])
 
 
-def spm(pieces, *, kind=1):
-    """The bytes of a SentencePiece model: the unknown, a control symbol and pieces with scores."""
+def compile_charsmap(rules):
+    """SentencePiece's compiled normaliser: a double array of the sources, then the replacements.
+
+    A node of the trie has 256 units, one for each next byte: label, offset to the child's units,
+    and bit 8 if a rule ends there, whose replacement's place is then the child's unit 0.
+    """
+    texts = b"".join(value.encode() + b"\0" for value in rules.values())
+    nodes, units = {b"": 1}, {0: 256 << 10}
+    for rule, value in rules.items():
+        key = rule.encode()
+        for end in range(1, len(key) + 1):
+            node = nodes.setdefault(key[:end], len(nodes) + 1)
+            at = 256 * nodes[key[: end - 1]] + key[end - 1]
+            units.setdefault(at, (at ^ 256 * node) << 10 | key[end - 1])
+        units[at] |= 1 << 8
+        units[256 * node] = 1 << 31 | texts.index(value.encode() + b"\0")
+    size = 256 * (len(nodes) + 1)
+    trie = struct.pack(f"<{size}I", *(units.get(at, 0) for at in range(size)))
+    return struct.pack("<I", len(trie)) + trie + texts
+
+
+def spm(pieces, *, kind=1, charsmap=b""):
+    """The bytes of a SentencePiece model: the unknown, a control symbol, pieces, a normaliser."""
     score = {"<unk>": 0.0, "<s>": 0.0} | pieces
     types = {"<unk>": 2, "<s>": 3}
     rows = [
@@ -61,17 +82,18 @@ def spm(pieces, *, kind=1):
         + field(3, types.get(piece, 1))
         for piece, value in score.items()
     ]
-    return b"".join([*(field(1, row) for row in rows), field(2, field(3, kind))])
+    normaliser = field(3, field(2, charsmap)) if charsmap else b""
+    return b"".join([*(field(1, row) for row in rows), field(2, field(3, kind)), normaliser])
 
 
-def write_checkpoint(folder, **changes):
-    """Write a checkpoint with random weights; return them."""
+def write_checkpoint(folder, *, charsmap=b"", **changes):
+    """Write a checkpoint with random weights, perhaps with a normaliser; return the weights."""
     folder.mkdir()
     config = CONFIG | changes
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "vocab.json").write_text(json.dumps({name: n for n, name in enumerate(NAMES)}))
-    (folder / "source.spm").write_bytes(spm(SOURCE))
-    (folder / "target.spm").write_bytes(spm(TARGET))
+    (folder / "source.spm").write_bytes(spm(SOURCE, charsmap=charsmap))
+    (folder / "target.spm").write_bytes(spm(TARGET, charsmap=charsmap))
     torch.manual_seed(1)
     shapes: dict[str, tuple[int, ...]] = {
         "model.shared.weight": (len(NAMES), 12),

@@ -230,6 +230,39 @@ def test_arguments_that_do_not_go_together_are_refused(parent, tmp_path, argumen
     assert not (tmp_path / "run").exists()
 
 
+def test_new_and_old_text_are_prepared_once_for_many_adaptations(parent, tmp_path):
+    corpus = transduce.prepare(tmp_path / "store", NEW, parent=parent, old=OLD, old_share=0.5)
+    assert corpus.vocabularies.hashes() == read_stored_model(parent).vocabularies.hashes()
+    settings = SHORT | {"training.steps": 1}
+    by_store, by_texts = (
+        adapt(parent, tmp_path / name, settings=settings, **texts)
+        for name, texts in (
+            ("a", {"train": None, "store": corpus.folder}),
+            ("b", {"old": OLD}),
+        )
+    )
+    assert by_store.recipe.data == by_texts.recipe.data
+    first, second = (weights_of(run.folder, 1) for run in (by_store, by_texts))
+    assert all(torch.equal(first[name], weight) for name, weight in second.items())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fact"),
+    [
+        ({"parent": None, "old": OLD}, "old text is mixed into new text when a trained model"),
+        ({"old_share": 0.5}, "a share of old text was named, but no old text"),
+        ({"train": None}, "a model goes on with new text, and none was named"),
+        ({"settings": {"data.vocabulary_size": 300}}, "data.vocabulary_size is 262 in "),
+    ],
+)
+def test_what_cannot_be_prepared_for_a_model_is_refused(parent, tmp_path, arguments, fact):
+    with pytest.raises(InputError, match=fact):
+        transduce.prepare(
+            **({"folder": tmp_path / "p", "train": NEW, "parent": parent} | arguments)
+        )
+    assert not (tmp_path / "p").exists()
+
+
 def test_a_prepared_corpus_must_have_the_parents_vocabulary(parent, tmp_path):
     store = parent.parent / "store"
     settings = SHORT | {"training.steps": 1}

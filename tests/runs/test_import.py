@@ -4,7 +4,15 @@ import json
 
 import pytest
 import torch
-from tests.runs.marian_checkpoints import NAMES, PAD, TARGET, marian_logits, spm, write_checkpoint
+from tests.runs.marian_checkpoints import (
+    NAMES,
+    PAD,
+    TARGET,
+    compile_charsmap,
+    marian_logits,
+    spm,
+    write_checkpoint,
+)
 
 import transduce
 from transduce.checkpoint import load_model, read_run
@@ -48,6 +56,15 @@ def test_logits_are_those_of_marian(imported):
 
 def test_a_piece_that_the_list_of_symbols_lacks_is_the_unknown_to_the_model(imported):
     compare_logits(*imported, "the dog run", [*SOURCE_IDS[:2], 1, 0])
+
+
+def test_text_is_normalised_by_the_rules_of_the_checkpoint(tmp_path):
+    rules = compile_charsmap({"A": "", "ß": "s", "ﬁ": "runs"})
+    write_checkpoint(tmp_path / "checkpoint", charsmap=rules)
+    transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    for vocabulary in transduce.load(tmp_path / "model").task.vocabularies:
+        for text, same in (("the ﬁß", "the runss"), ("AtheA doAg", "the dog"), ("ẞ", "ẞ")):
+            assert vocabulary.encode(text) == vocabulary.encode(same)
 
 
 def test_relu_and_embeddings_without_a_scale(tmp_path):

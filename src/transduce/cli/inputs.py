@@ -38,10 +38,17 @@ def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def old_text_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options that name old text, which is mixed into the new text of a trained model."""
+def adaptation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add options that name a trained model to go on from, and old text to mix into the new."""
     for option in reversed(
         (
+            click.option(
+                "--from",
+                "parent",
+                type=FILE,
+                metavar="MODEL",
+                help="Go on from this model (or run) on new text, with its vocabulary.",
+            ),
             click.option(
                 "--old-source", type=FILE, help="With --from: older text, mixed into the new."
             ),

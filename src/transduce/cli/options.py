@@ -10,9 +10,10 @@ from click.shell_completion import CompletionItem
 
 from transduce.errors import InputError
 from transduce.recipes import names
-from transduce.recipes.choice import find_recipe
+from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -58,6 +59,14 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
+
+
+def scale_recipe(recipe: Recipe | None, scale: str | None, example: str) -> Recipe | None:
+    """Return a recipe at a scale, or None if no recipe was named; refuse a scale without one."""
+    if recipe is None:
+        require(scale is None, "--scale needs a recipe, which it makes smaller", example)
+        return None
+    return customise_recipe(recipe, {}, scale)
 
 
 settings = click.option(

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
-from transduce.cli.inputs import corpus_options, read_corpus_options
-from transduce.recipes.choice import customise_recipe
+from transduce.cli.inputs import (
+    adaptation_options,
+    corpus_options,
+    read_corpus_options,
+    read_text_options,
+)
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
 
 
 @click.command("prepare")
-@click.argument("recipe", type=options.RecipeName())
+@click.argument("recipe", type=options.RecipeName(), required=False)
 @corpus_options
+@adaptation_options
 @click.option(
     "-o",
     "--output",
@@ -28,9 +34,11 @@ if TYPE_CHECKING:
 @options.scale
 @options.settings
 @options.quiet
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
-    recipe: Recipe,
+    recipe: Recipe | None,
+    parent: Path | None,
+    old_share: float | None,
     output: Path,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
@@ -40,16 +48,30 @@ def command(
     """Clean a parallel text, learn its vocabulary, and store it for training.
 
     After an interruption, the same command resumes. `transduce train` prepares its texts itself; a
-    corpus that is prepared once can serve many runs (`--store`).
+    corpus that is prepared once can serve many runs (`--store`). With --from, the text is encoded
+    with that model's vocabulary, for runs that go on from it.
+
+    \b
+    transduce prepare table3/base --source a.en --target a.de -o STORE
+    transduce prepare --from MODEL --pairs new.tsv --old-pairs old.tsv -o STORE
     """
     from transduce.runs.prepare import prepare
 
+    recipe = options.scale_recipe(recipe, scale, "transduce prepare table3/base --scale laptop")
+    require(
+        recipe is not None or parent is not None,
+        "neither a recipe nor a model was named",
+        "transduce prepare RECIPE, or --from MODEL; `transduce recipes` lists recipes",
+    )
     with display.show_pair_count(live=not quiet) as on_progress:
         corpus = prepare(
             output,
             *read_corpus_options(files),
-            recipe=customise_recipe(recipe, {}, scale),
+            recipe=recipe,
             settings=dict(changes),
+            parent=parent,
+            old=read_text_options(files, "old_"),
+            old_share=old_share,
             on_progress=on_progress,
         )
     for line in () if quiet else describe_corpus(corpus):

@@ -10,8 +10,8 @@ import click
 
 from transduce.cli import display, options, signals, workers
 from transduce.cli.inputs import (
+    adaptation_options,
     corpus_options,
-    old_text_options,
     read_corpus_options,
     read_text_options,
 )
@@ -19,7 +19,6 @@ from transduce.cli.training import DisplayOptions, display_run
 from transduce.cli.workers import ProcessOptions
 from transduce.errors import InputError
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -34,14 +33,7 @@ if TYPE_CHECKING:
 @click.command("train")
 @click.argument("recipe", type=options.RecipeName(), required=False)
 @corpus_options
-@click.option(
-    "--from",
-    "parent",
-    type=click.Path(path_type=Path),
-    metavar="MODEL",
-    help="Go on from this model (or run) on new text, with its vocabulary.",
-)
-@old_text_options
+@adaptation_options
 @click.option(
     "--store", type=click.Path(path_type=Path), help="A corpus that `transduce prepare` made."
 )
@@ -87,11 +79,8 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train --from MODEL --pairs new.tsv --old-pairs old.tsv -o RUN
     """
     signals.ignore_checkpoint_signal()
-    require(
-        scale is None or recipe is not None,
-        "--scale needs a recipe, which it makes smaller",
-        "transduce train table3/base --scale laptop",
-    )
+    example = "transduce train table3/base --scale laptop"
+    recipe = options.scale_recipe(recipe, scale, example)
     if processes.is_launcher:
         sys.exit(workers.launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
@@ -110,7 +99,7 @@ def command(  # noqa: PLR0913 - one for each option
         train, dev = read_corpus_options(files)
         inputs = TrainingInputs(
             folder=output,
-            recipe=None if recipe is None else customise_recipe(recipe, {}, scale),
+            recipe=recipe,
             train=train,
             dev=dev,
             store=store,

@@ -1,6 +1,6 @@
 """`transduce.export` writes a trained model as a folder or file that another program loads."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,9 @@ from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
 from transduce.inference.load import TaskModel, load_task_model
+from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.settings.recipe import with_changes
 from transduce.text.arguments import Text, read_path, read_text
 
 TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, ONNX)}
@@ -69,6 +71,7 @@ def export(
     output: str | PathLike[str],
     precision: str = "float32",
     prove: Text | None = None,
+    languages: tuple[str, str] | None = None,
 ) -> Export:
     """Write a trained model as files that another program loads, and compare their outputs.
 
@@ -79,11 +82,15 @@ def export(
     first 1,000 lines of `prove`, a file or a list of lines, or 64 lines of random pieces; the
     result's `proof` says how many outputs are equal and how far log-probabilities differ. A model
     that the other program cannot compute is refused; `differences` lists what it does differently.
+    `languages`, such as `("en", "de")`, replaces the codes of source and target in the recipe.
     """
     target = find_target(to, precision)
     folder = read_path("output", output)
+    require_new_output(target, folder)
     lines = None if prove is None else read_text("prove", prove)[:LINES]
     loaded = load_task_model(read_path("model", model))
+    if languages is not None:
+        loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
     require_exportable(loaded)
     why = target.find_unsupported(loaded)
     require(not why, why, "use it with transduce itself, or another --to")
@@ -101,6 +108,23 @@ def find_target(name: str, precision: str) -> Target:
     return target
 
 
+def require_new_output(target: Target, output: Path) -> None:
+    """Refuse an output that exists, or that lacks the suffix of the target's one file."""
+    if target.suffix and output.suffix != target.suffix:
+        fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
+        raise InputError(fact, f"-o {output}{target.suffix}")
+    require_absent(output)
+
+
+def name_languages(recipe: Recipe, codes: tuple[str, str]) -> Recipe:
+    """Return a recipe with other codes of its languages; refuse codes that are no words."""
+    for code in codes:
+        require(code.replace("-", "").isalnum(), f"{code!r} is no code of a language", "en de")
+    source, target = codes
+    changes = {"data.source_language": source, "data.target_language": target}
+    return with_changes(recipe, changes)
+
+
 def write_export(job: ExportJob, output: Path) -> Export:
     """Write an export and compare its outputs; only then does `output` appear under its name."""
     target = job.target
@@ -108,8 +132,6 @@ def write_export(job: ExportJob, output: Path) -> Export:
         proof, why = write_folder(job, output)
     else:
         name = output.name.removesuffix(target.suffix)
-        require(output.suffix == target.suffix, f"{output} is not {target.suffix}", "another -o")
-        require_absent(output)
         with TemporaryDirectory() as temporary:
             folder = Path(temporary, "files")
             proof, why = write_folder(job, folder)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, final, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
 from transduce.durable import FolderWriter
 from transduce.inference.load import TaskModel
@@ -33,6 +33,23 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class ByteStream(Protocol):
+    """A file that is written from its beginning to its end, as `zipfile` writes one."""
+
+    def write(self, data: bytes, /) -> int:
+        """Append bytes; return how many."""
+        ...
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        ...
+
+    def close(self) -> None:
+        """Close the file."""
+        ...
+
+
 @final
 @dataclass(frozen=True)
 class Target:
@@ -46,4 +63,4 @@ class Target:
     open_engine: Callable[[Path, TaskModel], Engine]  # raises ImportError without the program
     install: str  # how users install the program
     suffix: str = ""  # of the file that `pack` writes; "" if the export is a folder
-    pack: Callable[[Path, str, BinaryIO], None] | None = None  # a folder, its name, the file
+    pack: Callable[[Path, str, ByteStream], None] | None = None  # a folder, its name, the file

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, final
+from typing import Any, final
 
 from transduce.durable import FolderWriter, to_json
 from transduce.exports.sentencepiece_model import build_sentencepiece_model
 from transduce.exports.sentencepiece_rules import spell_symbol
-from transduce.exports.target import EngineOutput, Target
+from transduce.exports.target import ByteStream, EngineOutput, Target
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
+from transduce.settings.data import UNNAMED
 
 PIECES, METADATA, CARD = "sentencepiece.model", "metadata.json", "README.md"
 ARGOS_VERSION = "1.9"  # the oldest version of Argos that the metadata asks for
@@ -49,7 +50,7 @@ def build_metadata(model: TaskModel) -> dict[str, Any]:
     }
 
 
-def pack_argos(folder: Path, name: str, stream: BinaryIO) -> None:
+def pack_argos(folder: Path, name: str, stream: ByteStream) -> None:
     """Zip an exported folder into `stream` as an Argos package with the top folder `name`."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
         for path in sorted(folder.iterdir()):
@@ -59,8 +60,11 @@ def pack_argos(folder: Path, name: str, stream: BinaryIO) -> None:
 
 
 def find_unsupported(model: TaskModel) -> str:
-    """Return why Argos cannot split text as a model's vocabulary does, or an empty string."""
+    """Return why Argos cannot find a model or split text as its vocabulary does, or ""."""
     source, target = model.task.source, model.task.target
+    data = model.recipe.data
+    if {data.source_language, data.target_language} & set(UNNAMED):
+        return "a package is found by its languages, and this model names none: --languages en de"
     if find_model_type(source) != "BPE":
         return "SentencePiece merges byte pairs, and this model's vocabulary has word-pieces"
     if source.hash != target.hash:

@@ -13,6 +13,7 @@ from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import POSITIONS, collect_weights
 from transduce.inference.load import TaskModel
+from transduce.settings.data import UNNAMED
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.file import special_token_json
 from transduce.vocabulary.symbols import SPECIALS
@@ -120,10 +121,11 @@ def build_tokenizer_config(model: TaskModel) -> dict[str, Any]:
 def build_card(model: TaskModel) -> str:
     """Return README.md for a model: front matter for Hugging Face's hub, and how to load it."""
     data = model.recipe.data
-    source, target = data.source_language, data.target_language
+    source, target = languages = data.source_language, data.target_language
+    named = "" if set(languages) & set(UNNAMED) else f"language:\n- {source}\n- {target}\n"
     return (
-        f"---\nlibrary_name: transformers\npipeline_tag: translation\nlanguage:\n- {source}\n"
-        f"- {target}\n---\n# {source} to {target}\n\n"
+        f"---\nlibrary_name: transformers\npipeline_tag: translation\n{named}---\n"
+        f"# {source} to {target}\n\n"
         f"A Transformer of the recipe {model.recipe.name}, exported by transduce.\n\n"
         "```python\nfrom transformers import AutoTokenizer, MarianMTModel\n```\n"
     )

@@ -17,13 +17,16 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.text.arguments import read_path
 
 
-def prepare(
+def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder: str | PathLike[str],
     train: Texts | None = None,
     dev: Texts | None = None,
     *,
     recipe: str | PathLike[str] | Recipe | None = None,
     settings: Mapping[str, Value] | None = None,
+    parent: str | PathLike[str] | None = None,
+    old: Texts | None = None,
+    old_share: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> PreparedCorpus:
     """Clean a parallel text, learn its vocabulary, and store it in a folder for training.
@@ -34,6 +37,10 @@ def prepare(
     recipe. `on_progress` is called with a description of the current activity and the number of
     pairs read. A second call after an interruption makes only the missing parts.
 
+    With `parent`, a model folder or a run, the text is encoded with that model's vocabularies, for
+    trainings that go on from it: `transduce.train(..., store=folder, parent=parent)`. `old` text is
+    mixed in as by `transduce.train`.
+
         corpus = transduce.prepare("store", ("a.en", "a.de"), recipe="demo")
     """
     folder = read_path("folder", folder)
@@ -41,6 +48,20 @@ def prepare(
     report = on_progress or ignore_progress
     changes = settings or {}
     named = None if recipe is None else find_recipe(recipe)
+    if any(one is not None for one in (parent, old, old_share)):
+        from transduce.runs.training_inputs import TrainingInputs, prepare_new_text
+
+        inputs = TrainingInputs(
+            folder=folder,
+            recipe=named,
+            train=train,
+            dev=dev,
+            settings=changes,
+            parent=None if parent is None else read_path("parent", parent),
+            old=old,
+            old_share=old_share,
+        )
+        return prepare_new_text(inputs, report)
     data = with_changes(named or Recipe(name="none"), changes).data
     pairs = None if train is None else open_texts("train", train, data)
     with locked_folder(folder):

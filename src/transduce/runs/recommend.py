@@ -14,6 +14,7 @@ from typing import final
 from transduce.runs.prepared_corpus import read_side
 from transduce.runs.texts import FilePair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Architecture, Data, Recipe
+from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import Value, with_changes
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import max_vocabulary_size
@@ -21,7 +22,6 @@ from transduce.vocabulary import max_vocabulary_size
 PASSES = 30  # number of passes over the corpus, unless FEWEST or MOST bounds the updates
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
 PIECE = 4  # average number of characters of a piece, roughly
-UNNAMED = ("source", "target")  # the languages of a text whose file names do not tell them
 
 
 @final

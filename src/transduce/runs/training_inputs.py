@@ -15,6 +15,7 @@ from transduce.runs.adapt import (
     require_same_parent,
 )
 from transduce.runs.choice import choose_recipe, choose_texts, open_texts
+from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     STORE,
     OnProgress,
@@ -85,7 +86,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse texts beside a prepared corpus; old text without a parent; a share without text."""
+    """Refuse texts beside a corpus, a parent without text, old text without parent, a lone share."""
     texts = (inputs.train, inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
@@ -96,6 +97,13 @@ def require_consistent_inputs(inputs: TrainingInputs) -> None:
         inputs.old is None or (inputs.parent is not None and inputs.train is not None),
         "old text is mixed into new text when a trained model goes on",
         "name the model and the new text: --from MODEL --pairs FILE",
+    )
+    require(
+        inputs.parent is None
+        or any(one is not None for one in (inputs.train, inputs.store))
+        or is_run(inputs.folder),
+        "a model goes on with new text, and none was named",
+        "--pairs FILE, or --source FILE --target FILE",
     )
     require(
         inputs.old is not None or inputs.old_share is None,
@@ -112,11 +120,6 @@ def prepare_adaptation(
     is_begun = is_run(inputs.folder)
     if is_begun:
         require_same_parent(inputs.folder, read_run(inputs.folder), parent)
-    require(
-        is_begun or inputs.train is not None or inputs.store is not None,
-        "a model goes on with new text, and none was named",
-        "--pairs FILE, or --source FILE --target FILE",
-    )
     known = None if inputs.store is None else open_prepared(inputs.store).data
     start = inputs.recipe or (read_run(inputs.folder).recipe if is_begun else parent.recipe)
     texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
@@ -132,6 +135,20 @@ def prepare_adaptation(
     return PreparedTraining(
         recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
+
+
+def prepare_new_text(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedCorpus:
+    """Prepare new text, perhaps with old text, for trainings that go on from one model."""
+    require_consistent_inputs(inputs)
+    assert inputs.parent is not None
+    parent = read_parent(inputs.parent, inputs.folder)
+    with locked_folder(inputs.folder):
+        train, dev = open_new_and_old(inputs, (inputs.recipe or parent.recipe).data)
+        settings = {"training.steps": 1, **inputs.settings}  # the schedule is each training's own
+        recipe, _ = choose_adaptation(parent, inputs.recipe, train, settings, on_progress)
+        return prepare_corpus(
+            inputs.folder, recipe.data, train, dev, on_progress, parent.vocabularies
+        )
 
 
 def open_new_and_old(inputs: TrainingInputs, data: Data) -> tuple[Pairs, Pairs | None]:

@@ -14,6 +14,7 @@ from transduce.durable import read_json
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.recipes.history import MARIAN
 from transduce.settings import Recipe
+from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import with_changes
 
 CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokenizer_config.json"
@@ -97,8 +98,8 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
         "architecture.activation": ACTIVATIONS[activation],
         "architecture.tie_embeddings": "target" if values.get("scale_embedding") else "none",
         "data.corpus": "imported",
-        "data.source_language": read_language(names.get("source_lang"), "source"),
-        "data.target_language": read_language(names.get("target_lang"), "target"),
+        "data.source_language": read_language(names.get("source_lang"), UNNAMED[0]),
+        "data.target_language": read_language(names.get("target_lang"), UNNAMED[1]),
         **read_search({**values, **read_optional(folder / GENERATION)}, file),
     }
     about = f"imported from {folder.resolve().name}"
