@@ -92,7 +92,9 @@ def test_the_newest_format_has_every_setting():
     assert set(known) == set(stored_recipe.setting_paths(stored))
 
 
-@pytest.mark.parametrize("folder", [*(GOLDEN / name for name in CASES), IMPORTED / "imported"])
+@pytest.mark.parametrize(
+    "folder", [*(GOLDEN / name for name in CASES), IMPORTED / "imported"], ids=lambda one: one.name
+)
 def test_a_model_of_this_format_answers_as_it_did(record, folder):
     golden = read_golden(folder)
     assert find_damage(folder) == []
