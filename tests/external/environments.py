@@ -14,11 +14,11 @@ def make_environment(folder: Path, packages: Sequence[str]) -> Path:
     """
     venv.create(folder, with_pip=True)
     python = folder / "bin/python"
-    ask = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
+    ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
     theirs = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
     ours = sysconfig.get_paths()["purelib"]
     Path(theirs, "ours.pth").write_text(f"import site; site.addsitedir({ours!r})\n", "utf-8")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     installed = subprocess.run([*pip, *packages], capture_output=True, text=True, check=False)
     assert installed.returncode == 0, installed.stderr[-2000:]
     return python
