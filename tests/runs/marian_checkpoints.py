@@ -59,7 +59,7 @@ def compile_charsmap(rules):
     texts = b"".join(value.encode() + b"\0" for value in rules.values())
     nodes, units = {b"": 1}, {0: 256 << 10}
     for rule, value in rules.items():
-        key = rule.encode()
+        key, node, at = rule.encode(), 1, 0
         for end in range(1, len(key) + 1):
             node = nodes.setdefault(key[:end], len(nodes) + 1)
             at = 256 * nodes[key[: end - 1]] + key[end - 1]

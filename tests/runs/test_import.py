@@ -62,7 +62,8 @@ def test_text_is_normalised_by_the_rules_of_the_checkpoint(tmp_path):
     rules = compile_charsmap({"A": "", "ß": "s", "ﬁ": "runs"})
     write_checkpoint(tmp_path / "checkpoint", charsmap=rules)
     transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
-    for vocabulary in transduce.load(tmp_path / "model").task.vocabularies:
+    task = transduce.load(tmp_path / "model").task
+    for vocabulary in (task.source, task.target):
         for text, same in (("the ﬁß", "the runss"), ("AtheA doAg", "the dog"), ("ẞ", "ẞ")):
             assert vocabulary.encode(text) == vocabulary.encode(same)
 
