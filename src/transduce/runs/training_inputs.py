@@ -86,7 +86,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse texts beside a corpus, a parent without text, old text without parent, a lone share."""
+    """Refuse text beside a corpus, a parent without text, old text without parent, a lone share."""
     texts = (inputs.train, inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
