@@ -48,7 +48,8 @@ def test_pieces_stand_in_the_order_of_the_merges_and_the_rules_are_kept(tmp_path
     pieces, others = [one for one in fields if one[0] == 1], [one for one in fields if one[0] > 1]
     assert others == [(2, b"trainer"), (3, b"rules"), (5, b"more rules")]
     texts, scores = [], []
-    for _, piece in pieces[1:]:
+    for _, field in pieces[1:]:
+        piece = bytes(field)
         size = piece[1]
         texts.append(piece[2 : 2 + size].decode())
         assert piece[2 + size :: 5] == b"\x15\x18"

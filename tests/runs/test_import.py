@@ -55,7 +55,8 @@ def test_logits_are_those_of_marian(imported):
 
 
 def test_a_piece_that_the_list_of_symbols_lacks_is_the_unknown_to_the_model(imported):
-    compare_logits(*imported, "the dog run", [*SOURCE_IDS[:2], 1, 0])
+    weights, folder = imported
+    compare_logits(weights, folder, "the dog run", [*SOURCE_IDS[:2], 1, 0])
 
 
 def test_text_is_normalised_by_the_rules_of_the_checkpoint(tmp_path):
