@@ -106,6 +106,7 @@ CALLS = {
     "the timeout": lambda value: transduce.fetch("multi30k", offline=True, timeout=value),
     "by_name": lambda value: transduce.recipes.by_name(value),
     "from_file": lambda value: transduce.recipes.from_file(value),
+    "a plan": lambda value: transduce.reproduce.table1(value or 0),
     "a format": lambda value: transduce.translate_document("m", b"<p>a</p>", value),
 }
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
+from transduce.settings.fields import require
+from transduce.text.arguments import describe_value
 
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable
@@ -51,11 +53,14 @@ def table1(
     from transduce.reproduce.layer_costs.report import write_report
     from transduce.runs.plots import require_matplotlib
 
+    chosen = MeasurementPlan() if plan is None else plan
+    fact = f"plan must be a MeasurementPlan, not {describe_value(chosen)}"
+    require(isinstance(chosen, MeasurementPlan), fact)
     if output is not None:
         require_absent(Path(output))
     if plot:
         require_matplotlib()
-    table = measure_layers(plan or MeasurementPlan(), on_message)
+    table = measure_layers(chosen, on_message)
     if output is not None:
         write_report(Path(output), table, plot_table(table) if plot else None)
     return table
