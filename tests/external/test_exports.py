@@ -23,7 +23,13 @@ REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned")}
 IN_8_BITS = ("ctranslate2", "argos")
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+RANDOM = pytest.mark.xfail(reason="outputs of random models are empty or no text; Argos' never are")
+
+
+@pytest.fixture(
+    scope="module",
+    params=["ctranslate2", "huggingface", "onnx", pytest.param("argos", marks=RANDOM)],
+)
 def exported(request, tmp_path_factory):
     """The name of a target, and what an export of every shape to it said, by shape."""
     target, folder = request.param, tmp_path_factory.mktemp(request.param)
