@@ -2,6 +2,9 @@
 
 import errno
 import shutil
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import jaxtyping
 import pytest
@@ -100,13 +103,25 @@ class Nameless:
         raise KeyError
 
 
-VALUES = (None, 5, b"x", ["a"], {}, object(), 10**5_000, Nameless(), "\udcff", "x\0", "x" * 100_000)
-CALLS = {
+VALUES: tuple[Any, ...] = (
+    None,
+    5,
+    b"x",
+    ["a"],
+    {},
+    object(),
+    10**5_000,
+    Nameless(),
+    "\udcff",
+    "x\0",
+    "x" * 100_000,
+)
+CALLS: dict[str, Callable[[Any], object]] = {
     "fetch": lambda value: transduce.fetch(value, offline=True, cache="cache"),
     "the timeout": lambda value: transduce.fetch("multi30k", offline=True, timeout=value),
     "by_name": lambda value: transduce.recipes.by_name(value),
     "from_file": lambda value: transduce.recipes.from_file(value),
-    "a plan": lambda value: transduce.reproduce.table1(value or 0),
+    "a plan": lambda value: transduce.reproduce.table1(value or 0),  # type: ignore[arg-type]
     "a format": lambda value: transduce.translate_document("m", b"<p>a</p>", value),
 }
 
@@ -115,7 +130,7 @@ CALLS = {
 def test_a_value_of_any_type_has_a_sentence(monkeypatch, tmp_path, call):
     monkeypatch.setenv("TRANSDUCE_CACHE", str(tmp_path / "cache"))
     for value in VALUES:
-        ended = outcome(lambda value=value: CALLS[call](value))
+        ended = outcome(partial(CALLS[call], value))
         assert ended.startswith("2: ")
         assert len(ended) < 1_000
 

@@ -10,6 +10,7 @@ from transduce.runs import recommend
 from transduce.runs.recommend import CorpusCounts
 from transduce.runs.texts import FilePair
 from transduce.settings import Data
+from transduce.settings.data import UNNAMED
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import learn_vocabulary
 
@@ -87,10 +88,10 @@ def test_the_intervals_of_validations_and_snapshots_fit_into_the_run(counted):
     [
         (("news.en-de.en.gz", "news.en-de.de.gz"), ("en", "de")),
         (("a.fr", "b.en.zst"), ("fr", "en")),
-        (("a.en", "b.en"), recommend.UNNAMED),
-        (("source.txt", "target.txt"), recommend.UNNAMED),
-        (("en", "de"), recommend.UNNAMED),
-        (("a.gz", "b.xz"), recommend.UNNAMED),
+        (("a.en", "b.en"), UNNAMED),
+        (("source.txt", "target.txt"), UNNAMED),
+        (("en", "de"), UNNAMED),
+        (("a.gz", "b.xz"), UNNAMED),
     ],
 )
 def test_languages_are_what_the_names_of_both_files_end_in(tmp_path, files, languages):
@@ -99,7 +100,7 @@ def test_languages_are_what_the_names_of_both_files_end_in(tmp_path, files, lang
 
 def test_languages_that_nothing_tells_are_asked_for_and_those_given_are_taken():
     recipe, reasons = fitted(sentences(300, seed=1))
-    assert (recipe.data.source_language, recipe.data.target_language) == recommend.UNNAMED
+    assert (recipe.data.source_language, recipe.data.target_language) == UNNAMED
     assert reasons[3].startswith("languages not known: --set data.source_language=en")
     given = {"data.source_language": "fr", "data.target_language": "en"}
     recipe, reasons = fitted(sentences(300, seed=1), given)

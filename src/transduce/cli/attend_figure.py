@@ -10,6 +10,7 @@ import click
 
 from transduce.cli import display
 from transduce.errors import InputError, short_repr
+from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from transduce.view.attention.figures.rank import RankedHeads
     from transduce.view.attention.record import AttentionView
 
-UNNAMED = "source"  # the name of an unknown source language in recipes for users' texts
 PRINTED = 10  # how many lines of a ranking are printed
 
 NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
@@ -72,7 +72,7 @@ def find_figure_text(number: str, language: str) -> str:
     from transduce.view.attention.figures.paper import FIGURES
 
     require(
-        language in ("en", UNNAMED),
+        language in ("en", *UNNAMED),
         f"the sentence of Figure {number} is English, and this model reads {language}",
         "give a TEXT, with --word and --read",
     )

@@ -11,6 +11,7 @@ from transduce.inference.translator import Translator
 from transduce.model.decoding.inference_weights import read_weights
 from transduce.model.transformer import Transformer
 from transduce.search import trace_beam_search
+from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.view.explainer.limits import LONGEST
 from transduce.view.explainer.reference import sample_rows, trace_model
@@ -22,7 +23,6 @@ from transduce.vocabulary.kinds import BytePair, WordPiece
 FORMAT = 1  # version of header and weights; a page's script reads no other
 EXAMPLES = 6  # sentences that the page offers
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
-UNNAMED = "source"  # the source language in recipes for a user's own text
 
 
 @final
@@ -50,7 +50,7 @@ def choose_texts(translator: Translator, texts: Sequence[str]) -> list[str]:
     if not translator.task.has_words:
         return ["a b c d", "e a d c b", "b b a"]
     require(
-        data.source_language in ("en", UNNAMED),
+        data.source_language in ("en", *UNNAMED),
         f"the model reads {data.source_language}, and no sentence was given",
         "give one: transduce explain MODEL TEXT -o explainer.html",
     )
