@@ -19,17 +19,11 @@ ENGINES = {
     "onnx": ("onnx", "onnxruntime"),
 }
 SUFFIXES = {"argos": ".argosmodel"}
-REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned")}
+REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned"), "argos": ("learned",)}
 IN_8_BITS = ("ctranslate2", "argos")
 
 
-RANDOM = pytest.mark.xfail(reason="outputs of random models are empty or no text; Argos' never are")
-
-
-@pytest.fixture(
-    scope="module",
-    params=["ctranslate2", "huggingface", "onnx", pytest.param("argos", marks=RANDOM)],
-)
+@pytest.fixture(scope="module", params=ENGINES)
 def exported(request, tmp_path_factory):
     """The name of a target, and what an export of every shape to it said, by shape."""
     target, folder = request.param, tmp_path_factory.mktemp(request.param)
@@ -58,10 +52,12 @@ def test_the_program_translates_as_the_model_does(exported, name):
         assert found[name]["refused"]  # tests/exports shows why
         return
     greedy, wider = found[name]["proof"]["comparisons"]
+    if target == "argos":  # random outputs are often empty or no text, which Argos never writes
+        assert greedy["equal"] > 0
+        return
     assert greedy["equal"] == greedy["lines"] > 0
     assert wider["equal"] >= 0.5 * wider["lines"]  # a random model's searches end by other rules
-    if target != "argos":  # which gives no log P
-        assert max(one["largest_difference"] for one in (greedy, wider)) < 3e-4
+    assert max(one["largest_difference"] for one in (greedy, wider)) < 3e-4
 
 
 def test_the_program_runs_weights_in_8_bits(exported):

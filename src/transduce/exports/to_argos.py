@@ -18,6 +18,7 @@ from transduce.inference.load import TaskModel
 from transduce.settings.data import UNNAMED
 
 PIECES, METADATA, CARD = "sentencepiece.model", "metadata.json", "README.md"
+MOST_SYMBOLS = 256  # of an output, whatever the source: the default of CTranslate2
 ARGOS_VERSION = "1.9"  # the oldest version of Argos that the metadata asks for
 
 
@@ -60,7 +61,7 @@ def pack_argos(folder: Path, name: str, stream: ByteStream) -> None:
 
 
 def find_unsupported(model: TaskModel) -> str:
-    """Return why Argos cannot find a model or split text as its vocabulary does, or ""."""
+    """Return why Argos cannot find a model, split text as it does, or end its outputs; else ""."""
     source, target = model.task.source, model.task.target
     data = model.recipe.data
     if {data.source_language, data.target_language} & set(UNNAMED):
@@ -69,6 +70,12 @@ def find_unsupported(model: TaskModel) -> str:
         return "SentencePiece merges byte pairs, and this model's vocabulary has word-pieces"
     if source.hash != target.hash:
         return "a package has one SentencePiece model, and this model has two vocabularies"
+    sizes = model.recipe.architecture
+    if sizes.positions == "learned" and sizes.max_positions <= MOST_SYMBOLS:
+        return (
+            f"Argos allows outputs of {MOST_SYMBOLS} symbols, and this model learned only "
+            f"{sizes.max_positions} positions"
+        )
     return ""
 
 
