@@ -5,7 +5,7 @@ import struct
 import zipfile
 from dataclasses import replace
 
-from tests.exports.random_members import PIECES, SIZES, WORDS, random_member
+from tests.exports.random_members import PIECES, WORDS, random_member, shapes
 
 from transduce.durable import atomic_folder
 from transduce.exports import sentencepiece_model, to_argos
@@ -78,7 +78,7 @@ def test_word_pieces_and_two_vocabularies_are_refused():
 
 
 def test_fewer_learned_positions_than_argos_allows_symbols_are_refused():
-    few = replace(SIZES, positions="learned", max_positions=256)
+    few = replace(shapes()["learned"], max_positions=256)
     assert "learned only 256 positions" in to_argos.find_unsupported(random_member(few))
-    enough = replace(SIZES, positions="learned", max_positions=257)
+    enough = replace(shapes()["learned"], max_positions=257)
     assert not to_argos.find_unsupported(random_member(enough))
