@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,23 @@ pytestmark = pytest.mark.external
 SOURCES = Path(__file__).parents[2] / "src"
 SCRIPT = Path(__file__).with_name("export_models.py")
 LINES = ["the dog sees a cat.", "a woman runs", "who runs now", "der Hund läuft über </s> ▁x"] * 4
-WORDS = "the dog sees a cat. woman runs who now der Hund läuft über </s> ▁x".split()
+WORDS = [
+    "the",
+    "dog",
+    "sees",
+    "a",
+    "cat.",
+    "woman",
+    "runs",
+    "who",
+    "now",
+    "der",
+    "Hund",
+    "läuft",
+    "über",
+    "</s>",
+    "▁x",
+]
 MORE_LINES = [" ".join(some) for some in permutations(WORDS, 2)]
 ENGINES = {
     "ctranslate2": ("ctranslate2",),
@@ -36,7 +53,7 @@ def text_member(sizes):
     """A random model whose outputs are plain text: no lone bytes of a character, no underscore."""
     member = random_member(sizes)
     post, decoder = sizes.norm == "post", member.transformer
-    last = decoder.decoder[-1].add_feed_forward.norm if post else decoder.decoder_final_norm
+    last: Any = decoder.decoder[-1].add_feed_forward.norm if post else decoder.decoder_final_norm
     away = -last.bias.detach() * (12 / last.bias.detach().square().sum())
     plain = string.ascii_letters + ". Ġ"
     with torch.no_grad():
