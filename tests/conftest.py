@@ -36,6 +36,12 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture
+def unchecked_types() -> None:
+    """Calls take what they are given, as where users are: without the check of types of tests."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Types and shapes are checked at every call, but where tests go the same ways all day."""

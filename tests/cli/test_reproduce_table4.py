@@ -81,7 +81,6 @@ def test_its_score_is_that_of_evaluate_with_the_gold_tags(call, parser, bank, tm
         (["--trees", "{bank}/nowhere"], "no trees to test on are named"),
         (["--trees", "{penn}", "--test-trees", "{bank}/dev.pos"], "dev.pos, line 1, column 1: te"),
         (["--trees", "{penn}", "--model", "{bank}"], "{bank}: is neither a model folder nor"),
-        (["--tags", "{bank}/train.pos"], "train: {bank}/train.pos is in the form of another task"),
     ],
 )
 def test_what_is_no_table_of_parsing_is_refused_before_anything_is_written(

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import jaxtyping
 import pytest
 from tests.faults.strangers.folders import GOLDEN
 from tests.faults.strangers.watch import outcome, watch
@@ -40,9 +39,11 @@ REFUSED = {
 }  # fmt: skip
 
 
+pytestmark = pytest.mark.usefixtures("unchecked_types")
+
+
 @pytest.fixture(autouse=True)
 def _here(tmp_path, monkeypatch):
-    jaxtyping.config.update("jaxtyping_disable", True)  # as where users are
     monkeypatch.chdir(tmp_path)
     shutil.copytree(GOLDEN / "byte-pair", "m")
     (tmp_path / "a").write_text("a dog\n")

@@ -11,7 +11,6 @@ import shutil
 import socket
 from random import Random
 
-import jaxtyping
 import pytest
 from tests.faults.strangers import contents, mutations, parts
 from tests.faults.strangers.folders import GOLDEN, read_files, write_files
@@ -21,16 +20,10 @@ import transduce
 from transduce.durable import verified
 
 MODELS = ("byte-pair", "word-piece", "parsing-words", "tagging")
-pytestmark = pytest.mark.usefixtures("warm")
+pytestmark = pytest.mark.usefixtures("warm", "unchecked_types")
 MEGABYTES = 200
 OTHER_MODELS = {"data.task tagging"}  # a tagger whose labels are the pieces of a text
 SEED = 21
-
-
-@pytest.fixture(autouse=True)
-def _unchecked_types():
-    """The same calls for every folder: their types are checked by other tests."""
-    jaxtyping.config.update("jaxtyping_disable", True)
 
 
 @pytest.fixture(scope="module")

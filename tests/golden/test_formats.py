@@ -9,7 +9,6 @@ import json
 import shutil
 from pathlib import Path
 
-import jaxtyping
 import pytest
 from tests.golden.build_format import CASES, list_given, read_run_answers
 
@@ -32,10 +31,7 @@ HASHES = {
 TOLERANCE = 1e-5
 
 
-@pytest.fixture(autouse=True)
-def _unchecked_types():
-    """The same calls for every folder: their types are checked by other tests."""
-    jaxtyping.config.update("jaxtyping_disable", True)
+pytestmark = pytest.mark.usefixtures("unchecked_types")  # the same calls for every folder
 
 
 def hash_folder(folder):

@@ -5,7 +5,6 @@ import warnings
 from itertools import islice
 from pathlib import Path
 
-import jaxtyping
 import pytest
 from tests.inference.random_models import random_translator
 
@@ -58,6 +57,9 @@ CALLS = {
 }
 
 
+pytestmark = pytest.mark.usefixtures("unchecked_types")
+
+
 @pytest.fixture(autouse=True)
 def like_a_user(tmp_path, monkeypatch):
     """In a folder with a model and two texts, without the tests' checks of types."""
@@ -67,7 +69,6 @@ def like_a_user(tmp_path, monkeypatch):
     save_model(tmp_path / "m", weights, MODEL.recipe, vocabularies, "")
     (tmp_path / "a").write_text("a dog\n", encoding="utf-8")
     (tmp_path / "b").write_text("ein Hund\n", encoding="utf-8")
-    jaxtyping.config.update("jaxtyping_disable", True)
 
 
 @pytest.mark.parametrize(("given", "call"), CALLS.values(), ids=CALLS)

@@ -164,6 +164,7 @@ def test_heads_that_a_model_lacks_are_refused(translator, changes, message):
         translator.aligning(**changes)
 
 
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [

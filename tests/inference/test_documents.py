@@ -56,6 +56,7 @@ def test_a_file_is_read_and_a_byte_order_mark_kept(translator, tmp_path):
     assert found.text == f"\ufeff{dog}\r\n\r\n  {cat}"
 
 
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(
     ("data", "form", "fact"),
     [

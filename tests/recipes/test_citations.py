@@ -3,8 +3,8 @@
 import pytest
 
 from transduce.recipes import by_name, difference
+from transduce.recipes.catalogue import PAPERS
 from transduce.recipes.citations import CITATIONS, cite
-from transduce.recipes.names import PAPERS
 from transduce.recipes.scale import LAPTOP, scaled
 from transduce.settings.recipe import find_setting
 

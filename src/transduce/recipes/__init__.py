@@ -5,9 +5,9 @@ recipe smaller, `difference` compares two recipes, and `cite` cites the paper on
 not imported.
 """
 
+from transduce.recipes.catalogue import by_name, difference, names
 from transduce.recipes.citations import cite
 from transduce.recipes.files import from_file
-from transduce.recipes.names import by_name, difference, names
 from transduce.recipes.scale import SCALES, Scale, scale_by_name, scaled
 
 __all__ = [

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from transduce.errors import InputError
+from transduce.recipes.catalogue import by_name
 from transduce.recipes.files import from_file
-from transduce.recipes.names import by_name
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes

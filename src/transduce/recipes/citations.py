@@ -9,7 +9,7 @@ that the text is our reason.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from transduce.recipes.names import difference, find_original_name
+from transduce.recipes.catalogue import difference, find_original_name
 from transduce.recipes.table2 import LAYERS
 from transduce.recipes.table3 import BASE, TABLE_3
 from transduce.settings import Recipe

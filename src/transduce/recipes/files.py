@@ -8,7 +8,7 @@ from typing import Any
 
 from transduce.durable import parse_json
 from transduce.errors import InputError
-from transduce.recipes.names import RECIPES, by_name
+from transduce.recipes.catalogue import RECIPES, by_name
 from transduce.settings import Recipe
 from transduce.text.arguments import read_path
 

@@ -18,7 +18,7 @@ from transduce.durable.checksummed_json import NEWER
 from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load
-from transduce.recipes.names import difference
+from transduce.recipes.catalogue import difference
 from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
 from transduce.runs.average import open_or_write_average

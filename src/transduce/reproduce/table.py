@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.errors import InputError
-from transduce.recipes.names import difference
+from transduce.recipes.catalogue import difference
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.job import SEED
 from transduce.reproduce.result import RowResult

@@ -8,7 +8,7 @@ from typing import final
 from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
 from transduce.inference.test_set import find_task_files
-from transduce.reproduce.table4 import read_gold
+from transduce.reproduce.parsing_table import read_gold
 from transduce.runs.average import average
 from transduce.runs.choice import choose_texts
 from transduce.runs.texts import MixedPairs, Pairs, TaskFiles

@@ -7,7 +7,7 @@ from pathlib import Path
 from transduce.checkpoint.card import markdown_table
 from transduce.durable import ensure_folder, write_atomically
 from transduce.recipes.printed import TABLE_4
-from transduce.reproduce.table4 import ParsingTable
+from transduce.reproduce.parsing_table import ParsingTable
 
 NOT_COMPARABLE = (
     "Not comparable: the paper's rows are trained on sections 02 to 21 of the Wall Street Journal "

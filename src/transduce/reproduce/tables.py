@@ -12,9 +12,9 @@ from transduce.text.arguments import describe_value
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable
     from transduce.reproduce.layer_costs.plan import MeasurementPlan
+    from transduce.reproduce.parsing_table import ParsingTable
     from transduce.reproduce.report import Report
     from transduce.reproduce.request import TableCallbacks, TableKind
-    from transduce.reproduce.table4 import ParsingTable
     from transduce.runs.choice import Texts
     from transduce.settings import Recipe
     from transduce.settings.recipe import Value
@@ -164,7 +164,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     """
     from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe
-    from transduce.reproduce.table4 import (
+    from transduce.reproduce.parsing_table import (
         ParsingTable,
         measure_baselines,
         measure_parser,

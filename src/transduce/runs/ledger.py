@@ -18,7 +18,7 @@ from transduce.checkpoint.card import format_value
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
 from transduce.model.counts import count_embeddings
-from transduce.recipes.names import find_paper_run
+from transduce.recipes.catalogue import find_paper_run
 from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.recipes.parameters import count_parameters
 from transduce.recipes.printed import TABLE_3 as PRINTED

@@ -59,6 +59,7 @@ def test_layers_are_selected_by_number(attention):
         attention.record.select_layers((2,))
 
 
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(("text", "target"), [(3, None), (None, None), (["a"], None)])
 def test_what_is_no_text_is_refused(text, target):
     with pytest.raises(InputError, match="text must be a string, not"):

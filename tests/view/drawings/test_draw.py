@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
-import jaxtyping
 import numpy as np
 import pytest
 
@@ -130,8 +129,7 @@ def test_ticks_are_round(low, high, ticks):
     assert Axis(low, high, 0, 1, "").ticks() == pytest.approx(ticks)
 
 
+@pytest.mark.usefixtures("unchecked_types")
 def test_a_recipe_that_is_no_name_is_refused():
-    """Without the check of types, which tests have and users have not."""
-    jaxtyping.config.update("jaxtyping_disable", True)
     with pytest.raises(InputError, match="a recipe is a name"):
         transduce.draw_positions(3)  # type: ignore[arg-type]

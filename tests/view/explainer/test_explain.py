@@ -59,6 +59,7 @@ def test_other_models_are_refused_with_the_reason(translator):
         convolution.explain(TEXT)
 
 
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(("text", "reason"), [(3, "must be a string"), ("  ", "is empty")])
 def test_what_is_no_text_is_refused(translator, text, reason):
     with pytest.raises(InputError, match=reason):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.recipes.names import find_original_name
+from transduce.recipes.catalogue import find_original_name
 from transduce.reproduce.tree_baselines import BASELINES, baseline_trees
 from transduce.scores.brackets import score_brackets
 from transduce.scores.brackets.files import score_trees
