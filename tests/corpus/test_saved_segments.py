@@ -1,10 +1,13 @@
 """An interrupted build of a store goes on after the segments that it saved."""
 
+import json
+
 import pytest
 
 from transduce.corpus import build as building
 from transduce.corpus.saved_segments import segments_folder
 from transduce.corpus.segment import encode_block
+from transduce.durable.checksummed_json import add_checksum
 
 PAIRS = [(f"source {number}", f"target {number}") for number in range(50)]
 FILES = ("source.ids", "source.offsets", "target.ids", "target.offsets", "pairs.tsv")
@@ -68,11 +71,24 @@ def test_segments_of_a_store_of_other_settings_are_not_used(store_of, encoded):
     assert encoded == PAIRS
 
 
-def test_progress_goes_on_with_the_number_of_pairs_read(store_of):
+def test_progress_counts_the_pairs_of_saved_segments_too(store_of):
     build_until(store_of, 31)
     counts: list[int] = []
     store_of(PAIRS, "cut", progress=counts.append, keeps_texts=True)
-    assert (counts[0], counts[-1]) == (30, 50)
+    assert counts == [*range(4, 30, 4), *range(30, 51, 2)]
+
+
+def test_a_segment_whose_counts_do_not_add_up_is_encoded_again(store_of, encoded):
+    whole = store_of(PAIRS, "whole", keeps_texts=True)
+    build_until(store_of, 31)
+    manifest = segments_folder(whole.folder.with_name("cut")) / "00000001" / "manifest.json"
+    values = json.loads(manifest.read_text())
+    del values["sha256"]
+    values["pairs"]["read"] += 10
+    manifest.write_bytes(add_checksum(values))
+    encoded.clear()
+    assert contents(store_of(PAIRS, "cut", keeps_texts=True)) == contents(whole)
+    assert encoded == PAIRS[4:]
 
 
 def test_a_text_of_less_than_a_segment_saves_none(store_of):

@@ -83,7 +83,7 @@ def command(
     curl -d q="Guten Tag." -d source=de -d target=en http://127.0.0.1:5000/translate
     """
     require_packages()
-    if any((folder / "run.json").exists() for folder in models):  # it imports torch, of 200 MB
+    if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
     if api_key is None and not is_loopback(host):
         display.print_message(

@@ -34,7 +34,7 @@ from transduce.durable.folder import require_absent
 from transduce.errors import InputError
 from transduce.settings import Data
 
-SEGMENT_TOKENS = 4_000_000  # a segment with more tokens is saved: about ten seconds of work
+SEGMENT_TOKENS = 4_000_000  # a segment with more tokens is saved: about 15 seconds of work
 BLOCK_CHARACTERS = 1_000_000  # number of characters, of both sides, encoded in one call
 PACKAGES = ("transduce", "numpy", "tokenizers")  # packages whose versions the manifest records
 
@@ -71,7 +71,10 @@ def build_store(
     encode = partial(
         encode_block, encoder=encoder, max_length=data.max_length, keeps_texts=origin.keeps_texts
     )
-    saved = SavedSegments(folder, hash_values(manifest), (len(encoder.source), len(encoder.target)))
+    cut = {"segment_tokens": SEGMENT_TOKENS, "block_characters": BLOCK_CHARACTERS}
+    saved = SavedSegments(
+        folder, hash_values(manifest | cut), (len(encoder.source), len(encoder.target))
+    )
     segments = encode_segments(saved, pairs, encode, progress)
     counts = add_counts(segment.counts for segment in segments)
     require_pairs(counts, data.max_length)
@@ -99,10 +102,12 @@ def encode_segments(
 
     A new segment is saved when it is full, then memory-mapped; only the last one stays in memory.
     """
-    rest = iter(pairs)
+    rest, read = iter(pairs), 0
     segments = list(saved.open())
-    read = sum(segment.counts.read for segment in segments)
-    deque(islice(rest, read), maxlen=0)  # reading cleans them again, for the cleaning report
+    for segment in segments:  # reading cleans their pairs again, for the cleaning report
+        deque(islice(rest, segment.counts.read), maxlen=0)
+        read += segment.counts.read
+        progress(read)
     unsaved: list[Segment] = []
     for block in group_into_blocks(rest):
         unsaved.append(encode(block))

@@ -79,6 +79,10 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
         counts = parse_record(PairCounts, verified.about.get("pairs"))
     except ValueError as error:
         raise FolderError(str(error), DAMAGED_HINT, file=verified.folder) from error
+    total = counts.too_long + counts.unknown_label + counts.kept
+    require_consistent(
+        total == counts.read, verified.folder, f"{counts.read:,} pairs", f"{total:,}"
+    )
     source, target = (
         open_encoded_side(verified, side, size, counts.kept)
         for side, size in zip(SIDES, symbols, strict=True)

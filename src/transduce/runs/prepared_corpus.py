@@ -148,17 +148,14 @@ def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
         stands, known = read_declared_inputs(folder)
-        if select_store_settings(stands) == select_store_settings(data) and known == dict(inputs):
+        is_same_data = select_store_settings(stands) == select_store_settings(data)
+        if is_same_data and known == dict(inputs):
             return
         if all(
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
-            what = (
-                "settings"
-                if select_store_settings(stands) != select_store_settings(data)
-                else "input"
-            )
+            what = "input" if is_same_data else "settings"
             raise InputError(f"was prepared from other {what}", OTHER_FOLDER, file=folder)
         remove_parts(folder)
     ensure_folder(folder)
