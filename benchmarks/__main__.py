@@ -1,4 +1,4 @@
-"""Measure, keep the figures in results/, and make docs/records/speed.md of them."""
+"""Measure, keep the figures in results/, and make docs/records/speed.md and its pages of them."""
 
 import argparse
 import json
@@ -12,14 +12,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks import memory, peers, plan, search, startup, training, vocabulary
+from benchmarks import memory, peers, plan, search, startup, summary, training, vocabulary
 from benchmarks.machine import machine, slug
 from benchmarks.options import Options
 from benchmarks.page import Part, page
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks/results"
-PAGE = ROOT / "docs/records/speed.md"
+SUMMARY = ROOT / "docs/records/speed.md"
+PAGES = ROOT / "docs/records/speed"  # one for each kind of machine
 
 Measure = Callable[[Options], dict[str, Any]]
 PARTS: Mapping[str, tuple[Measure, Part]] = MappingProxyType(
@@ -60,11 +61,28 @@ def main(words: Sequence[str]) -> None:
         found["parts"][name] = measure_part(PARTS[name][0], options, words)
         results.parent.mkdir(exist_ok=True)
         results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    made = page(found, {name: part for name, (_, part) in PARTS.items()}, read_gpu_results())
+    made = page(found, {name: part for name, (_, part) in PARTS.items()})
     if asked.quick:
         print(made)
     else:
-        PAGE.write_text(made, encoding="utf-8")
+        name_page(results).write_text(made, encoding="utf-8")
+        SUMMARY.write_text(
+            summary.page(read_newest_results(), read_gpu_results()), encoding="utf-8"
+        )
+
+
+def name_page(results: Path) -> Path:
+    """Return the page of a machine, whose results are called by day and machine."""
+    return PAGES / f"{results.stem[len('2026-01-01-') :]}.md"
+
+
+def read_newest_results() -> dict[Path, dict[str, Any]]:
+    """Read the newest results of every machine, by the page that shows them."""
+    days = {name_page(one): one for one in sorted(RESULTS.glob("20*.json"))}
+    return {
+        at.relative_to(SUMMARY.parent): json.loads(one.read_text(encoding="utf-8"))
+        for at, one in sorted(days.items())
+    }
 
 
 def read_earlier_results(results: Path) -> dict[str, Any]:

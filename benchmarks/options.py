@@ -1,8 +1,13 @@
 """The options of a measurement."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
+
+import torch
+
+from transduce.machine.device import has_fast_bfloat16
 
 
 @final
@@ -17,3 +22,9 @@ class Options:
     model: Path | None  # to search with, beside random weights
     pairs: tuple[int, ...]  # corpora whose memory is measured
     no_peers: str  # why the peers do not take part; nothing if they do
+
+
+def leave_out_slow(precisions: Sequence[str]) -> list[str]:
+    """Return the precisions without bfloat16, if this processor only emulates its products."""
+    fast = has_fast_bfloat16(torch.device("cpu"))
+    return [name for name in precisions if fast or name != "bfloat16"]

@@ -3,11 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from benchmarks.on_gpu import page as gpu
-
 ABOUT = [
-    "# Speed",
-    "",
     "Made by `benchmarks/run` from the figures in `benchmarks/results/`; do not edit. Parts are "
     "measured at the times that stand under their headings, with the code of that time; machine "
     "and versions are those of the part that was measured last.",
@@ -27,13 +23,20 @@ class Part(NamedTuple):
     lines: Callable[[dict[str, Any]], list[str]]
 
 
-def page(found: dict[str, Any], parts: Mapping[str, Part], on_gpu: Mapping[str, Any] | None) -> str:
-    """All that was measured on one machine on one day, and what was on a GPU on another."""
-    lines = [*ABOUT, *(f"- {name}: {fact}" for name, fact in found["machine"].items()), ""]
+def page(found: dict[str, Any], parts: Mapping[str, Part]) -> str:
+    """Make the page of all that was measured on one machine."""
+    title = f"# Speed of {found['machine']['processor']}, {found['machine']['cores']} cores"
+    lines = [
+        title,
+        "",
+        *ABOUT,
+        *(f"- {name}: {fact}" for name, fact in found["machine"].items()),
+        "",
+    ]
     for name, part in parts.items():
         if name in found["parts"]:
             lines += section(part, found["parts"][name])
-    return "\n".join([*lines, *gpu.section(on_gpu)])
+    return "\n".join(lines)
 
 
 def section(part: Part, measured: dict[str, Any]) -> list[str]:

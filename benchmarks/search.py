@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.figures import ratios, spread, table
-from benchmarks.options import Options
+from benchmarks.options import Options, leave_out_slow
 from benchmarks.search_input import load_search_input
 from benchmarks.shapes import SHAPES, V
 from benchmarks.training import sizes
@@ -15,7 +15,7 @@ WAYS = {  # shape, sentences a turn, sentences at once
     "d256": {"batches of 64": (128, 64), "one sentence alone": (6, 1)},
     "base": {"batches of 32": (64, 32), "one sentence alone": (3, 1)},
 }
-PRECISIONS = ("float32", "bfloat16")
+PRECISIONS = ("float32", "bfloat16", "int8")
 EXACT = "transduce, float32"
 PAIR = "two processes of one thread"
 
@@ -57,7 +57,8 @@ def variants(options: Options, shape: str, count: str, at_once: str, length: str
     """List the variants; batches also run in two processes, single sentences in one thread."""
     what = (shape, count, at_once, length)
     chosen: list[Variant] = []
-    for precision in PRECISIONS:
+    precisions = leave_out_slow(PRECISIONS)
+    for precision in precisions:
         ours = f"transduce, {precision}"
         chosen.append(Variant(ours, "search_ours", (*what, precision, "0/1")))
         if int(at_once) > 1:
@@ -67,7 +68,7 @@ def variants(options: Options, shape: str, count: str, at_once: str, length: str
             chosen.append(Variant(f"{ours}, one thread", "search_ours", whole, threads=1))
     if options.no_peers:
         return chosen
-    for precision in PRECISIONS:
+    for precision in precisions[:-1]:
         name = f"Hugging Face generate, {precision}"
         chosen.append(Variant(name, "search_peers", (*what, precision), peer=True))
     for precision, workers, threads in list_ctranslate2_variants(options.threads, int(at_once)):
@@ -127,14 +128,15 @@ def page_model(found: dict[str, Any]) -> list[str]:
 
 def build_table(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:
     """Build the table of one way of searching."""
-    faster = {p: ratios(turns, find_fastest(turns, p), rate) for p in PRECISIONS}
+    measured = [p for p in PRECISIONS if f"transduce, {p}" in turns]
+    faster = {p: ratios(turns, find_fastest(turns, p), rate) for p in measured}
     header = [
         "",
         "output tokens/s",
         "sentences/s",
         "memory, GB",
         "outputs as ours in float32",
-        *(f"ours in {precision} is faster, times" for precision in PRECISIONS),
+        *(f"ours in {precision} is faster, times" for precision in measured),
     ]
     body = [
         [
@@ -143,7 +145,7 @@ def build_table(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[
             spread([turn["sentences"] / turn["seconds"] for turn in some], 1),
             f"{max(turn['memory'] for turn in some) / 1e9:.2f}",
             equal[name],
-            *(spread(faster[precision][name], 2) for precision in PRECISIONS),
+            *(spread(faster[precision][name], 2) for precision in measured),
         ]
         for name, some in turns.items()
     ]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.figures import ratios, spread, table
-from benchmarks.options import Options
+from benchmarks.options import Options, leave_out_slow
 from benchmarks.shapes import SHAPES, TOKENS, V, operations
 from benchmarks.turns import Turn, Variant, measure_in_turns
 from transduce.settings import Architecture
@@ -23,7 +23,7 @@ def measure(options: Options) -> dict[str, Any]:
     """Every shape in both precisions, every variant."""
     found = {}
     for shape, updates in shapes(options).items():
-        for precision in PRECISIONS:
+        for precision in leave_out_slow(PRECISIONS):
             what = (shape, str(updates), precision)
             variants = [Variant(OURS, "training_ours", (*what, "grouped"))]
             if not options.no_peers:

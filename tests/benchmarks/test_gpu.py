@@ -8,7 +8,7 @@ import pytest
 import torch
 from benchmarks.on_gpu import __main__ as command
 from benchmarks.on_gpu.page import section
-from benchmarks.page import page
+from benchmarks.summary import page
 
 ROOT = Path(__file__).parents[2]
 CUDA_ONLY = ("as one graph", "FlexAttention")
@@ -89,7 +89,7 @@ def test_all_parts_together_stay_below_nine_minutes():
 
 def test_the_section_is_the_last_of_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "PAGE", tmp_path / "speed.md")
-    made = page({"machine": {}, "parts": {}}, {}, None)
+    made = page({}, None)
     assert "Written, not run on one" in made
     command.PAGE.write_text(made)
     (tmp_path / "found.json").write_text(json.dumps(stopped("The loss", [])))

@@ -74,6 +74,26 @@ def press(browser, *keys):
         browser.wait("transduce.page.ready")
 
 
+def test_the_stored_translation_is_shown_before_anything_is_computed(opened):
+    begin = """
+        const clear = side => document.getElementById(side + "-pieces").replaceChildren();
+        const strips = () => [...document.querySelectorAll("#target-pieces button")]
+          .map(one => one.textContent);
+        const shown = strips();
+        transduce.page.result = null;
+        ["source", "target"].forEach(clear);
+        transduce.change(JSON.parse(arguments[0]));
+        return [shown, strips()];
+    """
+    shown, before = opened.run(begin, "{}")
+    assert before == shown
+    assert len(before) > 1
+    opened.wait("transduce.page.ready")
+    _, before = opened.run(begin, '{"text": "the red house"}')
+    assert before == [], "the stored translation is not that of another text"
+    opened.wait("transduce.page.ready")
+
+
 def test_the_page_says_how_far_it_is_from_pytorch(opened):
     opened.wait("transduce.page.checked !== undefined")
     assert 0 <= opened.run("return transduce.page.checked") <= 1e-4

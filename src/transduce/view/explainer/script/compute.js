@@ -41,6 +41,7 @@ async function compute() {
   const problem = count === 1 ? "Type a sentence." : count > header.longest ? `This sentence has ${count} pieces, and the page reads at most ${header.longest}.` : "";
   byId("problem").textContent = problem;
   if (problem) return finishTurn();
+  if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();
   const result = await searchNow(asked, asked.off, isWanted), before = asked.off.length && result ? await searchNow(asked, [], isWanted) : null;
   if (!result || !isWanted()) return undefined;
   const trace = await runSliced(traceModel(result.model, result.source, result.output, result.off), isWanted);

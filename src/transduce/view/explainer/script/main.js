@@ -5,13 +5,17 @@ const on = (id, name, act) => byId(id).addEventListener(name, act);
 function show() {
   if (!page.result) return;
   showControls();
-  showStrip("source-pieces", piecesOf("source"), "source");
-  showStrip("target-pieces", piecesOf("target"), "target");
+  showStrips();
   showSwitches();
   showStage();
   showTour();
   showPanel();
   finishTurn();
+}
+
+/** Shows the pieces of the source and of its translation. */
+function showStrips() {
+  for (const side of ["source", "target"]) showStrip(`${side}-pieces`, piecesOf(side), side);
 }
 
 /** Brings the controls to the state. */

@@ -3,9 +3,10 @@
 /** Returns the panel of the state. */
 const panelNow = () => PANELS.find(panel => panel.id === state.panel);
 
-/** Returns the readable pieces of a side: what is read on it, in the order of the rows. */
+/** Returns the readable pieces of a side: what is read on it, in the order of the rows.
+ * Before anything is computed they are those of the example, as PyTorch found them. */
 function piecesOf(side) {
-  const { source, output } = page.result;
+  const { source, output } = page.result ?? header.example;
   return side === "source" ? source.map(id => readablePiece(VOCABULARIES.source, id)) : [BEGIN, ...output.slice(0, -1)].map(id => readablePiece(VOCABULARIES.target, id));
 }
 

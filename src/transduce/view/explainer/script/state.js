@@ -81,6 +81,11 @@ function writeHash(state) {
 
 let state = null;
 
+const COMPUTED = ["text", "prefix", "beam", "alpha", "stage", "off"]; // what the numbers depend on
+
+/** Returns whether the same numbers belong to two states. */
+const haveSameNumbers = (one, other) => COMPUTED.every(name => String(one?.[name]) === String(other[name]));
+
 /** Changes the state, writes the link, computes if the numbers change, and shows it. */
 function change(parts, { remember = false } = {}) {
   const before = state;
@@ -89,6 +94,5 @@ function change(parts, { remember = false } = {}) {
   try {
     history.replaceState(null, "", writeHash(state));
   } catch { /* a frame without an address of its own */ }
-  const computed = ["text", "prefix", "beam", "alpha", "stage", "off"].some(name => String(before?.[name]) !== String(state[name]));
-  return computed || !page.result ? compute() : show();
+  return page.result && haveSameNumbers(before, state) ? show() : compute();
 }

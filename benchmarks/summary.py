@@ -1,0 +1,69 @@
+"""How many times as fast as its peers transduce is, one column for each kind of processor."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import search, training
+from benchmarks.figures import ratios, spread, table
+from benchmarks.on_gpu import page as gpu
+from benchmarks.turns import Turn
+
+ABOUT = [
+    "# Speed",
+    "",
+    "Made by `benchmarks/run` from the figures in `benchmarks/results/`; do not edit. How many "
+    "times as fast as a peer transduce is, with the same weights, tokens and threads: the median "
+    "of rounds, the lowest and highest in brackets; above 1 transduce is faster.",
+    "",
+]
+PEER_PRECISION = {"float32": "float32", "bfloat16": "float32", "int8": "int8"}
+NOT_MEASURED = "not measured"
+
+
+def page(machines: Mapping[Path, Mapping[str, Any]], on_gpu: Mapping[str, Any] | None) -> str:
+    """The page that compares machines; each column's heading links to the page of its figures."""
+    columns = [dict(list_rows(found["parts"])) for found in machines.values()]
+    labels = sorted({label for column in columns for label in column})
+    heads = [f"[{found['machine']['processor']}]({at})" for at, found in machines.items()]
+    body = [[label, *(column.get(label, NOT_MEASURED) for column in columns)] for label in labels]
+    return "\n".join([*ABOUT, *table(["", *heads], body), *gpu.section(on_gpu)])
+
+
+def list_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the label and ratio of each comparison that was measured on one machine."""
+    if "training" in parts:
+        yield from list_training(parts["training"]["figures"]["shapes"])
+    if "search" in parts:
+        threads = parts["search"]["threads"]
+        for shape, ways in parts["search"]["figures"]["shapes"].items():
+            for way, measured in ways.items():
+                for label, ratio in list_search(measured["turns"], threads):
+                    yield f"search, {shape}, {way}, {label}", ratio
+
+
+def list_training(shapes: Mapping[str, Mapping[str, Sequence[Turn]]]) -> Iterator[tuple[str, str]]:
+    """Yield each shape's ratio to the fastest of the peers."""
+    for shape, turns in shapes.items():
+        trained = {name: some for name, some in turns.items() if name != "ceiling"}
+        faster = ratios(trained, training.OURS, training.rate)
+        measured = [faster[peer] for peer in training.PEERS if peer in faster]
+        if measured:
+            nearest = min(measured, key=lambda some: sorted(some)[len(some) // 2])
+            yield f"training, {shape}, beside the fastest peer", spread(nearest, 2)
+
+
+def list_search(turns: Mapping[str, Sequence[Turn]], threads: int) -> Iterator[tuple[str, str]]:
+    """Yield the ratios to CTranslate2 with as many processes and threads."""
+    ways = {
+        f", {search.PAIR}": f"{threads} × 1",
+        ", one thread": "1 × 1",
+        "": f"1 × {threads}",
+    }
+    for precision, peer_precision in PEER_PRECISION.items():
+        for ours, theirs in ways.items():
+            mine = f"transduce, {precision}{ours}"
+            peer = f"CTranslate2, {peer_precision}, {theirs} threads"
+            if mine in turns and peer in turns:
+                ratio = spread(ratios(turns, mine, search.rate)[peer], 2)
+                yield f"{precision} beside {peer}", ratio
