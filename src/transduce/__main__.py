@@ -1,6 +1,19 @@
 """`python -m transduce` is the command `transduce`."""
 
-from transduce.cli.main import main
+import signal
+from typing import NoReturn
+
+
+def start() -> NoReturn:
+    """Load and run the command line; Ctrl-C while it is loaded ends the process without a word."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:  # otherwise Ctrl-C is ignored here
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from transduce.cli.main import main
+
+    signal.signal(signal.SIGINT, handler)
+    main()
+
 
 if __name__ == "__main__":
-    main()
+    start()

@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from transduce.durable import atomic_folder, open_folder
+from transduce.durable import atomic_folder, open_folder, verified
+from transduce.durable.verified import is_nearly_empty
 from transduce.errors import FolderError
 
 
@@ -193,3 +194,60 @@ def test_json_that_could_mean_two_things_is_refused(folder, text, reason):
 def test_bytes_that_are_no_text_are_refused(folder):
     (folder / "manifest.json").write_bytes(b"\xff\xfe{}")
     assert "is no JSON that can be used" in refused(folder)
+
+
+def sparse_file(path, size, parts=(), length=1):
+    """A file with data at some places and holes elsewhere."""
+    with path.open("wb") as file:
+        file.truncate(size)
+        for part in parts:
+            file.seek(part)
+            file.write(b"x" * length)
+    return path
+
+
+def count_no_blocks(monkeypatch):
+    """Make the file system one that says of every file that it takes no room."""
+    look = os.fstat
+
+    def stand_in(descriptor):
+        found = look(descriptor)
+        return os.stat_result(found[:10], {"st_blocks": 0})
+
+    monkeypatch.setattr(verified.os, "fstat", stand_in)
+
+
+def nearly_empty(path):
+    with path.open("rb") as file:
+        file.seek(3)
+        found = is_nearly_empty(file.fileno())
+        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == 3
+    return found
+
+
+@pytest.mark.parametrize("counts_blocks", [True, False])
+def test_a_file_of_holes_is_nearly_empty_and_one_of_bytes_is_not(
+    tmp_path, monkeypatch, counts_blocks
+):
+    if not counts_blocks:
+        count_no_blocks(monkeypatch)
+    assert nearly_empty(sparse_file(tmp_path / "holes", 5 << 30))
+    assert nearly_empty(sparse_file(tmp_path / "parts", 5 << 30, range(0, 5 << 30, 1 << 29)))
+    assert not nearly_empty(sparse_file(tmp_path / "small", 4 << 30))
+    monkeypatch.setattr(verified, "SPARSE_LIMIT", 1 << 20)
+    assert not nearly_empty(sparse_file(tmp_path / "bytes", 1 << 21, [0], 1 << 21))
+    assert not nearly_empty(sparse_file(tmp_path / "half", 1 << 24, [1 << 23], 1 << 23))
+
+
+def test_a_file_of_too_many_parts_is_nearly_empty_if_its_blocks_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(verified, "MOST_EXTENTS", 3)
+    path = sparse_file(tmp_path / "parts", 5 << 30, range(0, 5 << 30, 1 << 29))
+    assert nearly_empty(path)
+    count_no_blocks(monkeypatch)
+    assert not nearly_empty(path)
+
+
+def test_a_sound_file_is_read_where_the_file_system_counts_no_blocks(folder, monkeypatch):
+    count_no_blocks(monkeypatch)
+    monkeypatch.setattr(verified, "SPARSE_LIMIT", 0)
+    assert open_folder(folder, "store").read("b") == b"beta" * 300

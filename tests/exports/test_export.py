@@ -12,7 +12,14 @@ from tests.inference.random_models import SIZES
 import transduce
 from transduce.errors import InputError, SaveError
 from transduce.exports import export as module
-from transduce.exports.proof import compare_programs, make_up_lines, require_proven
+from transduce.exports.proof import (
+    Comparison,
+    Proof,
+    compare_programs,
+    find_why_unproved,
+    make_up_lines,
+    require_proven,
+)
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import EngineOutput
 from transduce.inference.outputs import search_sources
@@ -144,3 +151,28 @@ def test_a_package_that_is_missing_is_named_and_nothing_is_written(tmp_path, mon
         transduce.export(folder, to="argos", output=tmp_path / "out")
     assert refused.value.hint == f"-o {tmp_path / 'out'}.argosmodel"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_proof_without_a_comparable_line_says_that_nothing_was_compared(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    twin = replace(
+        module.TARGETS["ctranslate2"], open_engine=lambda _, member: Twin(member, wrong=1)
+    )
+    monkeypatch.setitem(module.TARGETS, "ctranslate2", twin)
+    lines = ["", "the dog " * 400]
+    found = transduce.export(folder, to="ctranslate2", output=tmp_path / "out", prove=lines)
+    assert found.proof is None
+    assert found.unproved.startswith("twin 1 could load it, but nothing was compared: 2 lines are ")
+    assert found.format_proof() == []
+    assert not (tmp_path / "out" / "proof.json").exists()
+
+
+def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():
+    endless = Comparison(1, 0, 0, None, None, unfinished=3)
+    assert str(endless) == "beam 1: nothing is compared, 3 without an end"
+    assert find_why_unproved(Proof("twin 1", "3 lines", (endless,))) == (
+        "twin 1 could load it, but nothing was compared: 3 outputs have no end"
+    )
+    assert "there are no lines" in find_why_unproved(
+        Proof("twin 1", "0 lines", (replace(endless, unfinished=0),))
+    )

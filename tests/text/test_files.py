@@ -5,6 +5,7 @@ import io
 import lzma
 import os
 import sys
+import tracemalloc
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -217,3 +218,36 @@ def test_reading_can_stop_anywhere(file):
     lines = read_lines(file(b"a\nb\nc\n", ".gz"))
     assert next(lines) == "a"
     del lines  # an open file left behind would be a warning, and warnings are errors here
+
+
+def test_a_chunk_of_a_zst_file_is_small_however_much_it_unpacks_to(file):
+    path = file(b"x" * (1 << 25), ".zst")
+    assert path.stat().st_size < 1 << 12
+    with path.open("rb") as packed:
+        sizes = [len(chunk) for chunk in zstd.unpack_frames(packed)]
+    assert sum(sizes) == 1 << 25
+    assert max(sizes) <= 1 << 24
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_a_line_without_end_is_held_in_memory_once(file, monkeypatch, suffix):
+    most = 1 << 24
+    path = file(b"x" * (most + 5), suffix)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", most)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="line 1: no end of line within 16 MiB"):
+            list(read_lines(path))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most <= peak < {"": 1.3, ".gz": 1.3, ".zst": 2.3}[suffix] * most
+
+
+@pytest.mark.parametrize("length", [-1, 0, 1])
+def test_a_line_about_as_long_as_a_part_is_read_whole(file, monkeypatch, length):
+    monkeypatch.setattr(files, "PART", 10)
+    line = b"x" * (10 + length)
+    assert list(read_lines(file(line + b"\n" + line * 3 + b"\na"))) == [
+        line.decode(), line.decode() * 3, "a"
+    ]  # fmt: skip

@@ -12,8 +12,13 @@ from typing import NoReturn
 import click
 
 from transduce.cli.group import Commands
-from transduce.cli.outcome import TerminalClosed, Terminated, run
-from transduce.cli.standard_streams import detach_from_terminal, replace_closed_streams
+from transduce.cli.outcome import ProcessorTimeSpent, TerminalClosed, Terminated, run
+from transduce.cli.standard_streams import (
+    detach_from_terminal,
+    ignore_absurd_terminal_sizes,
+    replace_closed_streams,
+    use_blocking_streams,
+)
 from transduce.machine.process_settings import use_passive_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -71,7 +76,7 @@ HELP = """Attention Is All You Need, as software: from two text files to a trans
 Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
 transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
 written, 5 training diverged, 6 folder in use, 7 lost a process, 8 not enough memory, 129 terminal
-closed, 130 interrupted, 141 output pipe closed, 143 terminated.
+closed, 130 interrupted, 141 output pipe closed, 143 terminated, 152 processor time spent.
 """
 
 
@@ -94,14 +99,18 @@ def transduce(context: click.Context) -> None:
 def main() -> NoReturn:
     """Run the command line of this process, then exit with the command's exit code."""
     replace_closed_streams()
-    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, io.TextIOWrapper):  # write UTF-8 in every locale
+    use_blocking_streams()
+    ignore_absurd_terminal_sizes()
+    # Write UTF-8 in every locale; on standard output also the bytes of file names that are none.
+    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
-    signal.signal(signal.SIGTERM, terminate)
+    for number in (signal.SIGTERM, signal.SIGXCPU):
+        signal.signal(number, terminate)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
         signal.signal(signal.SIGHUP, terminate)
     code = run(transduce, sys.argv[1:])
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
         signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown
     if "RANK" in os.environ:  # this is one of several processes
         # All output is written. A thread of torch.distributed may still need the interpreter to
@@ -111,7 +120,10 @@ def main() -> NoReturn:
 
 
 def terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise an error on SIGTERM or SIGHUP, so that locks and temporary files are removed."""
+    """Raise an error on SIGTERM, SIGHUP or SIGXCPU: locks and temporary files are removed."""
+    if number == signal.SIGXCPU:
+        signal.signal(number, signal.SIG_IGN)  # the system repeats it every second
+        raise ProcessorTimeSpent
     if number == signal.SIGHUP:
         detach_from_terminal()
         raise TerminalClosed

@@ -14,11 +14,13 @@ from transduce.errors import (
     SaveError,
     TransduceError,
     find_exhaustion,
+    short_repr,
     suggest_names,
 )
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
+NO_TEMPORARY_FOLDER = "No usable temporary directory"
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -26,13 +28,19 @@ COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is press
 class Terminated(KeyboardInterrupt):
     """Raised by SIGTERM, and handled like the KeyboardInterrupt of Ctrl-C."""
 
-    exit_code = 143
+    exit_code, fact = 143, "terminated before it was done"
 
 
 class TerminalClosed(Terminated):
     """Raised by SIGHUP: the terminal was closed, or the connection to it lost."""
 
     exit_code = 129
+
+
+class ProcessorTimeSpent(Terminated):
+    """Raised by SIGXCPU: the process has reached its limit of processor time (`ulimit -t`)."""
+
+    exit_code, fact = 152, "the limit of processor time was reached before it was done"
 
 
 def run(command: click.Command, arguments: Sequence[str]) -> int:
@@ -56,9 +64,13 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
         from click.shell_completion import shell_complete
 
         try:
-            return shell_complete(command, {}, "transduce", COMPLETION, instruction)
+            code = shell_complete(command, {}, "transduce", COMPLETION, instruction)
         except (KeyError, ValueError) as error:  # the shell sets COMP_WORDS and COMP_CWORD
             raise InputError("the shell does not say what to complete", COMPLETION) from error
+        if code:
+            fact = f"{COMPLETION}={short_repr(instruction)} is set, and is not known"
+            raise InputError(fact, f"unset {COMPLETION}; known: bash_source, zsh_source, …")
+        return 0
     with command.make_context("transduce", list(arguments)) as context:
         command.invoke(context)
     return 0
@@ -74,7 +86,7 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
             _print_error(*_describe_usage_error(known))
             return 2
         case Terminated() as end:
-            _print_error("terminated before it was done", RERUN_HINT)
+            _print_error(end.fact, RERUN_HINT)
             return end.exit_code
         case KeyboardInterrupt() | click.Abort():
             _print_error("interrupted before it was done", RERUN_HINT)
@@ -96,6 +108,8 @@ def convert_system_error(error: BaseException) -> BaseException:
         return error
     if error.errno == errno.EBADF:  # such as `> FILE` that was opened for reading
         return SaveError("the output is not open for writing", "look at the redirections")
+    if NO_TEMPORARY_FOLDER in str(error):  # of the module tempfile
+        return SaveError("no folder for temporary files can be written", "name one in TMPDIR")
     if error.errno in FULL:
         hint = "free some disk space and repeat the command"
         return SaveError(f"cannot write: {error.strerror}", hint)

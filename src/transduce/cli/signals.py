@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from transduce.cli.outcome import TerminalClosed, Terminated
+from transduce.cli.outcome import ProcessorTimeSpent, TerminalClosed, Terminated
 from transduce.cli.standard_streams import detach_from_terminal
 from transduce.training.distributed.requests import SignalRequests
 
@@ -19,6 +19,7 @@ ENDS: Mapping[int, type[KeyboardInterrupt]] = {
     signal.SIGINT: KeyboardInterrupt,
     signal.SIGTERM: Terminated,
     signal.SIGHUP: TerminalClosed,
+    signal.SIGXCPU: ProcessorTimeSpent,
 }
 CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finished"
 
@@ -40,7 +41,8 @@ def import_with_signals_deferred(name: str) -> None:
 def ending_signals() -> tuple[signal.Signals, ...]:
     """Return the signals that end a command, without SIGHUP if it is ignored, as under nohup."""
     has_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
-    return (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if has_terminal else ()))
+    hangup = (signal.SIGHUP,) if has_terminal else ()
+    return (signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, *hangup)
 
 
 def die_with_parent(parent: int) -> None:
@@ -60,13 +62,18 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass SIGUSR1 and the first ending signal to `handle`; raise an error at the second one."""
+    """Pass SIGUSR1 and the first ending signal to `handle`; raise an error at the second one.
+
+    The system repeats SIGXCPU every second: only its first one counts.
+    """
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:
         if number != signal.SIGUSR1:
             if number == signal.SIGHUP:
                 detach_from_terminal()
+            if received and (number, received[0]) == (signal.SIGXCPU, signal.SIGXCPU):
+                return
             if received:
                 raise ENDS[number]
             received.append(number)

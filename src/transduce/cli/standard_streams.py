@@ -1,12 +1,15 @@
-"""Substitutes for standard streams that the caller has closed, as `transduce … >&-` does."""
+"""What commands need of their surroundings: open streams that wait, a terminal with a size."""
 
 import io
 import os
+import re
 import select
 import sys
 from typing import final
 
 from transduce.errors import SaveError
+
+TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
 
 
 def replace_closed_streams() -> None:
@@ -26,6 +29,15 @@ def replace_closed_streams() -> None:
         sys.stdout = ClosedOutput()
 
 
+def use_blocking_streams() -> None:
+    """Make standard streams wait for data; without waiting, parts of a line would be whole lines.
+
+    Programs that leave a pipe or a terminal non-blocking pass it on to those that they start.
+    """
+    for number in range(3):
+        os.set_blocking(number, True)
+
+
 def detach_from_terminal() -> None:
     """Discard all later output to the closed terminal, so that writing does not fail."""
     poll = select.poll()
@@ -35,6 +47,13 @@ def detach_from_terminal() -> None:
     for number in (1, 2):
         if number in hung_up or os.isatty(number):
             os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), number)
+
+
+def ignore_absurd_terminal_sizes() -> None:
+    """Remove COLUMNS and LINES from the environment unless they are numbers from 1 to 9999."""
+    for name in ("COLUMNS", "LINES"):
+        if not TERMINAL_SIZE.fullmatch(os.environ.get(name, "")):
+            os.environ.pop(name, None)
 
 
 @final

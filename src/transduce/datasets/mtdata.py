@@ -87,7 +87,12 @@ def resolve_splits(corpus: Corpus) -> Corpus:
 
 def find_index() -> Path:
     """Return the path of the newest index file that mtdata has written on this machine."""
-    folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
+    try:
+        folder = Path(os.environ.get("MTDATA") or "~/.mtdata").expanduser()
+    except RuntimeError as error:  # of a user without a home folder
+        raise InputError(
+            f"mtdata's index is not found: {error}", "name its folder in MTDATA"
+        ) from error
     files = filter(Path.is_file, folder.glob(INDEX))
     found = max(files, key=lambda path: path.stat().st_mtime, default=None)
     if found is None:

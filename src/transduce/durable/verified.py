@@ -1,5 +1,6 @@
 """Reading of folders with a manifest: a file is used only if its sha256 equals the listed one."""
 
+import errno
 import hashlib
 import os
 import re
@@ -18,6 +19,7 @@ from transduce.errors import FolderError, TransduceError, find_exhaustion
 MANIFEST_LIMIT = 1 << 20
 BLOCK = 1 << 20
 SPARSE_LIMIT = 1 << 32
+MOST_EXTENTS = 10_000  # parts of a sparse file that are looked at
 REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
 SHA256 = re.compile(r"[0-9a-f]{64}")
 PERMISSION = "it may be sound, but you may not read it: look at its permissions and its owner"
@@ -228,18 +230,45 @@ def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
 
     Of a sparse file the disk holds next to nothing, but to hash a terabyte of zeros takes minutes.
     """
-    found = os.fstat(stream.fileno())
-    if found.st_size != entry.size:
-        fact = f"is not as it was written: expected {entry.size:,} bytes, found {found.st_size:,}"
+    found = os.fstat(stream.fileno()).st_size
+    if found != entry.size:
+        fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
         raise FolderError(f"{fact} (expected sha256 {entry.sha256})", AGAIN, file=path)
-    if is_nearly_empty(found):
+    if is_nearly_empty(stream.fileno()):
         fact = f"has {entry.size:,} bytes, of which the disk holds less than a thousandth"
         raise FolderError(fact, AGAIN, file=path)
 
 
-def is_nearly_empty(found: os.stat_result) -> bool:
-    """Return whether of a file over 4 GiB the disk holds less than a thousandth, the rest holes."""
-    return found.st_size > SPARSE_LIMIT and found.st_blocks * 512 < found.st_size >> 10
+def is_nearly_empty(descriptor: int) -> bool:
+    """Return whether an open file over 4 GiB consists of holes but for less than a thousandth."""
+    found = os.fstat(descriptor)
+    least = found.st_size >> 10
+    if found.st_size <= SPARSE_LIMIT or found.st_blocks * 512 >= least:
+        return False
+    position = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        return has_less_data(descriptor, least, counts_blocks=found.st_blocks > 0)
+    finally:
+        os.lseek(descriptor, position, os.SEEK_SET)
+
+
+def has_less_data(descriptor: int, least: int, *, counts_blocks: bool) -> bool:
+    """Return whether an open file has fewer than `least` bytes outside of holes.
+
+    Some file systems count no blocks for any file, so holes are looked for. In a file of very many
+    parts that search ends early, and the answer is whether the file system does count blocks.
+    """
+    stored = end = 0
+    for _ in range(MOST_EXTENTS):
+        try:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+            end = os.lseek(descriptor, start, os.SEEK_HOLE)
+        except OSError as error:
+            return error.errno == errno.ENXIO  # nothing but holes up to the end
+        stored += end - start
+        if stored >= least:
+            return False
+    return counts_blocks
 
 
 def require_sha256(path: Path, entry: Entry, found: str) -> None:

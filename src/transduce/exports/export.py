@@ -9,7 +9,14 @@ from typing import Any, final
 from transduce.durable import FolderWriter, atomic_file, atomic_folder, to_json
 from transduce.durable.folder import require_absent
 from transduce.errors import InputError, suggest_names
-from transduce.exports.proof import LINES, Proof, compare_programs, make_up_lines, require_proven
+from transduce.exports.proof import (
+    LINES,
+    Proof,
+    compare_programs,
+    find_why_unproved,
+    make_up_lines,
+    require_proven,
+)
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import Target
 from transduce.exports.to_argos import ARGOS
@@ -34,7 +41,7 @@ class Export:
     path: Path
     target: str
     differences: tuple[str, ...]  # sentences on what the other program does differently
-    proof: Proof | None  # the compared outputs; None if the other program is not installed
+    proof: Proof | None  # the compared outputs; None if no output could be compared
     unproved: str = ""  # the reason if `proof` is None
 
     def as_json(self) -> dict[str, Any]:
@@ -164,7 +171,7 @@ def write_files(job: ExportJob, writer: FolderWriter) -> None:
 
 
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
-    """Compare an exported folder's outputs with ours, or return why nothing here can run it."""
+    """Compare an exported folder's outputs with ours, or return why nothing could be compared."""
     target, model, lines = job.target, job.model, job.lines
     try:
         engine = target.open_engine(writer.folder, model)
@@ -172,6 +179,6 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
         fact = f"{error.name} is not installed here, so the export is not proved"
         return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"
-    return compare_programs(
-        model, engine, make_up_lines(model) if lines is None else lines, text
-    ), ""
+    proof = compare_programs(model, engine, make_up_lines(model) if lines is None else lines, text)
+    why = find_why_unproved(proof)
+    return (None, f"{why}: --prove FILE names other lines") if why else (proof, "")

@@ -34,6 +34,8 @@ class Comparison:
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
+        if not self.lines:
+            return f"beam {self.beam}: nothing is compared{unfinished}"
         known = (
             ""
             if self.largest_difference is None
@@ -137,6 +139,19 @@ def translate(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hyp
     """Return a model's best hypothesis for each source of token ids, without a length penalty."""
     search = replace(model.recipe.search, beam=beam, penalty="none")
     return [found[0] for found in search_sources((model.transformer,), sources, search, 1)]
+
+
+def find_why_unproved(proof: Proof) -> str:
+    """Return why a comparison proves nothing: no greedy output could be compared; else ""."""
+    greedy = proof.comparisons[0]
+    if greedy.lines:
+        return ""
+    counts = [
+        f"{proof.left_out:,} lines are empty or too long for one search" * bool(proof.left_out),
+        f"{greedy.unfinished:,} outputs have no end" * bool(greedy.unfinished),
+    ]
+    reason = ", ".join(filter(None, counts)) or "there are no lines"
+    return f"{proof.engine} could load it, but nothing was compared: {reason}"
 
 
 def require_proven(proof: Proof) -> None:

@@ -18,7 +18,7 @@ def available_cpus() -> int:
 def omp_num_threads() -> float:
     """Return the value of OMP_NUM_THREADS, or infinity if it is not set to a whole number."""
     text = os.environ.get("OMP_NUM_THREADS", "")
-    return float(text) if text.isascii() and text.isdigit() and int(text) else math.inf
+    return float(text) if text.isascii() and text.isdigit() and float(text) else math.inf
 
 
 def cgroup_cpu_quota() -> float:

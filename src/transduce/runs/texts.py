@@ -225,10 +225,10 @@ def hash_file(path: Path) -> str:
     """Return the sha256 of a file's bytes."""
     require_file(path)
     try:
-        if is_nearly_empty(path.stat()):
-            fact = "is a sparse file: the disk holds less than a thousandth of its bytes"
-            raise InputError(fact, "copy the text again", file=path)
         with path.open("rb") as file:
+            if is_nearly_empty(file.fileno()):
+                fact = "is a sparse file: the disk holds less than a thousandth of its bytes"
+                raise InputError(fact, "copy the text again", file=path)
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(

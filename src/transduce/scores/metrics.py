@@ -16,6 +16,7 @@ from transduce.scores.spans.metric import (
     extract_accuracy_counts,
     extract_span_counts,
 )
+from transduce.scores.ter_limit import require_lines_short_enough_for_ter
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -185,6 +186,14 @@ METRICS = {
     "ter": Metric(
         "TER",
         "edits to the reference a word; lower is better",
+        build_ter,
+        extract_ter_counts,
+        require_lines_short_enough_for_ter,
+        higher_is_better=False,
+    ),
+    "ter-any-length": Metric(
+        "TER",
+        "the same for lines of over about 2,000 words, too: may take gigabytes and hours",
         build_ter,
         extract_ter_counts,
         higher_is_better=False,

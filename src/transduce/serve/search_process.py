@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.errors import TransduceError
+from transduce.inference.worker_processes import block_interrupts
 from transduce.serve.messages import Answer, Order, Ready, Unloadable
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def start_search_process(load: Load) -> tuple["Connection[Order, Answer]", BaseP
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=run_search_process, args=(theirs, load), daemon=True)
-    process.start()
+    with block_interrupts():
+        process.start()
     theirs.close()  # so that the end of either process closes the pipe
     return ours, process
 

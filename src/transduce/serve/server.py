@@ -174,18 +174,20 @@ async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) 
 
 @contextmanager
 def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
-    """Call `act` at SIGINT, SIGTERM or SIGHUP during a with block; only in the main thread."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    """Call `act` at a signal that ends the server, in a with block; only in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
+    before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         loop.add_signal_handler(number, act)
     try:
         yield
     finally:
-        for number in numbers:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 def find_address(listener: socket.socket) -> str:

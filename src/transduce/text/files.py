@@ -24,6 +24,7 @@ from transduce.text.zstd import open_zstd
 
 # Bounds memory: a file without a newline in 64 MiB is not text and is refused.
 MAX_LINE_BYTES = 1 << 26
+PART = 1 << 20
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
@@ -137,11 +138,24 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
     refuses.
     """
     mark = codecs.BOM_UTF8
-    while raw := file.readline(MAX_LINE_BYTES):
+    while raw := read_line(file):
         raw = raw.removeprefix(mark)
         mark = b""
         if raw:  # empty if the file holds only a byte-order mark, which is not a line
             yield raw
+
+
+def read_line(file: io.BufferedIOBase) -> bytes:
+    """Return the next line of a byte stream with its newline, or its first `MAX_LINE_BYTES`."""
+    part = file.readline(min(PART, MAX_LINE_BYTES))
+    if part.endswith(b"\n") or len(part) < PART:
+        return part
+    line = io.BytesIO()  # grows in place, whereas `readline` joins parts and so needs twice as much
+    while part:
+        line.write(part)
+        at_end = part.endswith(b"\n")
+        part = b"" if at_end else file.readline(min(PART, MAX_LINE_BYTES - line.tell()))
+    return line.getvalue()
 
 
 def decode_line(raw: bytes, name: str, number: int) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from transduce.errors import InputError
 
-# Compressed bytes read at once: few, because a damaged file can unpack to 30,000 times as many.
-CHUNK = 1 << 12
+# Compressed bytes unpacked at once: few, because four of them can become 128 KiB.
+CHUNK = 1 << 9
 
 
 def open_zstd(path: Path) -> io.BufferedIOBase:
@@ -38,10 +38,12 @@ class ZstdStream(io.RawIOBase):
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with unpacked bytes and return their number, 0 at the end of the file."""
         while not self.ready:
+            self.ready = memoryview(b"")  # frees the chunk before the next one is unpacked
             chunk = next(self.chunks, None)
             if chunk is None:
                 return 0
             self.ready = memoryview(chunk)
+            del chunk
         count = min(len(into), len(self.ready))
         into[:count] = self.ready[:count]
         self.ready = self.ready[count:]

@@ -23,7 +23,8 @@ POLL_SECONDS = 0.05
 FOLDER = "transduce-launcher-"  # how the name of a temporary folder begins
 GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
-SHARED_ENDS = (0, 5, 129, 130, 143)  # exit codes that all processes have if one process has them
+# exit codes that all processes have if one process has them
+SHARED_ENDS = (0, 5, 129, 130, 143, 152)
 # exit codes with which rank 0 ends after printing the reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 RESUME_HINT = (

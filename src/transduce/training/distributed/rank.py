@@ -1,12 +1,14 @@
 """The rank of this process in data-parallel training, read from the environment."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 
+COUNT = re.compile("[0-9]{1,9}")
 RENDEZVOUS = "TRANSDUCE_RENDEZVOUS"  # set by our launcher: the path of the rendezvous file
 PARENT = "TRANSDUCE_PARENT"  # set by our launcher: its process id
 TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # set by torchrun
@@ -63,6 +65,7 @@ class ProcessRank:
 def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
     """Return an environment variable as an integer; raise InputError unless it is 0 or more."""
     text = environment.get(name, str(default))
-    if not text.isascii() or not text.isdigit():
-        raise InputError(f"{name} is {text!r} in the environment", "torchrun sets it to a number")
+    if not COUNT.fullmatch(text):
+        fact = f"{name} is {short_repr(text)} in the environment"
+        raise InputError(fact, "torchrun sets it to a number")
     return int(text)

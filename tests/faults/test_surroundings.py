@@ -1,0 +1,160 @@
+"""What the surroundings of a process do to it: environment variables, streams, limits, signals."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from transduce.cli import display
+from transduce.cli.main import transduce as command
+from transduce.cli.outcome import ProcessorTimeSpent, run
+from transduce.cli.signals import signals_as_requests
+from transduce.cli.standard_streams import ignore_absurd_terminal_sizes
+from transduce.datasets.cache import cache_folder
+from transduce.datasets.mtdata import find_index
+from transduce.errors import InputError
+from transduce.machine.cpus import omp_num_threads
+from transduce.training.distributed.rank import ProcessRank
+
+MANY_DIGITS = "9" * 5_000
+
+
+def transduce(*arguments: object, **options) -> "subprocess.CompletedProcess[bytes]":
+    """Run the command in a process of its own."""
+    typed = [sys.executable, "-m", "transduce", *map(str, arguments)]
+    options["env"] = os.environ | options.get("env", {})
+    return subprocess.run(typed, capture_output=True, check=False, **options)
+
+
+@pytest.mark.parametrize("columns", ["0", "-5", "²", "1e3", "1000000000", MANY_DIGITS, ""])
+def test_a_terminal_of_an_absurd_size_counts_as_one_without_a_size(monkeypatch, columns):
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.setenv(name, columns)
+    ignore_absurd_terminal_sizes()
+    assert "COLUMNS" not in os.environ
+    assert "LINES" not in os.environ
+    assert 0 < display.build_console().width < 10_000
+
+
+def test_a_terminal_of_a_usual_size_keeps_it(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "132")
+    ignore_absurd_terminal_sizes()
+    assert display.build_console().width == 132
+
+
+@pytest.mark.parametrize("threads", [MANY_DIGITS, "0", "²", "abc"])
+def test_an_absurd_number_of_threads_is_no_limit(monkeypatch, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    assert omp_num_threads() == float("inf")
+
+
+@pytest.mark.parametrize("rank", [MANY_DIGITS, "²", "-1", ""])
+def test_an_absurd_rank_is_refused_in_a_sentence(rank):
+    with pytest.raises(InputError, match="RANK is ") as error:
+        ProcessRank.from_environment({"RANK": rank, "WORLD_SIZE": "2"})
+    assert len(error.value.fact) < 200
+
+
+@pytest.fixture
+def homeless(monkeypatch):
+    """A user without a home folder."""
+
+    def fail(_):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", classmethod(fail))
+    monkeypatch.setattr(Path, "expanduser", fail)
+    for name in ("TRANSDUCE_CACHE", "XDG_CACHE_HOME", "MTDATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("homeless")
+def test_a_user_without_a_home_is_asked_for_folders():
+    with pytest.raises(InputError, match="this user has no home folder") as error:
+        cache_folder()
+    assert "TRANSDUCE_CACHE" in error.value.hint
+    with pytest.raises(InputError, match="index is not found") as error:
+        find_index()
+    assert "MTDATA" in error.value.hint
+
+
+def test_a_relative_cache_folder_is_ignored_as_its_standard_says(monkeypatch):
+    monkeypatch.delenv("TRANSDUCE_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "x/y")
+    assert cache_folder() == Path.home() / ".cache" / "transduce"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x/y")
+    assert cache_folder() == Path("/x/y/transduce")
+
+
+@pytest.mark.parametrize("instruction", ["bogus", "_", "tcsh_source"])
+def test_an_unknown_instruction_of_completion_has_a_sentence(capsys, monkeypatch, instruction):
+    monkeypatch.setenv("_TRANSDUCE_COMPLETE", instruction)
+    assert run(command, []) == 2
+    assert "error: _TRANSDUCE_COMPLETE=" in capsys.readouterr().err
+
+
+def test_without_any_folder_for_temporary_files_there_is_a_sentence(capsys, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nonexistent"])
+    monkeypatch.setattr(display, "print_result", lambda _: tempfile.mkdtemp())
+    assert run(command, ["recipes"]) == 4
+    assert "error: no folder for temporary files can be written\nhint: name one in TMPDIR" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_name_that_is_no_utf_8_is_written_with_its_bytes():
+    program = "import sys; from transduce.cli import main, display; import click\n"
+    program += "@click.command()\ndef show(): display.print_result(sys.argv[0])\n"
+    program += "main.transduce = show; sys.argv = ['a\\udcffb']; main.main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"a\xffb\n")
+
+
+def test_ctrl_c_while_the_command_line_is_loaded_leaves_no_traceback(tmp_path):
+    (tmp_path / "click.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+    done = transduce(
+        "recipes", env={"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+
+
+def test_spent_processor_time_ends_a_command_with_a_sentence(tmp_path):
+    (tmp_path / "many").write_bytes(b"the dog sees a big house.\n" * 100_000)
+    limited = ["prlimit", "--cpu=1:20", sys.executable, "-m", "transduce", "score", "many", "many"]
+    done = subprocess.run(limited, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 152
+    assert done.stderr.startswith(b"error: the limit of processor time was reached before it was")
+
+
+def test_processor_time_that_is_spent_in_training_asks_for_a_stop_once():
+    said: list[str] = []
+    with signals_as_requests(said.append) as requests:
+        for _ in range(3):  # the system repeats it every second
+            signal.raise_signal(signal.SIGXCPU)
+        assert (requests.stop_signal, len(said)) == (signal.SIGXCPU, 1)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert ProcessorTimeSpent.exit_code == 128 + signal.SIGXCPU
+
+
+def test_a_pipe_that_does_not_wait_is_read_to_its_end():
+    reads, writes = os.pipe()
+    os.set_blocking(reads, False)
+    program = "import sys; from transduce.text.files import read_lines\n"
+    program += "from transduce.cli.standard_streams import use_blocking_streams\n"
+    program += "use_blocking_streams(); print(list(read_lines('-')))"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=reads, stdout=subprocess.PIPE
+    ) as process:
+        for part in (b"a d", b"og\nruns\n"):
+            time.sleep(0.2)
+            os.write(writes, part)
+        os.close(writes)
+        assert process.communicate()[0] == b"['a dog', 'runs']\n"
+    os.close(reads)
