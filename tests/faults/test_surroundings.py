@@ -158,3 +158,16 @@ def test_a_pipe_that_does_not_wait_is_read_to_its_end():
         os.close(writes)
         assert process.communicate()[0] == b"['a dog', 'runs']\n"
     os.close(reads)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_standard_error_changes_no_exit_code():
+    program = "from transduce.cli import main, display; import click, sys\n"
+    program += "@click.command()\ndef show(): display.print_message('one'); "
+    program += "display.print_message('two'); display.print_result('done')\n"
+    program += "main.transduce = show; sys.argv = ['x']; main.main()"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=full, check=False
+        )
+    assert (done.returncode, done.stdout) == (0, b"done\n")

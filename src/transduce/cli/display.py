@@ -1,5 +1,6 @@
 """Print to the terminal: results on standard output, everything else on standard error."""
 
+import errno
 import json
 import os
 import select
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from transduce.scores.bootstrap import Comparison
 
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
 
 def build_console() -> "Console":
     """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb."""
@@ -30,8 +33,17 @@ def print_result(line: str) -> None:
 
 
 def print_message(line: str) -> None:
-    """Print a message, warning or error on standard error, with control characters escaped."""
-    print(escape_controls(line), file=sys.stderr, flush=True)
+    """Print a message, warning or error on standard error, with control characters escaped.
+
+    Where standard error cannot be written, as on a full disk, messages are dropped: neither a
+    training nor an exit code depends on them.
+    """
+    try:
+        print(escape_controls(line), file=sys.stderr, flush=True)
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
 
 
 def print_note(line: str) -> None:
