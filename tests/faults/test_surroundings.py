@@ -171,3 +171,11 @@ def test_a_full_disk_behind_standard_error_changes_no_exit_code():
             [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=full, check=False
         )
     assert (done.returncode, done.stdout) == (0, b"done\n")
+
+
+def test_an_error_that_nobody_reads_keeps_its_exit_code():
+    reads, writes = os.pipe()
+    os.close(reads)
+    typed = [sys.executable, "-m", "transduce", "recipes", "show", "nothing"]
+    assert subprocess.run(typed, stderr=writes, check=False).returncode == 2
+    os.close(writes)

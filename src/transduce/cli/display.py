@@ -43,7 +43,12 @@ def print_message(line: str) -> None:
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
+        discard_messages()
+
+
+def discard_messages() -> None:
+    """Discard all later output to standard error, and what is buffered, so that none fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
 
 
 def print_note(line: str) -> None:

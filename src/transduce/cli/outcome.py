@@ -120,10 +120,13 @@ def convert_system_error(error: BaseException) -> BaseException:
 
 
 def _print_error(fact: str, hint: str) -> None:
-    """Print what is wrong (`fact`) and the hint, if there is one, on standard error."""
-    display.print_message(f"error: {fact}")
-    if hint:
-        display.print_message(f"hint: {hint}")
+    """Print what is wrong (`fact`) and the hint on standard error, unless nobody reads it."""
+    try:
+        display.print_message(f"error: {fact}")
+        if hint:
+            display.print_message(f"hint: {hint}")
+    except BrokenPipeError:
+        display.discard_messages()
 
 
 def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
