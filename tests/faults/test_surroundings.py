@@ -6,19 +6,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from transduce.cli import display
 from transduce.cli.main import transduce as command
-from transduce.cli.outcome import ProcessorTimeSpent, run
+from transduce.cli.outcome import ProcessorTimeSpent, Terminated, run
 from transduce.cli.signals import signals_as_requests
 from transduce.cli.standard_streams import ignore_absurd_terminal_sizes
+from transduce.cli.workers import ProcessOptions, launch_and_wait
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.mtdata import find_index
 from transduce.errors import InputError
 from transduce.machine.cpus import omp_num_threads
+from transduce.training.distributed import launcher
+from transduce.training.distributed.launcher import ProcessSupervisor
 from transduce.training.distributed.rank import ProcessRank
 
 MANY_DIGITS = "9" * 5_000
@@ -179,3 +184,15 @@ def test_an_error_that_nobody_reads_keeps_its_exit_code():
     typed = [sys.executable, "-m", "transduce", "recipes", "show", "nothing"]
     assert subprocess.run(typed, stderr=writes, check=False).returncode == 2
     os.close(writes)
+
+
+def test_a_signal_that_kills_a_process_at_its_start_is_the_end_of_the_launcher(monkeypatch):
+    with subprocess.Popen(["sleep", "99"]) as process:
+        supervisor = ProcessSupervisor([process])
+        supervisor.forward_signal(signal.SIGTERM)
+        assert supervisor.wait(1) == -signal.SIGTERM
+    found = nullcontext(SimpleNamespace(forward_signal=None, wait=lambda _: -signal.SIGTERM))
+    monkeypatch.setattr(launcher, "launch_processes", lambda _: found)
+    options = ProcessOptions(rank=ProcessRank(), workers=2, exact=False, lost_after=1)
+    with pytest.raises(Terminated):
+        launch_and_wait(options)

@@ -86,14 +86,17 @@ def training_process_options(command: Callable[..., None]) -> Callable[..., None
 
 def launch_and_wait(options: ProcessOptions) -> int:
     """Start the worker processes, forward signals to them, and return their exit code."""
-    from transduce.cli.signals import handle_signals
+    from transduce.cli.signals import ENDS, handle_signals
     from transduce.training.distributed.launcher import launch_processes
 
     with (
         launch_processes(options.workers) as processes,
         handle_signals(processes.forward_signal),
     ):
-        return processes.wait(options.lost_after)
+        code = processes.wait(options.lost_after)
+    if -code in ENDS:
+        raise ENDS[-code]
+    return code
 
 
 @contextmanager

@@ -72,14 +72,18 @@ class ProcessSupervisor:
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
+        self.forwarded: set[int] = set()
 
     def forward_signal(self, number: int) -> None:
         """Send a signal to rank 0, which shares it with the other ranks."""
+        if number != signal.SIGUSR1:  # that one ends nothing
+            self.forwarded.add(number)
         self.processes[0].send_signal(number)
 
     def wait(self, lost_after: float) -> int:
         """Wait for rank 0 and return its exit code; raise LostProcessError if a process was lost.
 
+        The code is -N if rank 0 was killed by forwarded signal N, which it did not yet handle.
         The other processes notice a loss and end within `lost_after` seconds, or are killed.
         """
         rank_0, healthy_at = self.processes[0], time.monotonic()
@@ -89,7 +93,7 @@ class ProcessSupervisor:
             if now - healthy_at > lost_after + GRACE_SECONDS:
                 break
             time.sleep(POLL_SECONDS)
-        if code in EXPLAINED_ENDS:
+        if code in EXPLAINED_ENDS or (code is not None and -code in self.forwarded):
             return code
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
