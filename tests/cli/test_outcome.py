@@ -107,6 +107,7 @@ def test_our_own_faults_keep_their_traceback_and_say_what_to_do(call):
 
 INTERRUPTED = "error: interrupted before it was done\n"
 TERMINATED = "error: terminated before it was done\n"
+SPENT = "error: the limit of processor time was reached before it was done\n"
 HINT = "hint: the same command starts again; a run or a prepared corpus resumes from what is "
 
 
@@ -225,6 +226,7 @@ LISTENING = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
 SIGNALS = [(signal.SIGINT, 130, INTERRUPTED)] + [
     (number, 128 + number, TERMINATED) for number in (signal.SIGTERM, signal.SIGHUP)
 ]
+SIGNALS.append((signal.SIGXCPU, 152, SPENT))
 
 
 @pytest.mark.parametrize(("number", "code", "fact"), SIGNALS)

@@ -129,14 +129,6 @@ def test_ctrl_c_while_the_command_line_is_loaded_leaves_no_traceback(tmp_path):
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
-def test_spent_processor_time_ends_a_command_with_a_sentence(tmp_path):
-    (tmp_path / "many").write_bytes(b"the dog sees a big house.\n" * 100_000)
-    limited = ["prlimit", "--cpu=1:20", sys.executable, "-m", "transduce", "score", "many", "many"]
-    done = subprocess.run(limited, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 152
-    assert done.stderr.startswith(b"error: the limit of processor time was reached before it was")
-
-
 def test_processor_time_that_is_spent_in_training_asks_for_a_stop_once():
     said: list[str] = []
     with signals_as_requests(said.append) as requests:
@@ -190,9 +182,9 @@ def test_a_signal_that_kills_a_process_at_its_start_is_the_end_of_the_launcher(m
     with subprocess.Popen(["sleep", "99"]) as process:
         supervisor = ProcessSupervisor([process])
         supervisor.forward_signal(signal.SIGTERM)
-        assert supervisor.wait(1) == -signal.SIGTERM
+        assert supervisor.wait(1.0) == -signal.SIGTERM
     found = nullcontext(SimpleNamespace(forward_signal=None, wait=lambda _: -signal.SIGTERM))
     monkeypatch.setattr(launcher, "launch_processes", lambda _: found)
-    options = ProcessOptions(rank=ProcessRank(), workers=2, exact=False, lost_after=1)
+    options = ProcessOptions(rank=ProcessRank(), workers=2, exact=False, lost_after=1.0)
     with pytest.raises(Terminated):
         launch_and_wait(options)
