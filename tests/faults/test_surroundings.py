@@ -188,3 +188,8 @@ def test_a_signal_that_kills_a_process_at_its_start_is_the_end_of_the_launcher(m
     options = ProcessOptions(rank=ProcessRank(), workers=2, exact=False, lost_after=1.0)
     with pytest.raises(Terminated):
         launch_and_wait(options)
+
+
+def test_forced_colours_make_no_terminal_of_a_file(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert not display.build_console().is_terminal

@@ -1,5 +1,6 @@
 """Under load, over capacity, when clients leave and searches end: nothing crossed, nothing lost."""
 
+import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,6 +15,7 @@ from tests.serve.running import running_server
 from transduce.errors import FolderError, InputError
 from transduce.serve import dispatcher
 from transduce.serve.limits import Limits
+from transduce.serve.search_client import SearchClient
 
 WORDS = " ".join(LINES).replace(".", "").split()
 
@@ -227,3 +229,15 @@ def test_a_port_in_use_is_refused():
         second = running_server(load_back, port=client.port)
         with pytest.raises(InputError, match="cannot be used"), second:
             pass
+
+
+def test_a_search_that_ends_after_its_start_was_cancelled_is_no_fault():
+    async def lose() -> None:
+        found = dispatcher.Dispatcher(load_nothing, FakeSearch(), 1)
+        client = SearchClient.__new__(SearchClient)
+        found.starting[client] = asyncio.get_running_loop().create_future()
+        found.starting[client].cancel()  # as Ctrl-C does while a model is loaded
+        found.handle_loss(client)
+        assert not found.starting
+
+    asyncio.run(lose())

@@ -21,10 +21,20 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def build_console() -> "Console":
-    """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb."""
+    """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb.
+
+    FORCE_COLOR, which many build servers set, does not make a terminal of a file.
+    """
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return Console(
+        stderr=True,
+        force_terminal=None if sys.stderr.isatty() else False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
 
 
 def print_result(line: str) -> None:

@@ -202,7 +202,9 @@ class Dispatcher:
         """Queue the sentences of an ended process again, and start another process in its place."""
         if client in self.starting:
             fact = "a search process ended while it loaded the model"
-            self.starting.pop(client).set_exception(LostProcessError(fact, "is there memory?"))
+            starting = self.starting.pop(client)
+            if not starting.cancelled():  # as by Ctrl-C, which ends both processes
+                starting.set_exception(LostProcessError(fact, "is there memory?"))
             return
         for number in sorted(self.clients.pop(client, ()), reverse=True):
             assignment = self.assigned.pop(number)

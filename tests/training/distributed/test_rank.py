@@ -35,3 +35,26 @@ def test_a_rank_without_a_rendezvous_is_refused():
 def test_a_rank_that_is_no_number_is_refused():
     with pytest.raises(InputError, match=r"RANK is '-1' in the environment"):
         ProcessRank.from_environment({"RANK": "-1", "WORLD_SIZE": "2"})
+
+
+@pytest.mark.parametrize(
+    ("variables", "fact"),
+    [
+        ({"RANK": "0", "WORLD_SIZE": "0"}, "RANK is 0 and WORLD_SIZE is 0"),
+        ({"RANK": "2", "WORLD_SIZE": "2"}, "RANK is 2 and WORLD_SIZE is 2"),
+        (
+            {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "2"},
+            "LOCAL_RANK is 3 and LOCAL_WORLD",
+        ),
+    ],
+)
+def test_a_rank_among_too_few_processes_is_refused(variables, fact):
+    with pytest.raises(InputError, match=fact):
+        ProcessRank.from_environment(variables)
+
+
+@pytest.mark.parametrize("port", [None, "", "abc", "0", "65536", "9" * 5_000, "²"])
+def test_a_rendezvous_without_a_port_is_refused(port):
+    variables = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+    with pytest.raises(InputError, match="MASTER_PORT is "):
+        ProcessRank.from_environment(variables | ({} if port is None else {"MASTER_PORT": port}))

@@ -40,12 +40,12 @@ class ProcessRank:
             read_count(environment, name, default)
             for name, default in zip(TORCHRUN, (0, 1, 0, 1), strict=True)
         )
+        require_below(rank, world_size, ("RANK", "WORLD_SIZE"))
+        if "LOCAL_WORLD_SIZE" in environment:  # some programs set LOCAL_RANK alone
+            require_below(local_rank, local_size, ("LOCAL_RANK", "LOCAL_WORLD_SIZE"))
         rendezvous_file = environment.get(RENDEZVOUS)
-        if world_size > 1 and not rendezvous_file and "MASTER_ADDR" not in environment:
-            raise InputError(
-                "RANK and WORLD_SIZE are in the environment, and MASTER_ADDR is not",
-                "start by torchrun, or by --workers on one machine",
-            )
+        if world_size > 1 and not rendezvous_file:
+            require_master(environment)
         return ProcessRank(
             rank=rank,
             world_size=world_size,
@@ -60,6 +60,23 @@ class ProcessRank:
         counts = (self.rank, self.world_size, self.local_rank, self.local_size)
         variables = dict(zip(TORCHRUN, map(str, counts), strict=True))
         return variables | {RENDEZVOUS: str(self.rendezvous_file), PARENT: str(self.parent)}
+
+
+def require_below(number: int, count: int, names: tuple[str, str]) -> None:
+    """Raise InputError unless a rank is below the number of processes; `names` are of variables."""
+    if number >= count:
+        fact = f"{names[0]} is {number} and {names[1]} is {count} in the environment"
+        raise InputError(fact, "ranks count from 0: unset both, or start by torchrun")
+
+
+def require_master(environment: Mapping[str, str]) -> None:
+    """Raise InputError unless MASTER_ADDR is set, and MASTER_PORT to a port."""
+    hint = "start by torchrun, or by --workers on one machine"
+    if "MASTER_ADDR" not in environment:
+        raise InputError("RANK and WORLD_SIZE are in the environment, and MASTER_ADDR is not", hint)
+    port = environment.get("MASTER_PORT", "")
+    if not COUNT.fullmatch(port) or not 0 < int(port) < 1 << 16:
+        raise InputError(f"MASTER_PORT is {short_repr(port)} in the environment, no port", hint)
 
 
 def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
