@@ -183,7 +183,7 @@ def test_a_signal_that_kills_a_process_at_its_start_is_the_end_of_the_launcher(m
         supervisor = ProcessSupervisor([process])
         supervisor.forward_signal(signal.SIGTERM)
         assert supervisor.wait(1.0) == -signal.SIGTERM
-    found = nullcontext(SimpleNamespace(forward_signal=None, wait=lambda _: -signal.SIGTERM))
+    found = nullcontext(SimpleNamespace(forward_signal=print, wait=lambda _: -signal.SIGTERM))
     monkeypatch.setattr(launcher, "launch_processes", lambda _: found)
     options = ProcessOptions(rank=ProcessRank(), workers=2, exact=False, lost_after=1.0)
     with pytest.raises(Terminated):
