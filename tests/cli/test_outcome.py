@@ -223,10 +223,9 @@ main.main()
 LISTENING = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
 
 
-SIGNALS = [(signal.SIGINT, 130, INTERRUPTED)] + [
+SIGNALS = [(signal.SIGINT, 130, INTERRUPTED), (signal.SIGXCPU, 152, SPENT)] + [
     (number, 128 + number, TERMINATED) for number in (signal.SIGTERM, signal.SIGHUP)
 ]
-SIGNALS.append((signal.SIGXCPU, 152, SPENT))
 
 
 @pytest.mark.parametrize(("number", "code", "fact"), SIGNALS)
