@@ -3,12 +3,14 @@
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import transduce
 
 HEAVY = {"torch", "numpy", "tokenizers", "sacrebleu", "rich", "safetensors"}
+GOLDEN = Path(__file__).parents[1] / "golden/format-1"
 PROBE = """
 import sys
 from transduce.cli.main import transduce
@@ -38,6 +40,23 @@ def test_it_answers_without_heavy_libraries(arguments):
     )
     assert "transduce.cli.main" in ended.stderr.split()
     assert HEAVY & set(ended.stderr.split()) == set()
+
+
+@pytest.mark.parametrize("folder", ["run", "byte-pair", "parsing-words"])
+def test_a_folder_is_verified_without_torch(folder):
+    probe = [sys.executable, "-c", PROBE, "verify", GOLDEN / folder]
+    ended = subprocess.run(probe, capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith(f"good  {GOLDEN / folder}")
+    assert "transduce.runs.verify" in ended.stderr.split()
+    assert "torch" not in ended.stderr.split()
+
+
+def test_a_text_is_prepared_by_a_named_recipe_without_torch(tmp_path):
+    text = ["--set", "data.max_pairs=40", "-o", tmp_path / "store"]
+    probe = [sys.executable, "-c", PROBE, "prepare", "toy-copy", *text]
+    ended = subprocess.run(probe, capture_output=True, text=True, check=True)
+    assert "train: 40 pairs read" in ended.stderr
+    assert "torch" not in ended.stderr.split()
 
 
 def test_the_package_knows_its_version():

@@ -17,9 +17,9 @@ from transduce.durable import (
     to_json,
 )
 from transduce.errors import FolderError
-from transduce.runs.average import read_data_facts
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.resume_point import require_adam_state
+from transduce.runs.run_files import read_data_facts
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.callbacks import TrainingCallbacks
 

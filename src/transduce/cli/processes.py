@@ -95,7 +95,7 @@ def computes_on_cpu() -> bool:
 
 def weight_bytes(folders: Sequence[Path]) -> int:
     """Return the sum of the sizes in bytes of each model folder's largest weight file."""
-    from transduce.checkpoint.model_folder import WEIGHTS
+    from transduce.checkpoint.model_files import WEIGHTS
 
     sizes = ([file.stat().st_size for file in folder.rglob(WEIGHTS)] for folder in folders)
     return sum(max(own, default=0) for own in sizes)

@@ -17,16 +17,13 @@ from transduce.checkpoint import (
     read_run,
     save_model,
 )
-from transduce.checkpoint.model_folder import KIND, open_model_folder
+from transduce.checkpoint.model_files import KIND, open_model_folder
 from transduce.checkpoint.resume import STATE
-from transduce.corpus.facts import DataFacts, parse_data_facts
-from transduce.corpus.side import DAMAGED_HINT
-from transduce.durable import VerifiedFolder, from_checksummed_json, read_regular
+from transduce.durable import VerifiedFolder
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
 from transduce.runs import ledger
-from transduce.runs.run_folder import DATA
-from transduce.runs.stored_model import read_run_vocabularies
+from transduce.runs.run_files import read_data_facts, read_run_vocabularies
 from transduce.scores import Score
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path, require_count
@@ -163,12 +160,3 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
             file=run,
         )
     return found[-(last or read_run(run).recipe.training.average_last) :]
-
-
-def read_data_facts(run: Path) -> DataFacts:
-    """Read the data.json of a run: the input files and pair counts of its corpus."""
-    file = run / DATA
-    facts = parse_data_facts(from_checksummed_json(read_regular(file, 1 << 24), file), file)
-    if "train" not in facts.inputs:
-        raise FolderError("names no training text", DAMAGED_HINT, file=file)
-    return facts

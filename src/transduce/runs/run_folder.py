@@ -38,6 +38,7 @@ from transduce.runs.machine_settings import (
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.resume_point import RunStart, load_resume_point
+from transduce.runs.run_files import DATA
 from transduce.runs.stored_model import StoredModel
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
@@ -50,7 +51,6 @@ from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET
 
-DATA = "data.json"
 CURVES = "tensorboard"
 OURS = (
     RUN_FILE,

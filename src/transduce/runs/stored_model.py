@@ -17,7 +17,7 @@ from transduce.checkpoint import (
 from transduce.errors import FolderError, InputError
 from transduce.model.transformer import Transformer
 from transduce.recipes.parameters import count_parameters
-from transduce.runs.prepared_corpus import read_vocabularies_in
+from transduce.runs.run_files import read_run_vocabularies
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.vocabulary.files import Vocabularies
@@ -75,20 +75,6 @@ def read_run_model(folder: Path) -> StoredModel:
         hash=checkpoint.hash,
         updates=checkpoint.step,
     )
-
-
-def read_run_vocabularies(folder: Path) -> Vocabularies:
-    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
-    run = read_run(folder)
-    vocabularies = read_vocabularies_in(folder, run.recipe.data)
-    for name, found in vocabularies.hashes().items():
-        if run.fingerprints.get(name) != found:
-            raise FolderError(
-                f"the {name} vocabulary is not the one this run was begun with",
-                "put back the run's own file",
-                file=folder,
-            )
-    return vocabularies
 
 
 def last_step(averaged: object) -> int:

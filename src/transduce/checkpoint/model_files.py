@@ -1,0 +1,70 @@
+"""The files of a model folder: their names, and the checks of manifest and bytes, without torch."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from string import hexdigits
+from types import MappingProxyType
+
+from transduce.checkpoint.alignment_file import ALIGNMENT, read_alignment_heads
+from transduce.checkpoint.stored_recipe import parse_stored_recipe
+from transduce.durable import VerifiedFolder, open_folder, read_json
+from transduce.durable.folder import MANIFEST
+from transduce.durable.verified import AGAIN
+from transduce.errors import FolderError
+
+KIND = "model"
+WEIGHTS = "model.safetensors"
+RECIPE = "recipe.json"
+CARD = "README.md"
+RECIPE_LIMIT = 1 << 20
+
+
+def is_model(folder: Path) -> bool:
+    """Return whether a folder has a recipe or weights, even if the model folder is damaged."""
+    return any(os.path.lexists(folder / name) for name in (RECIPE, WEIGHTS))
+
+
+def open_model_folder(folder: Path) -> VerifiedFolder:
+    """Open a model folder after checking its manifest and file names."""
+    found = open_folder(folder, KIND, unlisted=(ALIGNMENT,))
+    for name, value in found.about.items():
+        if name not in ORIGIN or not ORIGIN[name](value):
+            fact = f"has an entry {name[:40]!r} that is none of a model"
+            raise FolderError(fact, AGAIN, file=folder / MANIFEST)
+    return found
+
+
+def is_hash(value: object, digits: int = 64) -> bool:
+    """Return whether a value is a hash of so many hexadecimal digits."""
+    return isinstance(value, str) and len(value) == digits and set(value) <= set(hexdigits.lower())
+
+
+def is_list_of_steps(value: object) -> bool:
+    """Return whether a value is a list of numbers of updates, each higher than the one before."""
+    steps = value if isinstance(value, list) else [-1]
+    return all(type(step) is int and 0 <= step < 1 << 63 for step in steps) and all(
+        before < after for before, after in pairwise(steps)
+    )
+
+
+# what a model's manifest may say of its origin, with the check of each value
+ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+    {
+        "run": partial(is_hash, digits=16),
+        "averaged": is_list_of_steps,
+        "parent": is_hash,
+        "imported": is_hash,
+    }
+)
+
+
+def verify_model_folder(folder: Path) -> None:
+    """Check every byte of a model folder; raise FolderError for the first file that differs."""
+    found = open_model_folder(folder)
+    found.verify()
+    values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    sizes = parse_stored_recipe(values, folder / RECIPE).architecture
+    read_alignment_heads(folder, found.hash, sizes)
