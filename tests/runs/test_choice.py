@@ -43,6 +43,16 @@ def test_an_error_names_the_argument_and_what_it_got(texts, fact):
     assert fact in refusal.value.fact
 
 
+def test_a_single_file_of_one_side_is_refused_with_the_form_of_two(tmp_path):
+    (tmp_path / "a.en").write_text("a dog\n")
+    with pytest.raises(InputError) as refusal:
+        open_texts("train", tmp_path / "a.en", Data())
+    assert refusal.value.fact == (
+        f"train: {tmp_path / 'a.en'} has no tab in its first line, and no second file was named"
+    )
+    assert refusal.value.hint.startswith("train=('a.en', 'a.de'), or one file with a source, a ")
+
+
 def test_without_texts_the_recipes_corpus_is_taken():
     train, dev = choose_texts(Data(corpus="toy-copy", max_pairs=7), None, None)
     assert (train, dev) == (

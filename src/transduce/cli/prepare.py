@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @options.scale
 @options.settings
 @options.quiet
+@options.no_progress
 def command(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe | None,
@@ -43,39 +44,47 @@ def command(  # noqa: PLR0913 - one for each option
     scale: str | None,
     changes: Sequence[tuple[str, str]],
     quiet: bool,
+    no_progress: bool,
     **files: Path | float | None,
 ) -> None:
     """Clean a parallel text, learn its vocabulary, and store it for training.
 
-    After an interruption, the same command resumes. `transduce train` prepares its texts itself; a
-    corpus that is prepared once can serve many runs (`--store`). With --from, the text is encoded
-    with that model's vocabulary, for runs that go on from it.
+    Without RECIPE one is chosen that fits the text. After an interruption, the same command
+    resumes. `transduce train` prepares its texts itself; a corpus that is prepared once can serve
+    many runs (`--store`). With --from, the text is encoded with that model's vocabulary, for runs
+    that go on from it.
 
     \b
+    transduce prepare --source a.en --target a.de -o STORE
     transduce prepare table3/base --source a.en --target a.de -o STORE
     transduce prepare --from MODEL --pairs new.tsv --old-pairs old.tsv -o STORE
     """
     from transduce.runs.prepare import prepare
 
     recipe = options.scale_recipe(recipe, scale, "transduce prepare table3/base --scale laptop")
+    train, dev = read_corpus_options(files)
     require(
-        recipe is not None or parent is not None,
-        "neither a recipe nor a model was named",
-        "transduce prepare RECIPE, or --from MODEL; `transduce recipes` lists recipes",
+        any(one is not None for one in (recipe, parent, train)),
+        "neither a recipe nor a text was named",
+        "transduce prepare RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
     )
-    with display.show_pair_count(live=not quiet) as on_progress:
+    with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
         corpus = prepare(
             output,
-            *read_corpus_options(files),
+            train,
+            dev,
             recipe=recipe,
             settings=dict(changes),
             parent=parent,
             old=read_text_options(files, "old_"),
             old_share=old_share,
             on_progress=on_progress,
+            on_message=display.print_note,
         )
-    for line in () if quiet else describe_corpus(corpus):
-        display.print_message(line)
+    for line in describe_corpus(corpus):
+        display.print_note(line)
+    if recipe is None and parent is None:
+        display.print_note(f"hint: transduce train --store {output} -o RUN")
 
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:

@@ -28,6 +28,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import read_path
+from transduce.text.files import read_lines, read_pairs_tsv
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
@@ -60,12 +61,26 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
         assert found is not None
         return found
     if isinstance(texts, str | PathLike):
-        return TaskFiles(read_path(argument, texts), find_task_kind(data), argument)
+        files = TaskFiles(read_path(argument, texts), find_task_kind(data), argument)
+        require_two_columns(argument, files)
+        return files
     if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
         return FilePair(*(read_path(argument, side) for side in texts))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
         return collect_pairs(argument, texts, find_task_kind(data).find_mismatch)
     raise InputError(f"{argument}: {KINDS_OF_TEXTS}, not {describe_value(texts)}")
+
+
+def require_two_columns(argument: str, texts: TaskFiles) -> None:
+    """Refuse a single file whose first line has no tab: it has one side of a parallel text."""
+    if texts.kind.read_file is not read_pairs_tsv or not texts.path.is_file():
+        return
+    line = next(read_lines(texts.path), "\t")
+    require(
+        "\t" in line,
+        f"{argument}: {texts.path} has no tab in its first line, and no second file was named",
+        f"{argument}=('a.en', 'a.de'), or one file with a source, a tab and a target on each line",
+    )
 
 
 def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
@@ -98,7 +113,7 @@ def collect_pairs(
         if not is_pair(pair):
             raise InputError(
                 f"{argument}: item {index} is {describe_value(pair)}, not a pair of texts",
-                "[('A dog runs.', 'Ein Hund rennt.'), …]",
+                "[('A dog runs.', 'Ein Hund rennt.'), …], or two files: ('a.en', 'a.de')",
             )
         source, target = pair
         mismatch = target and find_mismatch(source, target)

@@ -1,6 +1,6 @@
 """`transduce.prepare`: clean, encode and store a corpus for training."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 
 from transduce.recipes.choice import find_recipe
@@ -28,6 +28,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     old: Texts | None = None,
     old_share: float | None = None,
     on_progress: OnProgress | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> PreparedCorpus:
     """Clean a parallel text, learn its vocabulary, and store it in a folder for training.
 
@@ -35,7 +36,8 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     fetched corpus; without `train` the recipe's corpus is used. `recipe` is a name, a file or a
     `Recipe`; without one a recipe that fits the text is chosen. `settings` changes settings of the
     recipe. `on_progress` is called with a description of the current activity and the number of
-    pairs read. A second call after an interruption makes only the missing parts.
+    pairs read, `on_message` with sentences on why a recipe was chosen. A second call after an
+    interruption makes only the missing parts. `transduce.train(..., store=folder)` trains on it.
 
     With `parent`, a model folder or a run, the text is encoded with that model's vocabularies, for
     trainings that go on from it: `transduce.train(..., store=folder, parent=parent)`. `old` text is
@@ -47,6 +49,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     require_corpus_folder(folder)
     report = on_progress or ignore_progress
     changes = settings or {}
+    explain = on_message or ignore_message
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):
         from transduce.runs.training_inputs import TrainingInputs, prepare_new_text
@@ -65,14 +68,20 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     data = with_changes(named or Recipe(name="none"), changes).data
     pairs = None if train is None else open_texts("train", train, data)
     with locked_folder(folder):
-        chosen, _ = choose_recipe(
+        chosen, reasons = choose_recipe(
             named, pairs, changes, has_gpu=named is None and has_gpu(), on_progress=report
         )
+        for reason in reasons:
+            explain(reason)
         return prepare_corpus(folder, chosen.data, *choose_texts(chosen.data, train, dev), report)
 
 
 def ignore_progress(_activity: str, _pairs: int) -> None:
     """Do nothing: the default for `on_progress`."""
+
+
+def ignore_message(_sentence: str) -> None:
+    """Do nothing: the default for `on_message`."""
 
 
 def has_gpu() -> bool:

@@ -69,6 +69,13 @@ class PreparedCorpus:
     train: Store
     dev: Store | None
 
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+    def __repr__(self) -> str:
+        dev = "no dev set" if self.dev is None else f"{len(self.dev):,} of the dev set"
+        return f"<prepared corpus {self.folder}: {len(self.train):,} pairs, {dev}>"
+
 
 def prepare_corpus(
     folder: Path,

@@ -7,11 +7,13 @@ reason, and `--set` overrides it.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from transduce.runs.prepared_corpus import read_side
+import numpy as np
+
+from transduce.runs.prepared_corpus import PreparedCorpus, read_side
 from transduce.runs.texts import FilePair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.data import UNNAMED
@@ -78,32 +80,66 @@ def recommend_recipe(
     """
     wanted = with_changes(Recipe(name="as wanted"), changes)
     counts = count_corpus(train, wanted.data, on_progress)
-    allowed = LADDER if has_gpu else LADDER[:-1]
-    size = next((step for step in allowed if counts.pairs <= step.up_to), allowed[-1])
+    size = choose_size(counts.pairs, has_gpu=has_gpu)
     source_language, target_language = read_languages(train)
+    data = Data(
+        corpus="your own",
+        source_language=source_language,
+        target_language=target_language,
+        vocabulary_size=wanted.data.vocabulary_size
+        if "data.vocabulary_size" in changes
+        else recommend_vocabulary_size(train, wanted, counts, size.symbols),
+        source_tokens=size.tokens,
+        target_tokens=size.tokens,
+    )
+    recipe, passes = build_recipe(size, data, changes, (counts.pairs, counts.characters / PIECE))
+    reasons = explain_choice(recipe, counts.pairs, passes, has_gpu=has_gpu)
+    vocabulary = (
+        f"{counts.words:,} different words: a vocabulary of {recipe.data.vocabulary_size:,} symbols"
+    )
+    return recipe, [reasons[0], vocabulary, *reasons[1:]]
+
+
+def recommend_for_corpus(
+    corpus: PreparedCorpus, changes: Mapping[str, Value], *, has_gpu: bool
+) -> tuple[Recipe, list[str]]:
+    """Return a recipe for a prepared corpus, with its data settings, and a reason per choice."""
+    pairs, store = len(corpus.train), corpus.train
+    size = choose_size(pairs, has_gpu=has_gpu)
+    if not corpus.data.shared_vocabulary:  # the encoder's embedding is then its own
+        size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
+    pieces = float(np.maximum(store.source_lengths, store.target_lengths).sum())
+    recipe, passes = build_recipe(size, corpus.data, changes, (pairs, pieces))
+    return recipe, explain_choice(recipe, pairs, passes, has_gpu=has_gpu)
+
+
+def choose_size(pairs: int, *, has_gpu: bool) -> ModelSize:
+    """Return the model size for a number of pairs, without a GPU never the largest."""
+    allowed = LADDER if has_gpu else LADDER[:-1]
+    return next((step for step in allowed if pairs <= step.up_to), allowed[-1])
+
+
+def build_recipe(
+    size: ModelSize, data: Data, changes: Mapping[str, Value], counts: tuple[int, float]
+) -> tuple[Recipe, float]:
+    """Build the recipe of a model size on data, with changes; return it and its passes.
+
+    `counts` are the corpus' pairs and pieces, those of the longer side of each pair.
+    """
+    pairs, pieces = counts
     start = Recipe(
         name="fitted",
-        about=f"chosen for {counts.pairs:,} pairs",
+        about=f"chosen for {pairs:,} pairs",
         architecture=size.architecture,
-        data=Data(
-            corpus="your own",
-            source_language=source_language,
-            target_language=target_language,
-            vocabulary_size=wanted.data.vocabulary_size
-            if "data.vocabulary_size" in changes
-            else recommend_vocabulary_size(train, wanted, counts, size.symbols),
-            source_tokens=size.tokens,
-            target_tokens=size.tokens,
-        ),
+        data=data,
         because="chosen by the size of the corpus and of the machine",
     )
     sized = with_changes(start, changes)
-    per_pass = counts.characters / PIECE / min(sized.data.source_tokens, sized.data.target_tokens)
+    per_pass = pieces / min(sized.data.source_tokens, sized.data.target_tokens)
     steps = int(max(FEWEST, min(MOST, size.passes * per_pass))) // 100 * 100
     if "training.steps" in changes:
         steps = sized.training.steps
-    recipe = with_changes(sized, {**build_schedule(steps), **changes})
-    return recipe, explain_choice(recipe, counts, steps / per_pass, has_gpu=has_gpu)
+    return with_changes(sized, {**build_schedule(steps), **changes}), steps / per_pass
 
 
 def read_languages(train: Pairs) -> tuple[str, str]:
@@ -167,22 +203,24 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
     return min(max_vocabulary_size(some, target) for some in lines)
 
 
-def explain_choice(
-    recipe: Recipe, counts: CorpusCounts, passes: float, *, has_gpu: bool
-) -> list[str]:
+def explain_choice(recipe: Recipe, pairs: int, passes: float, *, has_gpu: bool) -> list[str]:
     """Return sentences that explain the settings of a recommended recipe."""
     sizes, data, training = recipe.architecture, recipe.data, recipe.training
     machine = "a GPU" if has_gpu else "no GPU"
     languages = (data.source_language, data.target_language)
     return [
-        f"{counts.pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
+        f"{pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
         f"layers, d_model {sizes.d_model}, d_ff {sizes.d_ff}, dropout {sizes.dropout}",
-        f"{counts.words:,} different words: a vocabulary of {data.vocabulary_size:,} symbols",
         f"updates of {data.source_tokens:,} tokens a side: {training.steps:,} of them are about "
-        f"{passes:.0f} passes over the corpus",
+        f"{format_passes(passes)} over the corpus",
         f"languages: {' to '.join(languages)}"
         if languages != UNNAMED
         else "languages not known: --set data.source_language=en and data.target_language=de, "
         "which `serve` and `export` need",
         "another choice: --set architecture.layers=6 and so on, or a recipe by name",
     ]
+
+
+def format_passes(passes: float) -> str:
+    """Return a number of passes as text, such as "1 pass" or "30 passes"."""
+    return "1 pass" if round(passes) == 1 else f"{passes:.0f} passes"

@@ -24,11 +24,13 @@ from transduce.runs.prepared_corpus import (
     prepare_corpus,
     require_prepared_for,
 )
+from transduce.runs.recommend import recommend_for_corpus
 from transduce.runs.stored_model import StoredModel
 from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
+from transduce.tasks import TRANSLATION, find_task_kind
 
 
 @final
@@ -65,13 +67,10 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     if inputs.parent is not None:
         return prepare_adaptation(inputs, inputs.parent, on_progress)
     folder, recipe = inputs.folder, inputs.recipe
-    require(
-        recipe is not None or inputs.store is None or is_run(folder),
-        "a corpus alone does not say how to train",
-        "name a recipe beside --store: the one that it was prepared with",
-    )
     if recipe is None and is_run(folder):
         recipe = read_run(folder).recipe
+    if recipe is None and inputs.store is not None:
+        return choose_for_store(inputs.store, inputs.settings)
     data = with_changes(recipe or Recipe(name="none"), inputs.settings).data
     pairs = None if inputs.train is None else open_texts("train", inputs.train, data)
     recipe, reasons = choose_recipe(
@@ -83,6 +82,21 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     )
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress)
     return PreparedTraining(recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new)
+
+
+def choose_for_store(store: Path, settings: Mapping[str, Value]) -> PreparedTraining:
+    """Open a prepared corpus, and choose a recipe that fits it and this machine."""
+    corpus = open_prepared(store)
+    require(
+        find_task_kind(corpus.data) is TRANSLATION,
+        f"a corpus for {corpus.data.task} does not say how to train",
+        "name a recipe beside the corpus: the one that it was prepared with",
+    )
+    has_gpu = select_device().type != "cpu"
+    found, reasons = recommend_for_corpus(corpus, settings, has_gpu=has_gpu)
+    recipe = customise_recipe(found, settings)
+    require_prepared_for(corpus, recipe.data)
+    return PreparedTraining(recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=False)
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
