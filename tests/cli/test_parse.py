@@ -181,7 +181,8 @@ def test_a_model_that_translates_is_no_parser(call, model):
     ended = call("parse", model, stdin=b"a dog\n")
     assert ended.code == 2
     assert ended.stderr == (
-        f"error: {model} is a model of another task\nhint: `transduce translate` uses it\n"
+        f"error: {model}: `transduce parse` needs a model that parses, and this one's task is "
+        "translation\nhint: `transduce translate` uses this model\n"
     )
 
 

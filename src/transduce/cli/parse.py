@@ -120,7 +120,8 @@ def command(
     )
     options.require_writable(output, option_values["input"], option_values["tags"])
     option_values["constrained"] = not option_values["unconstrained"]
-    models = replace(choose_translator((model, *ensemble), option_values, nbest), task=Parsing)
+    models = choose_translator((model, *ensemble), option_values, nbest)
+    models = replace(models, task=Parsing, command="parse")
     warn_if_unfinished(models.folders)
     on_warning = WarningPrinter()
     sentences, for_search = tee(read_sentences(option_values))

@@ -19,8 +19,7 @@ from transduce.settings.search import PENALTIES, Sampling
 if TYPE_CHECKING:
     from transduce.inference.long_lines import LineWarning
     from transduce.inference.translator import Translator
-    from transduce.tasks.parsing import Parsing
-    from transduce.tasks.tagging import Tagging
+    from transduce.tasks import Parsing, Tagging, TextToText
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 SEARCH = ("beam", "alpha", "gamma", "penalty", "extra_length", "batch_size", "constrained")
@@ -133,8 +132,9 @@ class TranslatorChoice:
     nbest: int = 1
     precision: str = "float32"
     strict: bool = False
-    # the task that the models must have been trained for; None for any task
-    task: "type[Parsing] | type[Tagging] | None" = None
+    # the class of the models' task, and the command that needs it; None for any task
+    task: "type[Parsing] | type[Tagging] | type[TextToText] | None" = None
+    command: str = ""
     # layer and heads for word alignments from options; None for outputs without alignments
     aligning: Mapping[str, Any] | None = None
 
@@ -145,16 +145,15 @@ class TranslatorChoice:
         from transduce.inference.load import load
         from transduce.inference.precision import choose_precision
         from transduce.machine.device import select_device
+        from transduce.tasks import require_task
 
         chosen = choose_precision(self.precision, select_device())
         if chosen.message:
             display.print_message(chosen.message)
         loaded = load(*self.folders, precision=chosen.precision.value, strict=self.strict)
-        require(
-            self.task is None or isinstance(loaded.task, self.task),
-            f"{self.folders[0]} is a model of another task",
-            f"`transduce {loaded.task.describe(loaded.recipe.data).command}` uses it",
-        )
+        if self.task is not None:
+            user = f"{self.folders[0]}: `transduce {self.command}`"
+            require_task(loaded.task, self.task, loaded.recipe.data, user)
         translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
         if self.aligning is not None:
             translator = translator.aligning(**self.aligning)

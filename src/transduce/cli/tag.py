@@ -73,7 +73,8 @@ def command(
 
     options.require_writable(output, option_values["input"])
     option_values["constrained"] = not option_values["unconstrained"]
-    models = replace(choose_translator((model, *ensemble), option_values, 1), task=Tagging)
+    models = choose_translator((model, *ensemble), option_values, 1)
+    models = replace(models, task=Tagging, command="tag")
     warn_if_unfinished(models.folders)
     on_warning = WarningPrinter()
     lines = read_lines(option_values["input"])

@@ -91,6 +91,8 @@ def command(
     warning. An output file is written completely or not at all. With --format INPUT is a document,
     and the output keeps its structure.
     """
+    from transduce.tasks import TextToText
+
     require(
         not str(option_values["input"]) == str(option_values["prefix"]) == "-",
         "standard input can be one of the files only",
@@ -103,7 +105,8 @@ def command(
     )
     options.require_writable(output, option_values["input"], option_values["prefix"])
     models = choose_translator((model, *ensemble), option_values, nbest)
-    models = replace(models, aligning={} if option_values["align"] else None)
+    aligning: dict[str, Any] | None = {} if option_values["align"] else None
+    models = replace(models, task=TextToText, command="translate", aligning=aligning)
     warn_if_unfinished(models.folders)
     live = options.is_live(option_values) and output is not None
     if option_values["form"] is not None:

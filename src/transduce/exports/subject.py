@@ -5,7 +5,7 @@ from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
 from transduce.settings import Architecture
 from transduce.settings.fields import require
-from transduce.tasks.text import TextToText
+from transduce.tasks import TextToText, require_task
 
 KNOWN_VOCABULARIES = ("BPE", "WordPiece")
 HERE = "use it with transduce itself"
@@ -14,12 +14,8 @@ HERE = "use it with transduce itself"
 def require_exportable(model: TaskModel) -> None:
     """Refuse a model that other programs cannot compute, or whose vocabulary they cannot apply."""
     sizes, data = model.recipe.architecture, model.recipe.data
-    require(
-        isinstance(model.task, TextToText),
-        f"this model's task is {data.task}: no other program has the symbols and the constraint "
-        "of its search, so that its outputs would be wrong",
-        HERE,
-    )
+    # no other program has the symbols and the constraint of the search for trees or labels
+    require_task(model.task, TextToText, data, "an export")
     fact = f"architecture.mixing is {sizes.mixing}: other programs compute self-attention only"
     require(sizes.mixing == "self-attention", fact, HERE)
     for name in ("encoder_neighbourhood", "decoder_neighbourhood"):

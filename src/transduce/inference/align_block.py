@@ -18,9 +18,7 @@ from transduce.settings.alignment import (
     build_default_heads,
     number_heads,
 )
-from transduce.settings.fields import require
-from transduce.tasks import Task
-from transduce.tasks.text import TextToText
+from transduce.tasks import Task, TextToText, require_task
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
@@ -33,12 +31,7 @@ def require_alignable(translator: "Translator") -> None:
     if len(translator.models) > 1:
         fact = f"words are aligned by one model, and this is {len(translator.models)}"
         raise InputError(fact, "name one model of the ensemble")
-    require(
-        isinstance(translator.task, TextToText),
-        f"words are aligned between two texts, and this model's task is "
-        f"{translator.recipe.data.task}",
-        "`transduce attend` shows what it attends to",
-    )
+    require_task(translator.task, TextToText, translator.recipe.data, "word alignment")
 
 
 def find_heads(translator: "Translator") -> AlignmentHeads:

@@ -11,8 +11,7 @@ from transduce.inference.load import load
 from transduce.inference.long_lines import LineWarning
 from transduce.inference.outputs import Output
 from transduce.inference.translator import Translator
-from transduce.settings.fields import require
-from transduce.tasks.text import TextToText
+from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path
 from transduce.text.documents.document import Document, ParseOptions
 from transduce.text.documents.inline import Links
@@ -56,12 +55,9 @@ def translate_document(
 
 def parse_for(translator: Translator, document: Path | bytes, form: object) -> Document:
     """Parse a document of format `form`; raise InputError unless `translator` translates text."""
-    require(
-        isinstance(translator.task, TextToText),
-        f"this model's task is {translator.recipe.data.task}, and documents are translated",
-        "name a model that translates",
-    )
-    language = translator.recipe.data.target_language
+    data = translator.recipe.data
+    require_task(translator.task, TextToText, data, "the translation of a document")
+    language = data.target_language
     if not LANGUAGE_CODE.fullmatch(language):  # a placeholder: the recipe names no language
         language = ""
     return read_document(document, form, ParseOptions(len(translator.models) == 1, language))

@@ -37,17 +37,12 @@ class ModelChoice:
         """Return the loaded and verified model; refuse one whose task is not text to text."""
         from transduce.inference.load import load
         from transduce.machine.process_settings import keep_freed_memory, use_threads
-        from transduce.settings.fields import require
-        from transduce.tasks.text import TextToText
+        from transduce.tasks import TextToText, require_task
 
         keep_freed_memory()
         use_threads(self.threads)
         found = load(self.folder, precision=self.precision).searching(**self.search)
-        require(
-            isinstance(found.task, TextToText),
-            f"{self.folder} is a model of the task {found.recipe.data.task}",
-            "a server translates: name a model of the task translation",
-        )
+        require_task(found.task, TextToText, found.recipe.data, f"{self.folder}: a server")
         return found
 
 

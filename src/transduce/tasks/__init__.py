@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from transduce.settings import Data
-from transduce.tasks.parsing import PARSING
-from transduce.tasks.tagging import TAGGING
+from transduce.tasks.parsing import PARSING, Parsing
+from transduce.tasks.requirements import require_task
+from transduce.tasks.tagging import TAGGING, Tagging
 from transduce.tasks.task import SplitLevel, Task, TaskKind, constrain_source
+from transduce.tasks.text import TextToText
 from transduce.tasks.toys import COPY, REVERSE, SORT
 from transduce.tasks.translation import TRANSLATION
 from transduce.vocabulary.files import Vocabularies
@@ -16,12 +18,16 @@ __all__ = [
     "TAGGING",
     "TASKS",
     "TRANSLATION",
+    "Parsing",
     "SplitLevel",
+    "Tagging",
     "Task",
     "TaskKind",
+    "TextToText",
     "build_task",
     "constrain_source",
     "find_task_kind",
+    "require_task",
 ]
 
 TASKS: Mapping[str, TaskKind] = MappingProxyType(

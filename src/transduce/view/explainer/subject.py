@@ -5,7 +5,7 @@ from transduce.inference.translator import Translator
 from transduce.model.decoding.inference_weights import describe_precision, read_weights
 from transduce.settings import Architecture
 from transduce.settings.fields import require
-from transduce.tasks.text import TextToText
+from transduce.tasks import TextToText, require_task
 
 INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
 
@@ -16,11 +16,7 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         fact = f"the explainer shows one model, and this is {len(translator.models)}"
         raise InputError(fact, "load one model of the ensemble")
     (model,) = translator.models
-    require(
-        isinstance(translator.task, TextToText),
-        f"the explainer translates, and this model's task is {translator.recipe.data.task}",
-        INSTEAD,
-    )
+    require_task(translator.task, TextToText, translator.recipe.data, "the explainer")
     require(
         model.sizes.mixing == "self-attention",
         f"this model has no self-attention: architecture.mixing is {model.sizes.mixing}",
