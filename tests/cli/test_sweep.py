@@ -5,6 +5,10 @@ import json
 import pytest
 from tests.cli.treebank import TINY, write_treebank
 
+from transduce.errors import NotFiniteError
+from transduce.runs.sweep import SweepRow, rank_row
+from transduce.training import loop
+
 VARY = ["--vary", "architecture.dropout=0.1,0.3", "--vary", "training.learning_rate_factor=2"]
 NAMES = {
     "dropout=0.1,learning_rate_factor=2",
@@ -75,9 +79,32 @@ def test_settings_that_cannot_vary_are_refused_before_anything_is_written(
     assert not (tmp_path / "sweep").exists()
 
 
+def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path, monkeypatch):
+    whole = loop.require_finite_updates
+
+    def diverge(progress, training):
+        if training.learning_rate_factor == 9:
+            raise NotFiniteError("10 updates in a row were not finite")
+        whole(progress, training)
+
+    monkeypatch.setattr(loop, "require_finite_updates", diverge)
+    vary = ["--vary", "training.learning_rate_factor=9,2", "--set", "training.steps=2"]
+    validate = ["--set", "training.validate_every=2"]
+    ended = sweep(*vary, *validate, "--scale", "gpu-hour", "--json")
+    assert ended.code == 0
+    good, bad = map(json.loads, ended.stdout.splitlines())
+    assert (good["settings"], good["failure"]) == ({"training.learning_rate_factor": "2"}, "")
+    assert (bad["perplexity"], bad["failure"]) == (None, "10 updates in a row were not finite")
+    assert "warning: 10 updates in a row were not finite; the sweep goes on\n" in ended.stderr
+    assert "learning_rate_factor=2 (2 of 2)\n" in ended.stderr
+    assert "step       1 of 2  loss " in ended.stderr  # the progress of each run
+    worst = SweepRow({}, tmp_path, 4, 900.0, 0.0, "BLEU")
+    assert rank_row(worst) < rank_row(SweepRow({}, tmp_path, 0, 1.0, None, "", "diverged"))
+
+
 def test_without_a_development_set_nothing_is_trained(call, bank, tmp_path):
     files = ["--tags", bank / "train.pos", "--vary", "training.seed=1", "-o", tmp_path / "sweep"]
     ended = call("sweep", "gum-pos", *files, *TINY)
     assert ended.code == 2
-    assert ended.stderr.endswith("error: a sweep compares by a development set\nhint: name one\n")
+    assert "error: a sweep compares by a development set\nhint: --dev-source FILE " in ended.stderr
     assert {path.name for path in (tmp_path / "sweep").iterdir()} == {"store"}

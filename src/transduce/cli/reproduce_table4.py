@@ -1,5 +1,6 @@
 """`transduce reproduce table4`: train a parser; compare its F1 with baselines and Table 4."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import read_corpus_options, tree_options
+from transduce.cli.training import DisplayOptions, build_callbacks, open_display
 from transduce.settings import Recipe
+from transduce.settings.recipe import with_changes
 
 
 @click.command("table4")
@@ -28,7 +31,9 @@ from transduce.settings import Recipe
     help="A folder for the run, the model and the report.",
 )
 @options.settings
-def table4(
+@options.as_json
+@options.quiet
+def table4(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe,
     test_trees: Path | None,
@@ -36,6 +41,8 @@ def table4(
     no_baselines: bool,
     output: Path,
     changes: Sequence[tuple[str, str]],
+    as_json: bool,
+    quiet: bool,
     **files: Path | float | None,
 ) -> None:
     """Train RECIPE as a parser, score it on test trees, and print the score with Table 4.
@@ -50,19 +57,25 @@ def table4(
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.train")
-    from transduce.reproduce.table4_report import format_table
+    from transduce.reproduce.table4_report import build_json, format_table
     from transduce.reproduce.tables import table4 as build_table4
 
     train, dev = read_corpus_options(files)
-    table = build_table4(
-        output,
-        recipe=recipe,
-        train=train,
-        dev=dev,
-        test=test_trees,
-        model=model,
-        settings=dict(changes),
-        baselines=not no_baselines,
-        on_message=display.print_message,
-    )
+    steps = with_changes(recipe, dict(changes)).training.steps
+    with open_display(steps, DisplayOptions(quiet=quiet, live=False)) as observer:
+        table = build_table4(
+            output,
+            recipe=recipe,
+            train=train,
+            dev=dev,
+            test=test_trees,
+            model=model,
+            settings=dict(changes),
+            baselines=not no_baselines,
+            on_message=display.print_note,
+            callbacks=build_callbacks(observer),
+        )
+    if as_json:
+        display.print_result(json.dumps(build_json(table), ensure_ascii=False))
+        return
     display.print_result(format_table(table))

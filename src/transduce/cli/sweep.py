@@ -1,15 +1,24 @@
 """`transduce sweep`: train a recipe with every combination of some settings, and compare them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options
 from transduce.cli.inputs import corpus_options, read_corpus_options
+from transduce.cli.training import DisplayOptions, build_callbacks, open_display
+from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.settings.recipe import with_changes
+
+if TYPE_CHECKING:
+    from transduce.training.callbacks import TrainingCallbacks
 
 
 @click.command("sweep")
@@ -29,46 +38,56 @@ from transduce.settings.fields import require
     required=True,
     help="A folder for the prepared corpus and a run for each combination.",
 )
+@options.scale
 @options.settings
 @options.as_json
 @options.quiet
-def command(
+@options.no_progress
+def command(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe,
     vary: Sequence[tuple[str, str]],
     output: Path,
+    scale: str | None,
     changes: Sequence[tuple[str, str]],
     as_json: bool,
     quiet: bool,
+    no_progress: bool,
     **files: Path | float | None,
 ) -> None:
     """Train RECIPE with every combination of some settings, and compare them.
 
     The settings and their values are those of --vary. Prints the best validation of each run, the
-    best run first. The same command again resumes where it was stopped.
+    best run first. The same command again resumes where it was stopped. A run that diverges is
+    listed last, and the others are trained all the same.
 
     \b
     transduce sweep craft --trees T --dev-trees D -o SWEEP \\
         --vary architecture.dropout=0.1,0.2,0.3 --vary training.learning_rate_factor=0.5,1
     """
-    from transduce.runs.sweep import format_rows, sweep
-    from transduce.training.callbacks import TrainingCallbacks
+    from transduce.runs.sweep import format_rows, prepare_sweep, train_combinations
 
-    train, dev = read_corpus_options(files)
+    texts = read_corpus_options(files)
+    start = with_changes(customise_recipe(recipe, {}, scale), dict(changes))
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
-    callbacks = None if quiet else TrainingCallbacks(on_message=display.print_message)
-    rows = sweep(
-        output,
-        train,
-        dev,
-        recipe=recipe,
-        vary=chosen,
-        settings=dict(changes),
-        callbacks=callbacks,
-    )
+    wanted = DisplayOptions(quiet=quiet, live=not no_progress)
+    with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
+        combinations = prepare_sweep(output, texts, start, chosen, on_progress)
+    observe = partial(display_combination, wanted)
+    rows = train_combinations(output, start, combinations, observe)
     if as_json:
         for row in rows:
             display.print_result(json.dumps(row.as_json(), ensure_ascii=False))
         return
     display.print_result(format_rows(rows))
+
+
+@contextmanager
+def display_combination(
+    wanted: DisplayOptions, title: str, recipe: Recipe
+) -> "Iterator[TrainingCallbacks]":
+    """Print the title of a run of the sweep, and yield callbacks that display its progress."""
+    display.print_note(title)
+    with open_display(recipe.training.steps, wanted) as observer:
+        yield build_callbacks(observer)

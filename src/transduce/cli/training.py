@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from transduce.runs.training_run import RunObserver
+    from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
@@ -62,6 +63,17 @@ def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
             yield panel
     else:
         yield LineDisplay(steps)
+
+
+def build_callbacks(observer: "RunObserver") -> "TrainingCallbacks":
+    """Return the methods of a display as callbacks, for functions of the library that train."""
+    from transduce.training.callbacks import TrainingCallbacks
+
+    return TrainingCallbacks(
+        on_update=observer.on_update,
+        on_validation=observer.on_validation,
+        on_message=observer.on_message,
+    )
 
 
 @final

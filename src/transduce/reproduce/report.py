@@ -74,6 +74,9 @@ class Report:
             blocks += [f"## {heading}", remark, markdown_table(cells[0], cells[1:])]
         return "\n\n".join(blocks) + "\n"
 
+    def _repr_markdown_(self) -> str:  # how a notebook shows a report
+        return self.markdown()
+
     @property
     def filled_parts(self) -> list[tuple[str, str, Cells]]:
         """The parts of the report (heading, remark, table) whose tables are not empty."""

@@ -1,6 +1,6 @@
 """The inputs of Table 4: trees for training and testing, and the training of the parser."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -84,7 +84,7 @@ def train_parser(
     recipe: Recipe,
     trees: TreeTexts,
     settings: Mapping[str, Value],
-    on_message: Callable[[str], None],
+    callbacks: TrainingCallbacks,
 ) -> Path:
     """Train a parser in `folder`/run, or resume its training; return the averaged model's path."""
     run = train_run(
@@ -93,6 +93,6 @@ def train_parser(
         trees.dev,
         recipe=recipe,
         settings=settings,
-        callbacks=TrainingCallbacks(on_message=on_message),
+        callbacks=callbacks,
     )
     return average(run).folder

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.settings import Recipe
     from transduce.settings.recipe import Value
+    from transduce.training.callbacks import TrainingCallbacks
 
 
 class TableOptions(TypedDict, total=False):
@@ -155,12 +156,14 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     settings: "Mapping[str, Value] | None" = None,
     baselines: bool = True,
     on_message: "Callable[[str], None]" = ignore_message,
+    callbacks: "TrainingCallbacks | None" = None,
 ) -> "ParsingTable":
     """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
 
     `train`, `dev` and `test` are files or folders of trees; without them the recipe's fetched
     corpus is used. If `model` is given, that parser is scored and nothing is trained. A second call
-    with the same folder resumes an interrupted training.
+    with the same folder resumes an interrupted training. `on_message` is called with sentences on
+    the progress, `callbacks` with the events of the training, by default its messages only.
     """
     from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe
@@ -172,11 +175,13 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     from transduce.reproduce.table4_inputs import choose_trees, describe_given_parser, train_parser
     from transduce.reproduce.table4_report import write_report
+    from transduce.training.callbacks import TrainingCallbacks
 
     folder, chosen = Path(folder), find_recipe(recipe)
     trees = choose_trees(chosen, train, dev, test)
     if model is None:
-        parser = load(train_parser(folder, chosen, trees, settings or {}, on_message))
+        observer = callbacks or TrainingCallbacks(on_message=on_message)
+        parser = load(train_parser(folder, chosen, trees, settings or {}, observer))
     else:
         parser = load(model)
         trees = describe_given_parser(trees, parser.recipe)

@@ -7,7 +7,8 @@ The paper chose the dropout and learning rate of its parser on the development s
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import product
 from os import PathLike
@@ -15,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
-from transduce.errors import InputError, short_repr
-from transduce.recipes.choice import find_recipe
+from transduce.errors import InputError, NotFiniteError, short_repr
+from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -24,9 +25,11 @@ from transduce.text.arguments import describe_value, read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
+    from transduce.runs.prepared_corpus import OnProgress
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
+ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks | None]"]
 STORE = "store"
 MOST_RUNS = 10_000
 
@@ -42,10 +45,12 @@ class SweepRow:
     perplexity: float  # perplexity of the development set
     score: float | None  # score of the development set, in the metric `score_name`
     score_name: str
+    failure: str = ""  # why the run has no validation: it diverged
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values for JSON."""
-        return asdict(self) | {"run": str(self.run)}
+        """Return the row as plain values for JSON; a run that diverged has no perplexity."""
+        perplexity = None if math.isinf(self.perplexity) else self.perplexity
+        return asdict(self) | {"run": str(self.run), "perplexity": perplexity}
 
 
 def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
@@ -56,6 +61,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     recipe: str | PathLike[str] | Recipe,
     vary: Mapping[str, Sequence[Value]],
     settings: Mapping[str, Value] | None = None,
+    scale: str | None = None,
     callbacks: "TrainingCallbacks | None" = None,
 ) -> list[SweepRow]:
     """Train a recipe with every combination of settings; return the rows, the best score first.
@@ -63,7 +69,8 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     `vary` has the values of each setting, such as `{"architecture.dropout": [0.1, 0.2]}`. The
     other arguments are those of `transduce.train`. The corpus is prepared once. A second call
     resumes unfinished runs and reads finished ones. Each run is ranked by its best validation: the
-    one with the best score, or the lowest perplexity if validation computes no score.
+    one with the best score, or the lowest perplexity if validation computes no score. A run that
+    diverges is the last row, with the reason in `failure`; the others are trained all the same.
 
         settings = {"training.steps": 400, "training.validate_every": 5}
         vary = {"architecture.dropout": [0.1, 0.2]}
@@ -71,30 +78,73 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
         rows = transduce.sweep("sweep", *texts, recipe="demo", vary=vary, settings=settings)
         best = rows[0].settings
     """
-    from transduce.runs.prepare import prepare
-    from transduce.runs.train import train as train_one
+    start = with_changes(customise_recipe(find_recipe(recipe), {}, scale), settings or {})
 
-    folder, changes = read_path("folder", folder), settings or {}
+    def observe(title: str, _recipe: Recipe) -> "AbstractContextManager[TrainingCallbacks | None]":
+        if callbacks is not None:
+            callbacks.on_message(title)
+        return nullcontext(callbacks)
+
+    folder = read_path("folder", folder)
+    combinations = prepare_sweep(folder, (train, dev), start, vary)
+    return train_combinations(folder, start, combinations, observe)
+
+
+def prepare_sweep(
+    folder: Path,
+    texts: "tuple[Texts | None, Texts | None]",
+    recipe: Recipe,
+    vary: Mapping[str, Sequence[Value]],
+    on_progress: "OnProgress | None" = None,
+) -> list[dict[str, Value]]:
+    """Check every combination of a sweep, prepare its corpus, and return the combinations."""
+    from transduce.runs.prepare import prepare
+
     combinations = list(combine(vary))
-    start = with_changes(find_recipe(recipe), changes)
     for combination in combinations:
-        with_changes(start, combination)  # raises for an invalid combination before training
-    prepared = prepare(folder / STORE, train, dev, recipe=start)
-    require(prepared.dev is not None, "a sweep compares by a development set", "name one")
+        with_changes(recipe, combination)  # raises for an invalid combination before training
+    prepared = prepare(folder / STORE, *texts, recipe=recipe, on_progress=on_progress)
+    hint = "--dev-source FILE --dev-target FILE, for example; in Python the argument dev"
+    require(prepared.dev is not None, "a sweep compares by a development set", hint)
+    return combinations
+
+
+def train_combinations(
+    folder: Path,
+    recipe: Recipe,
+    combinations: Sequence[Mapping[str, Value]],
+    observe: ObserveRun,
+) -> list[SweepRow]:
+    """Train a recipe with every combination of a prepared sweep; return the rows, the best first.
+
+    `observe` is called with a title and the recipe of each run, and gives the run its callbacks.
+    """
     rows = []
     for number, combination in enumerate(combinations, start=1):
-        run = folder / name_combination(combination)
-        if callbacks is not None:
-            callbacks.on_message(f"{run.name} ({number} of {len(combinations)})")
-        done = train_one(
-            run,
-            recipe=start,
-            store=folder / STORE,
-            settings={**combination},
-            callbacks=callbacks,
-        )
-        rows.append(build_row(done, combination))
+        run, varied = folder / name_combination(combination), with_changes(recipe, combination)
+        with observe(f"{run.name} ({number} of {len(combinations)})", varied) as callbacks:
+            rows.append(train_combination(run, recipe, combination, callbacks))
     return sorted(rows, key=rank_row)
+
+
+def train_combination(
+    run: Path,
+    recipe: Recipe,
+    combination: Mapping[str, Value],
+    callbacks: "TrainingCallbacks | None",
+) -> SweepRow:
+    """Train one combination in the folder `run`, and return its row; divergence is no error."""
+    from transduce.runs.train import train
+
+    store = run.parent / STORE
+    settings = {**combination}
+    try:
+        done = train(run, recipe=recipe, store=store, settings=settings, callbacks=callbacks)
+    except NotFiniteError as error:
+        if callbacks is not None:
+            callbacks.on_message(f"warning: {error.fact}; the sweep goes on")
+        return SweepRow(combination, run, 0, math.inf, None, "", error.fact)
+    return build_row(done, combination)
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
@@ -146,9 +196,9 @@ def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
     return SweepRow(combination, run.folder, best.step, perplexity, value, name)
 
 
-def rank_row(row: SweepRow) -> tuple[float, float]:
-    """Return the sort key of a row: the higher score first, then the lower perplexity."""
-    return -(row.score or 0.0), row.perplexity
+def rank_row(row: SweepRow) -> tuple[bool, float, float]:
+    """Return the sort key of a row: diverged runs last, higher scores, then lower perplexities."""
+    return bool(row.failure), -(row.score or 0.0), row.perplexity
 
 
 def format_rows(rows: Sequence[SweepRow]) -> str:
@@ -160,8 +210,8 @@ def format_rows(rows: Sequence[SweepRow]) -> str:
         [
             *map(str, row.settings.values()),
             "" if row.score is None else f"{row.score:.2f}",
-            f"{row.perplexity:.3f}",
-            f"{row.step:,}",
+            "diverged" if row.failure else f"{row.perplexity:.3f}",
+            "" if row.failure else f"{row.step:,}",
         ]
         for row in rows
     ]
