@@ -104,13 +104,19 @@ PACKAGES = ("recipes", "reproduce")
 
 
 def __getattr__(name: str) -> object:
-    """Import a public function or package, or return the version, when it is first used."""
+    """Import a public function or package, or return the version, when it is first used.
+
+    A function refuses a misspelt keyword with a suggestion.
+    """
     if name == "__version__":
         from importlib.metadata import version
 
         return version("transduce")
     if name in FUNCTIONS:
-        return getattr(importlib.import_module(FUNCTIONS[name]), name)
+        from transduce.settings.keywords import with_checked_keywords
+
+        found = getattr(importlib.import_module(FUNCTIONS[name]), name)
+        return found if isinstance(found, type) else with_checked_keywords(found)
     if name in PACKAGES:
         return importlib.import_module(f"transduce.{name}")
     raise AttributeError(f"module 'transduce' has no attribute {name!r}")

@@ -87,7 +87,7 @@ def test_unequal_files_are_refused_with_both_counts(call, corpus, model):
 @pytest.mark.parametrize(
     ("options", "answer"),
     [
-        (("--metric=blue",), "invalid value for '--metric': 'blue' is not one of 'bleu', "),
+        (("--metric=blue",), "invalid value for '--metric': 'blue'\nhint: did you mean bleu"),
         (("-o", "-"), "standard output is for the scores\nhint: -o FILE"),
     ],
 )

@@ -1,9 +1,11 @@
 """Make docs/reference/python.md from the docstrings of the public API."""
 
+import ast
 import dataclasses
 import importlib
 import inspect
 import re
+import sys
 import textwrap
 import types
 from collections.abc import Iterator
@@ -133,18 +135,67 @@ def described(name: str, value: Any) -> str:
     text = markdown(inspect.getdoc(value) or "")
     if isinstance(value, property):
         return text
-    return f"```python\n{signature(name, value)}\n```\n\n{text}"
+    forms = [overload_signature(name, value, node) for node in overloads(value)]
+    signatures = "\n".join(forms or [signature(name, value)])
+    return f"```python\n{signatures}\n```\n\n{text}"
+
+
+def overloads(value: Any) -> Iterator[ast.FunctionDef]:
+    """Yield the overloads of a function or method, as its module's source has them.
+
+    `typing.get_overloads` knows the last one only where the calls are checked by jaxtyping.
+    """
+    source = ast.parse(inspect.getsource(sys.modules[value.__module__]))
+    for node in ast.walk(source):
+        if isinstance(node, ast.FunctionDef) and node.name == value.__name__:
+            marks = [mark.id for mark in node.decorator_list if isinstance(mark, ast.Name)]
+            if "overload" in marks:
+                yield node
+
+
+def overload_signature(name: str, value: Any, node: ast.FunctionDef) -> str:
+    """Return the signature of an overload, formed as that of a function is."""
+    known = inspect.signature(value).parameters
+    parts = []
+    for one in [*node.args.args, node.args.vararg, *node.args.kwonlyargs]:
+        if one is None or one.arg == "self":
+            continue
+        kind = known[one.arg].kind
+        if kind is inspect.Parameter.KEYWORD_ONLY and not any(p.startswith("*") for p in parts):
+            parts.append("*")
+        defaults = {key.arg: d for key, d in defaults_of(node.args) if d is not None}
+        given = f" = {plain(known[one.arg].default)}" if one.arg in defaults else ""
+        parts.append(f"{STARS.get(kind, '')}{one.arg}: {annotated(one.annotation)}{given}")
+    return f"{call(name, parts)} -> {annotated(node.returns)}"
+
+
+def defaults_of(args: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """Yield every argument of an overload with its default, None without one."""
+    without = len(args.args) - len(args.defaults)
+    yield from zip(args.args[without:], args.defaults, strict=True)
+    yield from zip(args.kwonlyargs, args.kw_defaults, strict=True)
+
+
+def annotated(annotation: ast.expr | None) -> str:
+    """Return an annotation as the page writes it, lists of texts in full."""
+    assert annotation is not None
+    return re.sub(r"\bTexts\b", "list[str] | tuple[str, ...]", short(ast.unparse(annotation)))
 
 
 def signature(name: str, value: Any) -> str:
     """Return a signature in one line, or one argument a line if it is long."""
     found = inspect.signature(value)
-    parts = list(arguments(found))
-    head = f"{name}({', '.join(parts)})"
-    if len(head) > 90:
-        head = f"{name}(\n" + "".join(f"    {one},\n" for one in parts) + ")"
+    head = call(name, list(arguments(found)))
     returns = found.return_annotation
     return head if returns is inspect.Signature.empty else f"{head} -> {short(returns)}"
+
+
+def call(name: str, parts: list[str]) -> str:
+    """Return a call of a function in one line, or with one argument a line if it is long."""
+    line = f"{name}({', '.join(parts)})"
+    if len(line) <= 90:
+        return line
+    return f"{name}(\n" + "".join(f"    {one},\n" for one in parts) + ")"
 
 
 def arguments(found: inspect.Signature) -> Iterator[str]:

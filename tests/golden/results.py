@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.checkpoint.card import markdown_table
+from transduce.scores.test_sets import find_current_name
 
 RECORDS = Path(__file__).parents[2] / "docs/records"
 RECORDED = RECORDS / "results"
@@ -69,8 +70,9 @@ def provenance(found: Mapping[str, Any]) -> str:
     """Return one sentence: lines, model, search, date, machine, versions."""
     one, recipe, where = found["scores"][0], found["recipe"], found["environment"]
     search = recipe["search"]
+    test_set = find_current_name(one["test_set"])
     return (
-        f"{one['lines']:,} lines ({one['test_set']}); model `{found['models'][0][:12]}` of "
+        f"{one['lines']:,} lines ({test_set}); model `{found['models'][0][:12]}` of "
         f"`{recipe['name']}`; beam {search['beam']}, alpha {search['alpha']}, "
         f"{found['precision']}; {found['date']}, {where['processor']}, {where['threads']} threads, "
         f"transduce {where['transduce']}, torch {where['torch']}."

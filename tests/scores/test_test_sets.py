@@ -33,7 +33,7 @@ def read_gzip_lines(path):
 def test_public_test_sets_are_known_by_their_lines(shared, file, name):
     lines = read_gzip_lines(shared / "data" / file)
     assert identify_test_set(lines) == name
-    assert identify_test_set(lines[:-1]).startswith("unknown")
+    assert identify_test_set(lines[:-1]).startswith("not a known")
 
 
 def test_a_split_of_sentences_is_known_by_each_side(shared):
@@ -59,26 +59,25 @@ def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
     words = build_moses_tokenizer()
     others = [split_compounds(words(line)) for line in reversed(lines)]
     assert identify_test_set(others) == GERMAN_2014_ALL + OTHER_FORM
-    assert identify_test_set(others[1:]).startswith("unknown")
-    assert identify_test_set([line.lower() for line in others]).startswith("unknown")
+    assert identify_test_set(others[1:]).startswith("not a known")
+    assert identify_test_set([line.lower() for line in others]).startswith("not a known")
 
 
 def test_an_unknown_test_set_is_named_by_its_hash():
-    assert (
-        identify_test_set(["a", "b"]) == "unknown (sha256 7e18f737311b)"
-    )  # printf 'a\nb' | sha256sum
+    digest = "7e18f737311b"  # printf 'a\nb' | sha256sum
+    assert identify_test_set(["a", "b"]) == f"not a known test set (sha256 {digest})"
     assert bleu(["a"], ["a"], ["b"]).test_set == (
-        "unknown (sha256 ca978112ca1b) + unknown (sha256 3e23e8160039)"
+        "not a known test set (sha256 ca978112ca1b) + not a known test set (sha256 3e23e8160039)"
     )
 
 
 def test_a_test_set_that_was_unknown_once_has_the_name_that_it_got_since():
-    assert (
-        find_current_name("unknown (sha256 e4a42d2b6885)")
-        == "Multi30k val, German, as it is stored"
-    )
-    for name in ("unknown (sha256 e4a42d2b6880)", "newstest2013, German"):
-        assert find_current_name(name) == name
+    for unknown in ("unknown", "not a known test set"):  # of older versions, of this one
+        found = find_current_name(f"{unknown} (sha256 e4a42d2b6885)")
+        assert found == "Multi30k val, German, as it is stored"
+        found = find_current_name(f"{unknown} (sha256 e4a42d2b6880)")
+        assert found == "not a known test set (sha256 e4a42d2b6880)"
+    assert find_current_name("newstest2013, German") == "newstest2013, German"
 
 
 def test_a_development_set_is_known_as_it_is_stored(shared):

@@ -9,7 +9,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.attend_figure import Numbers
-from transduce.cli.line_search import FILE, open_output
+from transduce.cli.line_search import FILE, open_output, show_line_count
 from transduce.cli.pair_search import run_on_files
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @process_options
 @options.as_json
 @options.quiet
+@options.no_progress
 def command(
     *,
     model: Path,
@@ -109,8 +110,9 @@ def write_alignments(
 
     on_warning = WarningPrinter()
     found = run_on_files(choice, "align_block", files, processes, on_warning)
+    live = options.is_live(option_values) and option_values["output"] is not None
     with open_output(option_values["output"]) as file:
-        for number, output in enumerate(found, start=1):
+        for number, output in enumerate(show_line_count(found, live=live, verb="align"), start=1):
             one = output.alignment or Alignment()
             row = (
                 json.dumps({"line": number, **one.as_json()})

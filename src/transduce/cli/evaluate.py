@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.line_search import show_line_count
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     TranslatorChoice,
@@ -59,6 +60,7 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 @options.output("A file for the translations (trees, labels).")
 @options.as_json
 @options.quiet
+@options.no_progress
 def command(
     *,
     metrics: Sequence[str],
@@ -94,9 +96,8 @@ def command(
     )
     warn_if_unfinished(folders)
     files = (source, reference)
-    found, about = translate_and_score(
-        choice, files, (metrics or None, language), output, processes
-    )
+    scoring, live = (metrics or None, language), options.is_live(option_values)
+    found, about = translate_and_score(choice, files, scoring, output, processes, live=live)
     for line in [encode_evaluation(found, about)] if as_json else format_evaluation(found):
         display.print_result(line)
     for score in found.scores:
@@ -110,6 +111,8 @@ def translate_and_score(
     scoring: tuple[Sequence[str] | None, str | None],
     output: Path | None,
     processes: Processes,
+    *,
+    live: bool,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
@@ -145,7 +148,7 @@ def translate_and_score(
             reload=partial(load_in_worker, choice),
         )
         text = build_evaluation_text(translator, lines, *scoring)
-        outputs = translate_sources(translator, text)
+        outputs = list(show_line_count(translate_sources(translator, text), live=live))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
             format_output = find_task_kind(translator.recipe.data).format_output

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from transduce.cli import options
-from transduce.cli.line_search import open_output
+from transduce.cli.line_search import open_output, show_line_count
 from transduce.cli.pair_search import run_on_files
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
@@ -39,6 +39,7 @@ PENALTY = ("alpha", "gamma", "penalty")
 @process_options
 @options.as_json
 @options.quiet
+@options.no_progress
 def command(
     *,
     model: Path,
@@ -71,8 +72,9 @@ def command(
     warn_if_unfinished(choice.folders)
     on_warning = WarningPrinter()
     found = run_on_files(choice, "score_block", (source, target), processes, on_warning)
+    live = options.is_live(option_values) and output is not None
     with open_output(output) as file:
-        for number, one in enumerate(found, start=1):
+        for number, one in enumerate(show_line_count(found, live=live, verb="score"), start=1):
             if option_values["as_json"]:
                 row = {"line": number, **one.as_json()}
                 file.write(f"{json.dumps(row, ensure_ascii=False)}\n")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, final
+from typing import IO, TYPE_CHECKING, TypeVar, final
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 FILE = click.Path(path_type=Path, allow_dash=True)
+Found = TypeVar("Found")  # what is found for a line, such as its outputs
 RAW_END = re.compile(r"[^\W\d_]{3,}[.?!]\s*$")  # the end of a line that is not tokenised
 
 
@@ -72,8 +73,8 @@ def suggest_tokenise(lines: Iterable[str]) -> Iterator[str]:
 
 
 def show_line_count(
-    outputs: "Iterator[list[Output]]", *, live: bool, verb: str = "translate"
-) -> "Iterator[list[Output]]":
+    outputs: Iterator[Found], *, live: bool, verb: str = "translate"
+) -> Iterator[Found]:
     """Yield outputs unchanged, and show on a terminal how many lines are done."""
     console = display.build_console()
     if not live or not console.is_terminal:

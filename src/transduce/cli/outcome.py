@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import traceback
 from collections.abc import Sequence
 
@@ -21,6 +22,7 @@ from transduce.errors import (
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
+NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -141,6 +143,10 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         fact[:1].lower() + fact[1:],
         "transduce" if context is None else context.command_path,
     )
+    choice = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    if isinstance(choice, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
+        known = [str(one) for one in choice.choices]
+        return fact.partition(" is not one of ")[0], suggest_names(given[1], known)
     if isinstance(error, click.MissingParameter) and context is not None:
         usage = " ".join([path, *context.command.collect_usage_pieces(context)])
         return fact, f"usage: {usage}; --help lists the options"

@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import overload
 
 from transduce.errors import InputError
+from transduce.inference.alignment import Alignment
 from transduce.inference.load import load
-from transduce.inference.translator import Translator
+from transduce.inference.translator import Texts, Translator
 from transduce.text.arguments import checked_lines, describe_value, require_lines
 
 
+@overload
+def align(model: Translator | Path | str, source: str, target: str) -> Alignment: ...
+@overload
+def align(model: Translator | Path | str, source: Texts, target: Texts) -> list[Alignment]: ...
 def align(
-    model: Translator | Path | str,
-    source: str | Sequence[str],
-    target: str | Sequence[str],
-) -> Any:  # noqa: ANN401 - it depends on the texts
+    model: Translator | Path | str, source: str | Sequence[str], target: str | Sequence[str]
+) -> Alignment | list[Alignment]:
     """Return which words of `source` and `target` belong together, by the model's attention.
 
         alignment = transduce.align("model", "A dog runs.", "Ein Hund läuft.")

@@ -1,15 +1,18 @@
 """Blocks of lines in worker processes, in order, and the warnings about their lines."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from operator import methodcaller
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from transduce.inference.lines import Line, split_into_blocks
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.inference.pairs import Pair
 from transduce.inference.worker_processes import run_in_workers
+from transduce.machine.process_settings import keep_freed_memory, use_threads
+from transduce.settings import Search
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
@@ -46,3 +49,13 @@ def report_warnings(
             for warning in result.warnings:
                 on_warning(warning)
             yield from result.outputs
+
+
+def reload_in_worker(
+    reload: "Callable[[], Translator]", search: Search, changes: Mapping[str, Any]
+) -> "Translator":
+    """Load a translator with these settings in a worker process that uses one thread."""
+    keep_freed_memory()
+    use_threads(1)
+    found = reload()
+    return replace(found, recipe=replace(found.recipe, search=search), **changes)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,11 +30,14 @@ TOKENS = 8_192  # tokens of a batch for the perplexity, source and target togeth
 class Evaluation:
     """A model's translations of a test set, their scores, and the references' perplexity."""
 
-    outputs: Sequence[str]
+    outputs: Sequence[str] = field(repr=False)
     scores: list[Score]
     perplexity: Perplexity
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, (*self.scores, self.perplexity)))
 
 
 @final
@@ -70,7 +73,7 @@ def evaluate(
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
     text = build_evaluation_text(translator, lines, metrics, language)
-    return score_translations(translator, text, translate_sources(translator, text))
+    return score_translations(translator, text, list(translate_sources(translator, text)))
 
 
 def build_evaluation_text(
@@ -92,8 +95,8 @@ def build_evaluation_text(
     return EvaluationText(*lines, metrics, language)
 
 
-def translate_sources(translator: Translator, text: EvaluationText) -> list[str]:
-    """Check that a test set can be scored, and return the translation of every source."""
+def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
+    """Check that a test set can be scored, and yield the translation of every source."""
     if len(text.sources) != len(text.references):
         raise InputError(
             f"the source has {len(text.sources):,} lines, but the reference has "
@@ -103,7 +106,7 @@ def translate_sources(translator: Translator, text: EvaluationText) -> list[str]
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
     require_scorable(text.metrics, text.references, text.language)
-    return list(translator.translate_lines(text.sources))
+    return translator.translate_lines(text.sources)
 
 
 def score_translations(

@@ -3,7 +3,7 @@
 import importlib
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, pairwise
@@ -15,6 +15,7 @@ from transduce.inference.alignment import Alignment
 from transduce.inference.arguments import require_known, require_text
 from transduce.inference.blocks import (
     PairMethod,
+    reload_in_worker,
     report_warnings,
     run_pairs_in_workers,
     translate_in_workers,
@@ -38,7 +39,6 @@ from transduce.inference.pairs import (
     require_matches,
     score_pairs,
 )
-from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.model.transformer import Transformer
 from transduce.search import Hypothesis
 from transduce.settings import Recipe, Search
@@ -50,6 +50,8 @@ from transduce.text.arguments import checked_lines, require_count, require_lines
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
     from transduce.text.arguments import Text
+    from transduce.view.attention.attend import Attention  # for the types of two methods only
+    from transduce.view.explainer.explain import Explainer
 
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
@@ -90,7 +92,11 @@ class Translator:
         others = f", {count} models" if count > 1 else ""
         return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
 
-    def __call__(self, text: Any, *, prefix: Any = None) -> Any:  # noqa: ANN401 - it depends on the task
+    @overload
+    def __call__(self, text: str, *, prefix: str | None = None) -> Any: ...  # noqa: ANN401
+    @overload
+    def __call__(self, text: Texts, *, prefix: Texts | None = None) -> list[Any]: ...
+    def __call__(self, text: Any, *, prefix: Any = None) -> Any:
         """Return the output of one text, or a list of the outputs of several texts.
 
         An output is a string for translation, a `Tree` for parsing, a list of labels for tagging.
@@ -155,7 +161,11 @@ class Translator:
         """
         return self.run_on_pairs("score_block", pairs, block)
 
-    def align(self, source: Any, target: Any) -> Any:  # noqa: ANN401 - checked by `transduce.align`
+    @overload
+    def align(self, source: str, target: str) -> Alignment: ...
+    @overload
+    def align(self, source: Texts, target: Texts) -> list[Alignment]: ...
+    def align(self, source: Any, target: Any) -> Any:
         """Return the word alignment of a source and a target: see `transduce.align`."""
         from transduce.inference.align import align  # late: align.py imports this module
 
@@ -201,15 +211,17 @@ class Translator:
 
         return evaluate(self, source, reference, metrics=metrics, language=language)
 
-    def attend(self, text: Any, target: Any = None) -> Any:  # noqa: ANN401 - checked by `transduce.attend`
+    def attend(self, text: str, target: str | None = None) -> "Attention":
         """Return what the model attends to for a text: see `transduce.attend`."""
-        attend = importlib.import_module("transduce.view.attention.attend").attend
-        return attend(self, text, target)
+        module = importlib.import_module("transduce.view.attention.attend")
+        found: Attention = module.attend(self, text, target)
+        return found
 
-    def explain(self, *texts: Any, **settings: Any) -> Any:  # noqa: ANN401 - checked by `transduce.explain`
+    def explain(self, *texts: str, **settings: int | str) -> "Explainer":
         """Return a page in which this model runs, every step visible: see `transduce.explain`."""
-        explain = importlib.import_module("transduce.view.explainer.explain").explain
-        return explain(self, *texts, **settings)
+        module = importlib.import_module("transduce.view.explainer.explain")
+        found: Explainer = module.explain(self, *texts, **settings)
+        return found
 
     def searching(self, **changes: int | float | str) -> "Translator":
         """Return a translator with other settings of the beam search, such as `beam=8`."""
@@ -224,7 +236,7 @@ class Translator:
         settings: Sampling = replace(before, **changes)  # type: ignore[arg-type]
         return replace(self, sampling_settings=settings)
 
-    def aligning(self, **changes: Any) -> "Translator":  # noqa: ANN401
+    def aligning(self, **changes: int | Sequence[int]) -> "Translator":
         """Return a translator whose outputs have alignments, by `layer`, `heads` and `shifted`."""
         require_known("aligning", changes, AlignmentHeads)
         return replace(self, aligns=True, alignment_heads=change_heads(self, changes))
@@ -286,13 +298,3 @@ class Translator:
             )
         changes = {name: getattr(self, name) for name in CARRIED}
         return partial(reload_in_worker, self.reload, self.recipe.search, changes)
-
-
-def reload_in_worker(
-    reload: Callable[[], Translator], search: Search, changes: Mapping[str, Any]
-) -> Translator:
-    """Load a translator with these settings in a worker process that uses one thread."""
-    keep_freed_memory()
-    use_threads(1)
-    found = reload()
-    return replace(found, recipe=replace(found.recipe, search=search), **changes)

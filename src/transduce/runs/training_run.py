@@ -14,6 +14,7 @@ from typing import Protocol, final, runtime_checkable
 from transduce.checkpoint import has_checkpoints, is_run, read_run
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
+from transduce.recipes.choice import shorten_name
 from transduce.runs.ledger import describe_deviations, describe_parent, describe_size
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
 from transduce.runs.resume_point import RunStart
@@ -199,7 +200,8 @@ def report_start(
     if start.progress.step:
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
-        observer.on_message(f"{recipe.name}: {start.parameters:,} parameters, in {folder}")
+        name = shorten_name(recipe.name)  # the changes themselves are in the ledger
+        observer.on_message(f"{name}: {start.parameters:,} parameters, in {folder}")
         symbols = map(len, corpus.vocabularies)
         ledger = (
             *describe_parent(read_run(folder)),

@@ -57,23 +57,26 @@ KNOWN_BY_LETTERS = {
     "360a6267c3195256": FRENCH_2014,
 }
 OTHER_FORM = ", in another form or order"
+UNKNOWN = "not a known test set (sha256 {})"  # older versions wrote: unknown (sha256 …)
 ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 
 def identify_test_set(references: Sequence[str]) -> str:
-    """Return the name of a known test set, or else 'unknown' with the hash of its lines."""
+    """Return the name of a known test set, or else that it is none, and the hash of its lines."""
     digest = hash_lines(references)
     if digest[:16] in KNOWN:
         return KNOWN[digest[:16]]
     known = KNOWN_BY_LETTERS.get(hash_lines(sorted(map(keep_letters_and_digits, references)))[:16])
-    return known + OTHER_FORM if known else f"unknown (sha256 {digest[:12]})"
+    return known + OTHER_FORM if known else UNKNOWN.format(digest[:12])
 
 
 def find_current_name(stored: str) -> str:
-    """Return a test set's stored name, replaced if it was unknown and its hash has a name now."""
-    start = re.fullmatch(r"unknown \(sha256 (\w+)\)", stored)
-    names = (name for digest, name in KNOWN.items() if start and digest.startswith(start[1]))
-    return next(names, stored)
+    """Return a test set's stored name; if it was unknown, its name of today."""
+    start = re.fullmatch(r"(?:unknown|not a known test set) \(sha256 (\w+)\)", stored)
+    if start is None:
+        return stored
+    names = (name for digest, name in KNOWN.items() if digest.startswith(start[1]))
+    return next(names, UNKNOWN.format(start[1]))
 
 
 def hash_lines(lines: Sequence[str]) -> str:

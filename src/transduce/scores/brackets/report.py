@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice, repeat
 from typing import Any, final
 
@@ -22,7 +22,7 @@ class BracketReport:
     """EVALB's result for two files of trees: counts, summaries, messages and exit status."""
 
     parameters: BracketParameters
-    pairs: tuple[SentenceCounts, ...]  # the counts of every pair of lines
+    pairs: tuple[SentenceCounts, ...] = field(repr=False)  # the counts of every pair of lines
     printed: int  # number of pairs that EVALB prints: all, or those before it gives up
     messages: tuple[str, ...]
     exit_status: int  # 1 if EVALB gave up at its error limit, else 0

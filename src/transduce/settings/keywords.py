@@ -1,0 +1,40 @@
+"""Helpful errors for misspelt keyword arguments of the public functions."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from typing import Any
+
+from transduce.errors import suggest_names
+from transduce.settings.recipe import Recipe
+
+
+@cache
+def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that raises TypeError with a suggestion for an unknown keyword argument.
+
+    A function that takes any keyword is returned unchanged.
+    """
+    known = inspect.signature(function).parameters
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):
+        return function
+
+    @wraps(function)
+    def checked(*arguments: object, **keywords: object) -> object:
+        for name in keywords:
+            if name not in known:
+                raise TypeError(describe_unknown_keyword(function.__name__, name, known))
+        return function(*arguments, **keywords)
+
+    return checked
+
+
+def describe_unknown_keyword(function: str, name: str, known: Mapping[str, object]) -> str:
+    """Return a sentence that names the similar argument, or the setting that was meant."""
+    settings = Recipe(name="none").flat_settings()
+    paths = [path for path in settings if path.endswith(f".{name}")]
+    if paths and "settings" in known:
+        hint = f"settings={{'{paths[0]}': …}}"
+    else:
+        hint = suggest_names(name, known)
+    return f"{function}() has no argument {name!r}; {hint}"

@@ -1,0 +1,41 @@
+"""A misspelt keyword of a public function: the argument or the setting that was meant is named."""
+
+import inspect
+
+import pytest
+
+import transduce
+from transduce.settings.keywords import with_checked_keywords
+
+
+def example(folder, *, recipe=None, settings=None):
+    return folder, recipe, settings
+
+
+@pytest.mark.parametrize(
+    ("keyword", "hint"),
+    [
+        ("recipie", "did you mean recipe?"),
+        ("steps", "settings={'training.steps': …}"),
+        ("dropout", "settings={'architecture.dropout': …}"),
+        ("zzz", "known: folder, recipe, settings"),
+    ],
+)
+def test_an_unknown_keyword_is_answered_with_what_was_meant(keyword, hint):
+    with pytest.raises(TypeError) as refusal:
+        with_checked_keywords(example)("run", **{keyword: 1})
+    assert str(refusal.value) == f"example() has no argument {keyword!r}; {hint}"
+
+
+def test_known_arguments_reach_the_function_as_they_are():
+    assert with_checked_keywords(example)("run", recipe=3) == ("run", 3, None)
+    assert inspect.signature(with_checked_keywords(example)) == inspect.signature(example)
+
+
+def test_public_functions_check_their_keywords_and_stay_themselves():
+    assert transduce.train is transduce.train
+    assert transduce.train.__doc__.startswith("Train a model in a folder")
+    with pytest.raises(TypeError, match=r"train\(\) has no argument 'recipie'; did you mean rec"):
+        transduce.train("run", recipie="demo")
+    with pytest.raises(TypeError, match=r"average\(\) has no argument 'lasts'; did you mean last"):
+        transduce.average("run", lasts=3)
