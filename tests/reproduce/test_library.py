@@ -47,7 +47,7 @@ def test_a_row_is_trained_measured_and_reported_by_one_call(tmp_path, capsys):
     assert report.markdown() == (tmp_path / "out/table3.md").read_text("utf-8")
     assert report.as_json()["table"] == "table3"
     assert report.errors == ()
-    assert messages[0].startswith("1 rows at the scale toy")
+    assert messages[0].startswith("1 row at the scale toy")
     assert capsys.readouterr() == ("", ""), "the library prints nothing"
 
 

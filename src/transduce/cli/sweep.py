@@ -1,6 +1,7 @@
 """`transduce sweep`: train a recipe with every combination of some settings, and compare them."""
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -81,6 +82,8 @@ def command(  # noqa: PLR0913 - one for each option
             display.print_result(json.dumps(row.as_json(), ensure_ascii=False))
         return
     display.print_result(format_rows(rows))
+    if not rows[0].failure:
+        display.print_note(f"hint: transduce average {shlex.quote(str(rows[0].run))} -o MODEL")
 
 
 @contextmanager

@@ -93,7 +93,8 @@ def train_rows(
     test = read_test_set(recipe.data, request.test, request.train) if kind.has_test_set else None
     for job in jobs:
         require_row_fits_memory(job)
-    callbacks.on_message(f"{len(jobs)} rows at the scale {scale.name}: {scale.about}")
+    rows = "1 row" if len(jobs) == 1 else f"{len(jobs)} rows"
+    callbacks.on_message(f"{rows} at the scale {scale.name}: {scale.about}")
     cost = f"a row like base takes {scale.cost}; visible: {scale.visible_findings}"
     callbacks.on_message(cost)
     prepared = prepare_table_corpus(recipe, request, callbacks, needs_dev=test is None)

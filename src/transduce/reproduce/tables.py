@@ -175,6 +175,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     from transduce.reproduce.table4_inputs import choose_trees, describe_given_parser, train_parser
     from transduce.reproduce.table4_report import write_report
+    from transduce.tasks import Parsing, require_task
     from transduce.training.callbacks import TrainingCallbacks
 
     folder, chosen = Path(folder), find_recipe(recipe)
@@ -184,6 +185,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         parser = load(train_parser(folder, chosen, trees, settings or {}, observer))
     else:
         parser = load(model)
+        require_task(parser.task, Parsing, parser.recipe.data, f"{model}: Table 4")
         trees = describe_given_parser(trees, parser.recipe)
     row, outputs = measure_parser(
         parser,
