@@ -71,9 +71,11 @@ def measure(act: Callable[[str], object], lines: Sequence[str]) -> list[float]:
     return found
 
 
-def run_clients(port: int, lines: Sequence[str], clients: int) -> tuple[float, list[float]]:
+def run_clients(
+    port: int, lines: Sequence[str], clients: int, *, seconds: float = SECONDS
+) -> tuple[float, list[float]]:
     """Let clients translate for some seconds; return sentences per second and milliseconds."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + seconds
 
     def work(number: int) -> list[float]:
         send, _ = connect(port)
@@ -84,7 +86,7 @@ def run_clients(port: int, lines: Sequence[str], clients: int) -> tuple[float, l
 
     with ThreadPoolExecutor(clients) as pool:
         times = [one for some in pool.map(work, range(clients)) for one in some]
-    return len(times) / SECONDS, times
+    return len(times) / seconds, times
 
 
 def flood(port: int, text: str) -> Counter[int | str]:

@@ -1,7 +1,11 @@
-"""What the server itself costs (row V24): python -m benchmarks.serving_fake
+"""What the server itself costs (rows V23, V24, V28): python -m benchmarks.serving_fake
 
-The search is a fake one: a call takes 20 ms and 1 ms for each sentence in it, without computing.
-So the figures are those of HTTP, of the queue and of sharing calls.
+The search is a fake one, in a process of its own as the real one: a call takes 20 ms and 1 ms for
+each sentence in it, without computing. It begins at once when nothing runs; after a call of more
+than four sentences it waits until none has come for 3 ms (the real one need not wait: sentences
+join it at any step). So the figures are those of HTTP, of the queue and of the
+way between the processes. Processor time is that of the server's process, without the search and
+the clients; other work on the machine moves it less than the rates.
 """
 
 import asyncio
@@ -10,16 +14,22 @@ import os
 import statistics
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
-from benchmarks.serving import PAIR, run_clients
+from benchmarks.serving import PAIR, percentile, run_clients, watch_health
 from transduce.serve.messages import Found, Ready, Sentence
 from transduce.serve.server import ServerSettings, serve
 
 CALL, SENTENCE = 0.020, 0.001  # seconds
+CAPACITY, FEW, WAIT = 64, 4, 0.003  # sentences of a call; see above
 LANGUAGES = "en", "de"
-LINES = [f"line {number}" for number in range(100)]
+LINES = [
+    f"The old man with the {number} red balloons sees a small dog in the park."
+    for number in range(100)
+]
 
 
 def main() -> None:
@@ -31,14 +41,36 @@ def main() -> None:
     print(f"load before {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     process.start()
     port, alone = ports.get(), 0.0
+    run_clients(port, LINES, 4, seconds=1)  # everything is imported and warm
     for clients in (1, 8, 32):
-        rate, times = run_clients(port, LINES, clients)
-        alone = alone or rate
-        middle = statistics.median(times)
-        print(f"V24 {clients} clients: {rate:.0f} a second ({rate / alone:.1f} times)", end=", ")
-        print(f"median {middle:.0f} ms")
+        alone = report(port, process.pid or 0, clients, alone)
     process.terminate()
     process.join()
+
+
+def report(port: int, server: int, clients: int, alone: float) -> float:
+    """Print rate, times and processor time with so many clients; return the rate of one."""
+    stop, before, own = threading.Event(), processor_seconds(server), time.process_time()
+    with ThreadPoolExecutor(1) as pool:
+        health = pool.submit(watch_health, port, stop)
+        rate, times = run_clients(port, LINES, clients)
+        stop.set()
+    used = (processor_seconds(server) - before) / len(times)
+    own = (time.process_time() - own) / len(times)
+    alone, middle = alone or rate, statistics.median(times)
+    if clients == 1:
+        print(f"V23 1 client: {middle - 1_000 * (CALL + SENTENCE):.1f} ms more than the search")
+    print(f"V24 {clients} clients: {rate:.0f} a second ({rate / alone:.1f} times)", end=", ")
+    print(f"median {middle:.0f} ms; processor time of a request: {1e6 * used:.0f} us", end=", ")
+    print(f"the client's {1e6 * own:.0f} us")
+    print(f"V28 /health meanwhile: p99 {percentile(health.result(), 0.99):.1f} ms")
+    return alone
+
+
+def processor_seconds(process: int) -> float:
+    """Return the seconds that a process has spent on processors, in user and system mode."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def run_server(ports: Any) -> None:  # noqa: ANN401 - a queue
@@ -54,20 +86,24 @@ def load() -> Any:  # noqa: ANN401 - never called
     """Stand in for the model."""
 
 
-def start(_load: object) -> Any:  # noqa: ANN401 - a pipe, and no process
-    """Start the fake search in a thread."""
-    ours, theirs = multiprocessing.Pipe()
-    threading.Thread(target=search, args=(theirs,), daemon=True).start()
-    return ours, None
+def start(_load: object) -> Any:  # noqa: ANN401 - a pipe and a process
+    """Start the fake search in a process."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=search, args=(theirs,), daemon=True)
+    process.start()
+    theirs.close()
+    return ours, process
 
 
 def search(pipe: "Connection[Any, Any]") -> None:
     """Answer all sentences that wait in one call, again and again."""
-    pipe.send(Ready("fake", *LANGUAGES, "", 1, 64))
+    pipe.send(Ready("fake", *LANGUAGES, "", 1, CAPACITY))
+    sentences = list[Sentence]()
     try:
         while True:
-            orders = [pipe.recv()]
-            while pipe.poll():
+            orders, wait = [pipe.recv()], WAIT if len(sentences) > FEW else 0.0
+            while len(orders) < CAPACITY and pipe.poll(wait):
                 orders.append(pipe.recv())
             sentences = [one for one in orders if isinstance(one, Sentence)]
             time.sleep(CALL + SENTENCE * len(sentences))

@@ -50,13 +50,17 @@ class Answer:
 
 @dataclass
 class Client:
-    """Sends requests, each over a connection of its own."""
+    """Sends requests, each over a connection of its own, from an address of this machine."""
 
     port: int
     server: Any = None
+    source: str = "127.0.0.1"
 
     def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        origin = (self.source, 0)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=60, source_address=origin
+        )
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.request(method, path, body, named)

@@ -44,6 +44,15 @@ def test_auto_is_the_most_probable_source_of_the_target(client, text, code, load
     assert found["detectedLanguage"]["confidence"] > 30
 
 
+def test_the_sources_of_a_target_are_ranked_and_no_other_language(client):
+    found = client.post("/detect", {"q": FRENCH, "target": "en"}).json
+    assert [one["language"] for one in found] == ["fr", "de"]
+    assert found[0]["confidence"] > found[1]["confidence"]
+    (only,) = client.post("/detect", {"q": FRENCH, "target": "de"}).json
+    assert only["language"] == "en"
+    assert client.post("/detect", {"q": FRENCH, "target": "xx"}).status == 400
+
+
 def test_auto_takes_the_only_source_and_tells_how_improbable_it_is(client):
     found = client.translate(FRENCH, source="auto").json
     assert found["detectedLanguage"]["language"] == "en"

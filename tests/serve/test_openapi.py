@@ -1,5 +1,7 @@
 """The server does what its OpenAPI file says, and the file says all that the server does."""
 
+import sys
+
 import pytest
 from tests.serve.models import load_random
 from tests.serve.running import running_server, start_in_thread
@@ -34,6 +36,8 @@ CALLS = [  # method, path, body
     ("post", "/translate", {**TEXT, "source": "auto"}),
     ("post", "/translate", {**TEXT, "source": "auto", "q": ["a woman", "a dog"]}),
     ("post", "/detect", TEXT),
+    ("post", "/detect", {"q": "a woman", "target": "de"}),
+    ("post", "/detect", {"q": "a woman", "target": "xx"}),
     ("post", "/detect", {}),
     ("post", "/", HUGE),
 ]
@@ -61,6 +65,16 @@ def test_pages_are_pages(client, path):
     assert "text/html" in SPEC["paths"][path]["post"]["responses"]["200"]["content"]
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body.startswith(b"<!doctype html>")
+
+
+@pytest.mark.parametrize("path", ["/detect", "/translate", "/attention", "/"])
+def test_without_its_package_a_server_says_that_it_detects_no_language(client, path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    answer = client.post(path, {**TEXT, "source": "auto"})
+    assert answer.status == 501
+    assert "py3langid is not installed" in answer.json["error"]
+    assert "501" in SPEC["paths"][path]["post"]["responses"]
+    assert client.post("/translate", TEXT).status == 200
 
 
 def test_every_path_is_described_and_every_described_path_is_there():

@@ -5,8 +5,9 @@ import threading
 
 import pytest
 from tests.inference.random_models import random_translator
-from tests.serve.models import load_back, load_random
+from tests.serve.models import load_back, load_random, load_third
 from tests.serve.running import running_server
+from tests.serve.test_detection import FRENCH, GERMAN
 from tests.view.browser import open_browser
 
 pytestmark = pytest.mark.slow
@@ -80,6 +81,39 @@ def test_the_link_gives_the_same_text_again(page):
     page.command("url", {"url": "about:blank"})
     page.command("url", {"url": link})
     wait_for(page, random_translator()(OTHER))
+
+
+def test_the_language_is_detected_and_shown(browser):
+    shown = "document.querySelector('#source option').textContent"
+    with running_server(load_random, load_third, load_back) as client:
+        browser.open(f"http://127.0.0.1:{client.port}/")
+        choose(browser, "source", "auto")
+        choose(browser, "target", "en")
+        write(browser, GERMAN)
+        wait_for(browser, load_back()(GERMAN))
+        assert browser.run(f"return {shown}").startswith("detected: German (")
+        assert browser.run("return document.getElementById('text').lang") == "de"
+        browser.press("Escape")
+        wait_for(browser, "")
+        assert browser.run(f"return {shown}") == "detect language"
+        write(browser, FRENCH)
+        wait_for(browser, load_third()(FRENCH))
+        assert browser.run("return document.getElementById('swap').disabled")
+        choose(browser, "source", "de")
+        wait_for(browser, load_back()(FRENCH))
+        assert browser.run(f"return {shown}") == "detect language"
+        assert browser.console() == []
+
+
+def choose(browser, name, value):
+    """Choose an option as a user does."""
+    browser.run(
+        """const select = document.getElementById(arguments[0]);
+        select.value = arguments[1];
+        select.dispatchEvent(new Event("change"));""",
+        name,
+        value,
+    )
 
 
 def test_words_that_are_linked_light_up_on_both_sides(page):

@@ -89,6 +89,7 @@ def command(
         display.print_message(
             f"warning: everyone who reaches {host} can use this server; --api-key asks for a key"
         )
+    from transduce.machine.open_files import raise_open_file_limit
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
 
@@ -105,12 +106,13 @@ def command(
         allowed_origins=option_values["allowed_origins"],
         workers=processes.workers or 1,
     )
+    raise_open_file_limit(2 * settings.limits.connections + 1_000)  # as many again may be accepted
     asyncio.run(serve(choices, settings, print_ready, on_message=display.print_message))
 
 
 def require_packages() -> None:
     """Raise InputError if a package of the extra `transduce[serve]` is not installed."""
-    for name in ("starlette", "uvicorn", "py3langid"):
+    for name in ("starlette", "uvicorn"):
         if importlib.util.find_spec(name) is None:
             raise InputError(f"a server needs the package {name}", "pip install 'transduce[serve]'")
 

@@ -14,7 +14,7 @@ from starlette.routing import Route, Router
 from transduce.serve.body import read_fields, read_json
 from transduce.serve.dispatcher import Dispatcher
 from transduce.serve.fields import TranslationFields, check_text, check_texts, check_translation
-from transduce.serve.guard import App, Guard
+from transduce.serve.guard import App, Guard, Receive, Scope, Send
 from transduce.serve.languages import name_language
 from transduce.serve.messages import AttentionRequest, Page, Sentence
 from transduce.serve.opennmt import build_opennmt_answer, check_opennmt
@@ -43,6 +43,7 @@ class Routes:
                 limits.characters,
                 limits.texts,
                 needs_key=self.api_key is not None,
+                can_detect=self.service.detector.is_available,
             )
         )
 
@@ -111,7 +112,8 @@ class Routes:
         wanted = await self.read_translation(request)
         found = await translate_texts(self.service, wanted, request.receive)
         text, translation = "\n".join(wanted.texts), found["translatedText"]
-        form = Form(text, str(translation), wanted.source, wanted.target)
+        detected = found.get("detectedLanguage", {}).get("language", "")
+        form = Form(text, str(translation), wanted.source, wanted.target, detected)
         return HTMLResponse(self.page.write(form))
 
     async def draw_attention(self, request: Request) -> Response:
@@ -141,11 +143,13 @@ class Routes:
         )
 
     async def detect_language(self, request: Request) -> Response:
-        """Return the languages that a text may be in, most probable first."""
+        """Return the languages that a text may be in, or the sources of a target, ranked."""
         fields = await read_fields(request, self.service.limits)
         self.require_key(request, fields)
         (text,) = check_texts([check_text(fields, "q")], self.service.limits)
-        found = await self.service.detector.rank(text)
+        detector, target = self.service.detector, check_text(fields, "target", "")
+        sources = self.service.list_sources(target) if target else []
+        found = await (detector.rank_among(text, sources) if target else detector.rank(text))
         return JSONResponse([one.as_json() for one in found])
 
     async def report_health(self, _request: Request) -> Response:
@@ -211,6 +215,32 @@ def build_app(
         yield
         await service.close()
 
-    router = Router(routes, lifespan=close_service)
+    app = DirectRouter(routes, Router(routes, lifespan=close_service))
     paths = {route.path for route in routes}
-    return Guard(router, service.metrics, paths, hosts=hosts, origins=origins)
+    return Guard(app, service.metrics, paths, hosts=hosts, origins=origins)
+
+
+@final
+class DirectRouter:
+    """Calls the function of a route that has exactly a request's method and path.
+
+    All other requests, and messages about the server's start and end, go to Starlette's router,
+    which compares a path with every route's pattern.
+    """
+
+    def __init__(self, routes: Sequence[Route], router: Router) -> None:
+        self.router = router
+        self.endpoints = {
+            (method, route.path): route.endpoint
+            for route in routes
+            for method in route.methods or ()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request by the function of its route, or by Starlette's router."""
+        endpoint = self.endpoints.get((scope.get("method"), scope.get("path")))
+        if endpoint is None:
+            await self.router(scope, receive, send)
+            return
+        response: Response = await endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)

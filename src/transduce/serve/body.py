@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from transduce.durable import parse_json
 from transduce.serve.limits import Limits
@@ -29,20 +29,26 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     parts, size = list[bytes](), 0
     try:
         async with asyncio.timeout(limits.receive_seconds):
-            async for part in request.stream():
+            is_whole = False
+            while not is_whole and size <= READ_TO_REFUSE * limits.body:
+                part, is_whole = await receive_part(request)
                 size += len(part)
                 if size <= limits.body:
                     parts.append(part)
-                elif size > READ_TO_REFUSE * limits.body:
-                    break
     except TimeoutError:
         fact = f"the body did not arrive within {limits.receive_seconds:.0f} seconds"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, fact, {"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise ClientGone from None
     if size > limits.body:
         raise too_large(f"a body of more than {limits.body:,} bytes")
     return b"".join(parts)
+
+
+async def receive_part(request: Request) -> tuple[bytes, bool]:
+    """Return the next part of a request's body, and whether it is the last one."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), not message.get("more_body", False)
 
 
 async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - any value of JSON

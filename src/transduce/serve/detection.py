@@ -4,7 +4,11 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from http import HTTPStatus
+from importlib.util import find_spec
 from typing import Any, final
+
+from transduce.serve.refusal import Refusal
 
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 MIN_PROBABILITY = 0.05  # a ranking leaves out less probable languages, except the first
@@ -30,19 +34,27 @@ class LanguageDetector:
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
 
+    @property
+    def is_available(self) -> bool:
+        """Whether py3langid is installed."""
+        return find_spec("py3langid") is not None
+
     async def rank(self, text: str) -> list[Detection]:
         """Return the languages that a text may be in, most probable first; at least one."""
         found = await self.rank_all(text)
         return [one for one in found if one.probability >= MIN_PROBABILITY] or found[:1]
 
-    async def choose(self, text: str, codes: Iterable[str]) -> Detection:
-        """Return the most probable language of `codes`, or the first if py3langid knows none."""
+    async def rank_among(self, text: str, codes: Iterable[str]) -> list[Detection]:
+        """Return all languages of `codes`, most probable first; unknown ones have probability 0."""
         known = {one.language: one.probability for one in await self.rank_all(text)}
         both = [Detection(code, known.get(code.partition("-")[0], 0.0)) for code in codes]
-        return max(both, key=lambda one: one.probability)
+        return sorted(both, key=lambda one: one.probability, reverse=True)
 
     async def rank_all(self, text: str) -> list[Detection]:
-        """Return every language that py3langid knows, most probable for a text first."""
+        """Return every language that py3langid knows, most probable first; refuse without it."""
+        if not self.is_available:
+            fact = "languages are not detected here: py3langid is not installed"
+            raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
         async with self.lock:  # the tables, 78 MB, must be loaded only once
             return await asyncio.to_thread(rank_languages, text)
 

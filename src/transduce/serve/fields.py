@@ -8,7 +8,6 @@ from transduce.serve.limits import Limits
 from transduce.serve.refusal import bad_request, too_large
 
 FORMATS = ("text", "html")
-AUTO = "auto"  # stands for a source language that the server is to detect
 
 
 @final

@@ -30,6 +30,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
 
 
@@ -70,7 +71,7 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self.add_headers(MutableHeaders(scope=message), headers)
+                self.add_headers(message, headers)
             await send(message)
 
         try:
@@ -96,12 +97,12 @@ class Guard:
         path = scope["path"] if scope["path"] in self.paths else "other"
         self.metrics.count_request(path, status, time.monotonic() - started)
 
-    def add_headers(self, answer: MutableHeaders, request: Headers) -> None:
+    def add_headers(self, message: Message, request: Headers) -> None:
         """Add security headers to an answer, and CORS headers for requests of allowed origins."""
-        for name, value in HEADERS.items():
-            answer.setdefault(name, value)
+        message["headers"] = [*message["headers"], *RAW_HEADERS]
         origin = request.get("origin", "")
         if origin in self.origins:
+            answer = MutableHeaders(scope=message)
             answer["Access-Control-Allow-Origin"] = origin
             answer["Access-Control-Allow-Headers"] = "Content-Type, Authorization"
             answer["Cross-Origin-Resource-Policy"] = "cross-origin"

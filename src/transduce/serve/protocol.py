@@ -6,6 +6,7 @@ from typing import Any, ClassVar, final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from transduce.serve.connections import WaitingConnections, name_client
 from transduce.serve.limits import Limits
 
 NO_HTTP = b'{"error": "this is no HTTP request"}'
@@ -16,20 +17,34 @@ class DeadlineProtocol(H11Protocol):
     """uvicorn's protocol of one connection, with deadlines for request heads and answers.
 
     uvicorn itself waits without end for the rest of a request's head, and for a client that does
-    not read its answer.
+    not read its answer. When there are too many connections, the one that has waited longest for
+    its client is closed, of the client that has most of such connections.
     """
 
     limits: ClassVar[Limits] = Limits()
+    waiting: ClassVar[WaitingConnections[Any]] = WaitingConnections()
+    address = ""
     deadline: asyncio.TimerHandle | None = None
     reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection, or close it if too many are open; await its first request's head."""
+        """Accept a connection, close another if too many are open, and await the request's head."""
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
-            transport.abort()
-            return
+        self.address = name_client(self.client[0] if self.client else "")
         self.await_head()
+        self.note_waiting()
+        if len(self.connections) > self.limits.connections:
+            address, longest = self.waiting.choose()
+            self.waiting.discard(address, longest)
+            longest.transport.abort()
+
+    def note_waiting(self) -> None:
+        """Add this connection to those that wait for their clients, or remove it from them."""
+        is_partial = self.is_between_requests() or self.cycle.more_body
+        if is_partial or self.reading is not None:
+            self.waiting.add(self.address, self)
+        else:
+            self.waiting.discard(self.address, self)
 
     def data_received(self, data: bytes) -> None:
         """Handle received bytes; the first byte of a request starts the deadline of its head."""
@@ -38,6 +53,12 @@ class DeadlineProtocol(H11Protocol):
         super().data_received(data)
         if not self.is_between_requests():
             self.stop_head_deadline()
+        self.note_waiting()
+
+    def on_response_complete(self) -> None:
+        """Await the next request after an answer."""
+        super().on_response_complete()
+        self.note_waiting()
 
     def is_between_requests(self) -> bool:
         """Return whether the connection has no request that is being answered."""
@@ -63,11 +84,13 @@ class DeadlineProtocol(H11Protocol):
         """Pause sending; close the connection unless the client reads within the limit."""
         super().pause_writing()
         self.reading = self.loop.call_later(self.limits.send_seconds, self.transport.abort)
+        self.note_waiting()
 
     def resume_writing(self) -> None:
         """Resume sending after the client has read, and cancel its deadline."""
         super().resume_writing()
         self.stop_reading_deadline()
+        self.note_waiting()
 
     def stop_reading_deadline(self) -> None:
         """Cancel the deadline for the client to read, if one runs."""
@@ -102,8 +125,10 @@ class DeadlineProtocol(H11Protocol):
         self.stop_head_deadline()
         self.stop_reading_deadline()
         super().connection_lost(exc)
+        self.waiting.discard(self.address, self)
 
 
 def with_limits(limits: Limits) -> type[Any]:
     """Return a subclass of `DeadlineProtocol` with these limits, for uvicorn."""
-    return type("LimitedProtocol", (DeadlineProtocol,), {"limits": limits})
+    own = {"limits": limits, "waiting": WaitingConnections[DeadlineProtocol]()}
+    return type("LimitedProtocol", (DeadlineProtocol,), own)

@@ -7,13 +7,14 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
 import uvicorn
 
 from transduce.errors import InputError
+from transduce.machine.open_files import open_file_limit
 from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start
 from transduce.serve.limits import Limits
@@ -26,6 +27,7 @@ from transduce.serve.service import Pair, Service
 LOG = logging.getLogger("transduce.serve")
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
+OTHER_FILES = 128  # open files of the server that are no connections of clients
 ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which late requests are refused
 
 
@@ -141,7 +143,7 @@ async def listen(
     )
     config = uvicorn.Config(
         app,
-        http=with_limits(settings.limits),
+        http=with_limits(fit_open_files(settings.limits)),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -159,6 +161,12 @@ async def listen(
     finally:
         server.should_exit = True
         await running
+
+
+def fit_open_files(limits: Limits) -> Limits:
+    """Return limits with no more connections than the process may open; at least one."""
+    most = max(1, open_file_limit() - OTHER_FILES)
+    return replace(limits, connections=int(min(limits.connections, most)))
 
 
 async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, final
 
 from transduce.serve.detection import LanguageDetector
-from transduce.serve.dispatcher import Dispatcher, Work
+from transduce.serve.dispatcher import Dispatcher, Job, Work
 from transduce.serve.limits import Limits
 from transduce.serve.messages import Found, Page
 from transduce.serve.metrics import Metrics, write_head, write_sample, write_total
@@ -65,28 +64,21 @@ class Service:
         if self.waiting >= self.limits.queue:
             raise unavailable("too many requests are waiting")
         job = dispatcher.submit(orders)
-        leaving = asyncio.ensure_future(wait_for_disconnect(receive))
+        leaving = asyncio.ensure_future(end_with_client(job, receive))
         try:
-            both: set[asyncio.Future[Any]] = {job.finished, leaving}
-            await asyncio.wait(
-                both,
-                timeout=self.limits.request_seconds,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if job.finished.done():
-                found = job.finished.result()
-                self.metrics.count_sentences([one.text for one in orders])
-                return found
-            if leaving.done():
-                self.metrics.cancelled += 1
-                raise ClientGone
+            async with asyncio.timeout(self.limits.request_seconds):
+                found = await job.finished
+        except TimeoutError:
             fact = f"no answer within {self.limits.request_seconds:.0f} seconds"
-            raise Refusal(HTTPStatus.GATEWAY_TIMEOUT, fact)
+            raise Refusal(HTTPStatus.GATEWAY_TIMEOUT, fact) from None
+        except ClientGone:
+            self.metrics.cancelled += 1
+            raise
         finally:
             leaving.cancel()
-            with suppress(asyncio.CancelledError):
-                await leaving
             dispatcher.cancel(job)
+        self.metrics.count_sentences([one.text for one in orders])
+        return found
 
     async def swap(self, pair: Pair, new: Dispatcher) -> None:
         """Replace a language pair's dispatcher; close the old one after its last request."""
@@ -126,7 +118,12 @@ class Service:
         return [*lines, *running, *ends, *swaps, *facts]
 
 
-async def wait_for_disconnect(receive: Receive) -> None:
-    """Wait until a request's client closes its connection; its body has been read before."""
+async def end_with_client(job: Job, receive: Receive) -> None:
+    """Wait until a request's client closes its connection; end the request's job with ClientGone.
+
+    The request's body has been read before.
+    """
     while (await receive())["type"] != "http.disconnect":
         pass
+    if not job.finished.done():
+        job.finished.set_exception(ClientGone())

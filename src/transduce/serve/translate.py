@@ -7,12 +7,13 @@ from typing import Any
 
 from transduce.serve.detection import Detection
 from transduce.serve.dispatcher import Dispatcher
-from transduce.serve.fields import AUTO, TranslationFields
+from transduce.serve.fields import TranslationFields
 from transduce.serve.messages import Found, Sentence
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
 from transduce.text.documents.markup import SplitMarkup
 from transduce.text.paragraphs import SplitText, split_text
+from transduce.view.translation.page import AUTO
 
 CutText = SplitText | SplitMarkup
 FEW = 2_000  # the most characters that are split in the event loop's own thread
@@ -43,7 +44,7 @@ async def find_model(
     """Return the model for a request, and the detected source language, None if it was given."""
     if wanted.source != AUTO:
         return service.find(wanted.source, wanted.target), None
-    found = await service.detector.choose(text, service.list_sources(wanted.target))
+    found, *_ = await service.detector.rank_among(text, service.list_sources(wanted.target))
     return service.find(found.language, wanted.target), found
 
 

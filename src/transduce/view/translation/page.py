@@ -9,7 +9,7 @@ from transduce.view.page.data import json_block
 from transduce.view.page.document import build_page
 from transduce.view.page.parts import PageParts
 
-SCRIPTS = ("texts", "state", "answers", "words", "choices", "controls", "main")
+SCRIPTS = ("texts", "state", "answers", "detection", "words", "choices", "controls", "main")
 PARTS = PageParts(
     scripts=("page/dom.js", *(f"translation/script/{name}.js" for name in SCRIPTS)),
     styles=("page/theme.css", "translation/translation.css"),
@@ -17,19 +17,21 @@ PARTS = PageParts(
     connect="'self'",
     forms="'self'",
 )
+AUTO = "auto"  # the value of the source that stands for a language to be detected
 MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->")
 
 
 @final
 @dataclass(frozen=True)
 class PageSettings:
-    """The server's facts in its page: language pairs and names, limits, whether it needs a key."""
+    """The server's facts in its page: language pairs and names, limits, what it needs and can."""
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code
     characters: int  # the largest number that a text may have
     texts: int  # the largest number that a request may have
     needs_key: bool = False
+    can_detect: bool = False  # the language of a text
 
 
 @final
@@ -41,6 +43,7 @@ class Form:
     translation: str = ""
     source: str = ""
     target: str = ""
+    detected: str = ""  # the source language that was detected, if it was to be
 
 
 @final
@@ -64,21 +67,30 @@ class TranslationPage:
 
     def write(self, form: Form) -> str:
         """Return the translation page as HTML, with the contents of a form filled in."""
-        sources = list(dict.fromkeys(source for source, _ in self.settings.pairs))
-        targets = list(dict.fromkeys(target for _, target in self.settings.pairs))
+        sources = {source: self.name(source) for source, _ in self.settings.pairs}
+        targets = {target: self.name(target) for _, target in self.settings.pairs}
+        source = form.source or next(iter(sources))
+        if self.settings.can_detect:
+            found = f"detected: {self.name(form.detected)}" if form.detected else "detect language"
+            sources = {AUTO: found, **sources}
         filled = (
-            self.write_options(sources, form.source),
-            self.write_options(targets, form.target),
+            write_options(sources, source),
+            write_options(targets, form.target),
             html.escape(form.text),
             html.escape(form.translation),
         )
         both = zip(self.parts[1:], filled, strict=True)
         return self.parts[0] + "".join(text + part for part, text in both)
 
-    def write_options(self, codes: Sequence[str], chosen: str) -> str:
-        """Return HTML options for language codes, with the code `chosen` selected."""
-        return "".join(
-            f'<option value="{html.escape(code)}"{" selected" if code == chosen else ""}>'
-            f"{html.escape(self.settings.names.get(code, code))}</option>"
-            for code in codes
-        )
+    def name(self, code: str) -> str:
+        """Return the name of a language, or its code if it has no name."""
+        return self.settings.names.get(code, code)
+
+
+def write_options(texts: Mapping[str, str], chosen: str) -> str:
+    """Return HTML options from a dict of values and texts, with the value `chosen` selected."""
+    return "".join(
+        f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
+        f"{html.escape(text)}</option>"
+        for value, text in texts.items()
+    )

@@ -1,22 +1,31 @@
-/** Sends a request for translations; returns the answer, or throws what the server says. */
-async function ask(fields, signal) {
-  const body = JSON.stringify({ ...fields, ...pair(), detail: true, api_key: byId("key").value });
-  const response = await fetch("translate", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+/** Sends a request to a path; returns the answer, or throws what the server says. */
+async function post(path, fields, signal) {
+  const body = JSON.stringify({ ...fields, api_key: byId("key").value });
+  const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error);
   return answer;
 }
 
+/** Sends a request for translations between the languages chosen. */
+const ask = (fields, signal) => post("translate", { ...fields, ...pair(), detail: true }, signal);
+
 /** Translates the lines that are not known yet, and shows all, unless something was typed meanwhile. */
 async function translate() {
   clearTimeout(state.timer);
-  const number = ++state.number, lines = byId("text").value.split("\n");
+  const number = ++state.number, text = byId("text").value, lines = text.split("\n");
   state.abort?.abort();
   state.abort = new AbortController();
-  const missing = [...new Set(lines.filter(line => line.trim() && !cache.has(keyOf(line))))];
-  const keys = missing.map(keyOf);
-  byId("output").classList.toggle("late", missing.length > 0);
   try {
+    if (isDetecting()) {
+      byId("output").classList.add("late");
+      const found = await detect(text, state.abort.signal);
+      if (number !== state.number) return;
+      showDetected(found);
+    }
+    const missing = [...new Set(lines.filter(line => line.trim() && !cache.has(keyOf(line))))];
+    const keys = missing.map(keyOf);
+    byId("output").classList.toggle("late", missing.length > 0);
     for (let at = 0; at < missing.length; at += SERVER.texts) {
       const some = missing.slice(at, at + SERVER.texts);
       const found = await ask({ q: some }, state.abort.signal);

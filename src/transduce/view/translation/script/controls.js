@@ -5,12 +5,18 @@ function showLeft() {
 
 /** Lists the targets of the source chosen, and says which language each box holds. */
 function showTargets() {
+  const { value } = byId("source"), { target } = pair();
+  const targets = new Set(SERVER.pairs.filter(one => value === AUTO || one[0] === value).map(one => one[1]));
+  byId("target").replaceChildren(...[...targets].map(code => create("option", { value: code, selected: code === target }, SERVER.names[code] || code)));
+  showDetected(null);
+}
+
+/** Says which language each box holds, and whether they can be swapped. */
+function showLanguages() {
   const { source, target } = pair();
-  const targets = SERVER.pairs.filter(one => one[0] === source).map(one => one[1]);
-  byId("target").replaceChildren(...targets.map(code => create("option", { value: code, selected: code === target }, SERVER.names[code] || code)));
-  byId("text").lang = source;
-  byId("output").lang = pair().target;
-  byId("swap").disabled = !SERVER.pairs.some(([from, to]) => from === pair().target && to === source);
+  byId("text").lang = source === AUTO ? "" : source;
+  byId("output").lang = target;
+  byId("swap").disabled = !SERVER.pairs.some(([from, to]) => from === target && to === source);
 }
 
 /** Swaps the languages, and takes the translation as the text. */

@@ -1,9 +1,9 @@
 /** The lines that were translated, by languages and text, oldest first; and which answer is newest. */
 const cache = new Map();
-const state = { number: 0, abort: null, timer: 0, lines: [], word: null };
+const state = { number: 0, abort: null, timer: 0, lines: [], word: null, detected: null };
 
-/** Returns the languages chosen. */
-const pair = () => ({ source: byId("source").value, target: byId("target").value });
+/** Returns the languages chosen; the source is the detected one where it is to be detected. */
+const pair = () => ({ source: (isDetecting() && state.detected) || byId("source").value, target: byId("target").value });
 
 /** Returns the name under which a line is kept. */
 const keyOf = line => JSON.stringify([pair().source, pair().target, line]);

@@ -1,0 +1,17 @@
+/** Returns whether the language of the text is to be detected. */
+const isDetecting = () => byId("source").value === AUTO;
+
+/** Detects the most probable source of the target chosen; nothing if there is no text. */
+async function detect(text, signal) {
+  if (!text.trim()) return null;
+  return (await post("detect", { q: text, target: byId("target").value }, signal))[0];
+}
+
+/** Keeps and shows a detected language, or that none is detected. */
+function showDetected(found) {
+  const name = found && (SERVER.names[found.language] || found.language);
+  state.detected = found?.language || null;
+  const option = byId("source").querySelector(`[value=${AUTO}]`);
+  if (option) option.textContent = found ? `detected: ${name} (${Math.round(found.confidence)} %)` : "detect language";
+  showLanguages();
+}

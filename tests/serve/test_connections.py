@@ -1,0 +1,155 @@
+"""Too many connections: who holds many slow ones loses them, and keeps no other client out."""
+
+import http.client
+import math
+import resource
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+
+import pytest
+from tests.serve.fake_search import FakeSearch
+from tests.serve.running import Client, running_server
+from tests.serve.test_life import unique_lines
+
+from transduce.machine import open_files
+from transduce.serve import server
+from transduce.serve.connections import WaitingConnections, name_client
+from transduce.serve.limits import Limits
+
+LIMITS = Limits(connections=20, receive_seconds=60.0)
+SLOW, HONEST = "127.0.0.1", "127.0.0.2"  # addresses of clients
+HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+class Slow:
+    """A client that holds `count` connections, sends a byte on each in turn, and never ends."""
+
+    def __init__(self, port, count, beginning=HEAD):
+        self.port, self.count, self.beginning = port, count, beginning
+        self.open, self.closed = list[socket.socket](), 0
+
+    def open_all(self):
+        while len(self.open) < self.count:
+            one = socket.create_connection(("127.0.0.1", self.port), 30, (SLOW, 0))
+            one.sendall(self.beginning)
+            one.setblocking(False)
+            self.open.append(one)
+
+    def send_a_byte_on_each(self):
+        for one in list(self.open):
+            try:
+                one.send(b"x")
+                is_alive = one.recv(1_000) != b""
+            except BlockingIOError:
+                is_alive = True
+            except OSError:
+                is_alive = False
+            if not is_alive:
+                one.close()
+                self.open.remove(one)
+                self.closed += 1
+
+
+@contextmanager
+def slow_client(port, count, beginning=HEAD):
+    found = Slow(port, count, beginning)
+    try:
+        found.open_all()
+        yield found
+    finally:
+        for one in found.open:
+            one.close()
+
+
+def count_answers(client, slow, rounds):
+    """Return how many honest requests are answered while a slow client opens all again."""
+    answered = 0
+    for number in range(rounds):
+        slow.send_a_byte_on_each()
+        slow.open_all()
+        with suppress(OSError, http.client.HTTPException):  # the connection may be refused
+            answered += client.translate(f"{number}").json == {"translatedText": f"[{number}]"}
+    return answered
+
+
+@pytest.mark.parametrize("beginning", [b"", HEAD, HEAD + b"Content-Length: 90000\r\n\r\n"])
+@pytest.mark.parametrize("source", [HONEST, SLOW])
+def test_a_client_with_many_slow_connections_keeps_no_other_out(beginning, source, record):
+    with running_server(start=FakeSearch(), limits=LIMITS) as client:
+        honest = Client(client.port, source=source)
+        with slow_client(client.port, 30, beginning) as slow:
+            answered = count_answers(honest, slow, rounds=20)
+    record(honest=20, answered=answered, slow_closed=slow.closed)
+    assert answered == 20
+    assert slow.closed >= 20
+
+
+def test_the_control_that_refuses_the_newest_connection_is_caught(monkeypatch, record):
+    def choose_newest(waiting):
+        address = list(waiting.by_address)[-1]
+        return address, list(waiting.by_address[address])[-1]
+
+    monkeypatch.setattr(WaitingConnections, "choose", choose_newest)
+    with running_server(start=FakeSearch(), limits=LIMITS) as client:
+        honest = Client(client.port, source=HONEST)
+        with slow_client(client.port, 30) as slow:
+            answered = count_answers(honest, slow, rounds=5)
+    record(honest=5, answered=answered)
+    assert answered < 5
+
+
+def test_requests_that_are_being_answered_keep_their_connections():
+    search = FakeSearch(is_open=False)
+    with (
+        running_server(start=search, limits=LIMITS) as client,
+        ThreadPoolExecutor(10) as pool,
+    ):
+        asked = [pool.submit(client.translate, line) for line in unique_lines(10)]
+        search.wait_for(3)
+        while client.measure("queue_sentences") < 7:
+            pass
+        with slow_client(client.port, 60):
+            search.gate.set()
+            found = [one.result().json["translatedText"] for one in asked]
+    assert found == [f"[{line}]" for line in unique_lines(10)]
+
+
+def test_idle_connections_of_a_client_that_has_few_are_kept():
+    with running_server(start=FakeSearch(), limits=LIMITS) as client:
+        kept = [http.client.HTTPConnection("127.0.0.1", client.port) for _ in range(5)]
+        for one in kept:
+            one.source_address = (HONEST, 0)
+            one.request("GET", "/health")
+            one.getresponse().read()
+        with slow_client(client.port, 60):
+            for one in kept:
+                one.request("GET", "/health")
+                assert one.getresponse().read() == b'{"status":"ok"}'
+                one.close()
+
+
+def test_a_client_is_an_address_or_a_network_of_ipv6():
+    assert name_client("192.168.1.7") != name_client("192.168.1.8")
+    assert name_client("2001:db8:1:2::7") == name_client("2001:db8:1:2:ffff::1")
+    assert name_client("2001:db8:1:2::7") != name_client("2001:db8:1:3::7")
+    assert name_client("fe80::1%eth0") == name_client("fe80::2")
+    assert name_client("a:b") == "a:b"
+
+
+@pytest.mark.parametrize(("files", "connections"), [(1_024.0, 896), (math.inf, 2_000), (100.0, 1)])
+def test_there_are_no_more_connections_than_open_files_allow(files, connections, monkeypatch):
+    monkeypatch.setattr(server, "open_file_limit", lambda: files)
+    assert server.fit_open_files(Limits()).connections == connections
+
+
+@pytest.mark.parametrize(
+    ("now", "most", "after"), [(1_024, 4_096, 4_096), (1_024, -1, 5_000), (-1, -1, -1)]
+)
+def test_the_limit_on_open_files_is_raised_as_far_as_allowed(now, most, after, monkeypatch):
+    limits = {resource.RLIMIT_NOFILE: (now, most)}
+    monkeypatch.setattr(resource, "getrlimit", limits.__getitem__)
+    monkeypatch.setattr(resource, "setrlimit", limits.__setitem__)
+    open_files.raise_open_file_limit(5_000)
+    assert limits[resource.RLIMIT_NOFILE] == (after, most)
+    assert open_files.open_file_limit() == (math.inf if after == -1 else after)
