@@ -3,6 +3,7 @@
 from tests.faults.row import Row
 
 HOSTILE, LIFE = "serve/test_hostile.py", "serve/test_life.py"
+CONNECTIONS = "serve/test_connections.py"
 SERVER_ROWS = (
     Row(
         number="T19",
@@ -15,6 +16,8 @@ SERVER_ROWS = (
             f"{HOSTILE}::test_damaged_requests_get_no_other_answers_than_refusals",
             f"{HOSTILE}::test_a_head_that_never_ends_is_not_waited_for",
             f"{HOSTILE}::test_two_hundred_slow_clients_hold_up_no_honest_one",
+            f"{CONNECTIONS}::test_a_client_with_many_slow_connections_keeps_no_other_out",
+            f"{CONNECTIONS}::test_requests_that_are_being_answered_keep_their_connections",
             f"{HOSTILE}::test_a_body_that_never_ends_is_not_waited_for",
             f"{HOSTILE}::test_a_client_that_does_not_read_is_not_waited_for",
             f"{HOSTILE}::test_a_large_body_is_refused_whether_its_length_is_said_or_not",
@@ -31,6 +34,7 @@ SERVER_ROWS = (
         ),
         controls=(
             f"{HOSTILE}::test_plain_uvicorn_waits_for_it_without_end",
+            f"{CONNECTIONS}::test_the_control_that_refuses_the_newest_connection_is_caught",
             f"{HOSTILE}::test_the_control_that_reads_json_as_python_does_is_caught",
         ),
     ),

@@ -69,7 +69,9 @@ def count_answers(client, slow, rounds):
         slow.send_a_byte_on_each()
         slow.open_all()
         with suppress(OSError, http.client.HTTPException):  # the connection may be refused
-            answered += client.translate(f"{number}").json == {"translatedText": f"[{number}]"}
+            answered += client.translate(f"line {number}").json == {
+                "translatedText": f"[line {number}]"
+            }
     return answered
 
 

@@ -73,5 +73,6 @@ def require_plain(value: object) -> None:
             for item in inner
             for part in (chain.from_iterable(item.items()) if isinstance(item, dict) else item)
         ]
-    if layer:
-        raise ValueError("nested too deep")
+        if not layer:
+            return
+    raise ValueError("nested too deep")

@@ -9,10 +9,14 @@ from typing import Any, final
 
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
+from transduce.inference.decoders import build_decoder
 from transduce.inference.load import TaskModel
 from transduce.inference.outputs import search_sources
+from transduce.inference.search_memory import limit_batch_size
 from transduce.search import Hypothesis
+from transduce.search.beam import build_beam_strategy
 from transduce.search.beam_state import max_output_length
+from transduce.search.continuous_batching import run_continuous_batching
 from transduce.text.clean import normalise
 
 LINES = 1_000  # the most lines of a text that are translated
@@ -31,11 +35,14 @@ class Comparison:
     largest_difference: float | None  # in log P of equal texts; None without log P
     mean_difference: float | None
     unfinished: int  # lines whose outputs reach the length limit; their log P is not compared
+    ended_otherwise: int = 0  # lines that our own search ends otherwise than by the program's rule
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
         if not self.lines:
             return f"beam {self.beam}: nothing is compared{unfinished}"
+        if self.ended_otherwise:
+            unfinished += f"; our own search gives {self.ended_otherwise} of them another output"
         known = (
             ""
             if self.largest_difference is None
@@ -104,30 +111,47 @@ def encode(model: TaskModel, line: str) -> Source:
 def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: int) -> Comparison:
     """Compare a model's best outputs with the engine's, at one beam width, without length penalty.
 
-    At the length limit our search adds END and its probability; other programs do not. For outputs
-    that long, log P is not compared, nor are the texts of a wider beam, which log P ranks.
+    Our search ends hypotheses by the engine's rule. At the length limit our search adds END and its
+    probability; other programs do not. For outputs that long, log P is not compared, nor are the
+    texts of a wider beam, which log P ranks.
     """
-    ours = translate(model, [source.ids for source in sources], beam)
+    ids = [source.ids for source in sources]
+    own = translate(model, ids, beam)
+    ours = end_among_best(model, ids, beam) if engine.ends_among_best and beam > 1 else own
     theirs = list[EngineOutput]()
     for limit, group in groupby(sources, key=lambda source: source.limit):
         lines = [source.line for source in group]  # sources of one length
         theirs += engine.translate(lines, beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))
-    ended = [pair for pair in pairs if len(pair[1].ids) < pair[0].limit]
+    ended = [
+        (source, mine, other)
+        for source, mine, other in pairs
+        if len(mine.ids) < source.limit and not (beam > 1 and other.is_cut)
+    ]
     compared = pairs if beam == 1 and engine.limits_length else ended
     differences = [
-        abs(own.log_prob - other.log_prob)
-        for _, own, other in ended
-        if is_equal(model, own, other) and not math.isnan(other.log_prob)
+        abs(mine.log_prob - other.log_prob)
+        for _, mine, other in ended
+        if is_equal(model, mine, other) and not math.isnan(other.log_prob)
     ]
     return Comparison(
         beam,
         lines=len(compared),
-        equal=sum(is_equal(model, own, other) for _, own, other in compared),
+        equal=sum(is_equal(model, mine, other) for _, mine, other in compared),
         largest_difference=max(differences, default=None),
         mean_difference=sum(differences) / len(differences) if differences else None,
         unfinished=len(pairs) - len(ended),
+        ended_otherwise=count_changed(own, ours, [pair[1] for pair in ended]),
     )
+
+
+def count_changed(
+    own: Sequence[Hypothesis], ours: Sequence[Hypothesis], compared: Sequence[Hypothesis]
+) -> int:
+    """Return how many of `ours` that are compared differ from `own` outputs for the same lines."""
+    kept = set(map(id, compared))
+    both = zip(own, ours, strict=True)
+    return sum(a.ids != b.ids for a, b in both if id(b) in kept)
 
 
 def is_equal(model: TaskModel, own: Hypothesis, other: EngineOutput) -> bool:
@@ -152,6 +176,20 @@ def find_why_unproved(proof: Proof) -> str:
     ]
     reason = ", ".join(filter(None, counts)) or "there are no lines"
     return f"{proof.engine} could load it, but nothing was compared: {reason}"
+
+
+def end_among_best(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hypothesis]:
+    """Return a model's best hypotheses by a search that ends as CTranslate2's and transformers'.
+
+    There a hypothesis ends only if it is among the W best continuations. In ours each of the 2 W
+    best may end.
+    """
+    search = replace(model.recipe.search, beam=beam, penalty="none")
+    search = limit_batch_size((model.transformer,), sources, search, beam)
+    decoder = build_decoder((model.transformer,))
+    strategy = build_beam_strategy(decoder, sources, search, 1, ends_among=beam)
+    found = dict(run_continuous_batching(decoder, sources, search, strategy))
+    return [found[number][0] for number in range(len(sources))]
 
 
 def require_proven(proof: Proof) -> None:

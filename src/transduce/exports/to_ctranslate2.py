@@ -87,7 +87,7 @@ def list_differences(model: TaskModel) -> list[str]:
 class CTranslate2Engine:
     """CTranslate2 with an exported folder loaded, on one thread."""
 
-    limits_length = True
+    limits_length = ends_among_best = True
 
     def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
         import ctranslate2  # type: ignore[import-not-found]
@@ -114,8 +114,11 @@ class CTranslate2Engine:
             max_decoding_length=max_length,
             return_scores=True,
         )
-        texts = [self.decode(one.hypotheses[0]) for one in found]
-        return [EngineOutput(text, one.scores[0]) for text, one in zip(texts, found, strict=True)]
+        best = [(one.hypotheses[0], one.scores[0]) for one in found]
+        return [
+            EngineOutput(self.decode(symbols), score, is_cut=len(symbols) >= max_length)
+            for symbols, score in best
+        ]
 
     def decode(self, symbols: Sequence[str]) -> str:
         """Return the text for a target sentence's vocabulary symbols."""

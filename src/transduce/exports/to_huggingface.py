@@ -176,7 +176,7 @@ def list_differences(model: TaskModel) -> list[str]:
 class HuggingFaceEngine:
     """Hugging Face's `transformers` with an exported folder loaded."""
 
-    limits_length = True
+    limits_length = ends_among_best = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         import torch
@@ -208,9 +208,10 @@ class HuggingFaceEngine:
                 found.sequences, found.scores, indices, normalize_logits=beam == 1
             )
         texts = self.tokenizer.batch_decode(found.sequences, skip_special_tokens=True)
+        ends = (found.sequences == END).any(dim=1).tolist()
         return [
-            EngineOutput(text, sum(one for one in row if math.isfinite(one)))
-            for text, row in zip(texts, steps.tolist(), strict=True)
+            EngineOutput(text, sum(one for one in row if math.isfinite(one)), is_cut=not ended)
+            for text, row, ended in zip(texts, steps.tolist(), ends, strict=True)
         ]
 
 

@@ -181,6 +181,8 @@ class Dispatcher:
 
     def cancel(self, job: Job) -> None:
         """End a job and remove its sentences from the queue and from the searches."""
+        if job not in self.jobs:
+            return  # it has ended, and nothing of it is left
         job.finished.cancel()  # has no effect on a finished future
         self.jobs.discard(job)
         job.waiting.clear()

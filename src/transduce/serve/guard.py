@@ -5,6 +5,7 @@ import logging
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, final
 from urllib.parse import urlsplit
@@ -139,11 +140,18 @@ async def send_refusal(refusal: Refusal, scope: Scope, receive: Receive, send: S
 
 def is_known_host(value: str, allowed: Collection[str]) -> bool:
     """Return whether a Host header has an IP address, localhost, or a name in `allowed`."""
+    host, is_safe = read_host(value)
+    return is_safe or host in allowed
+
+
+@lru_cache(maxsize=256)  # most requests name the same host
+def read_host(value: str) -> tuple[str, bool]:
+    """Return the host of a Host header, "" if it has none, and whether no page can redirect it."""
     try:
         host = (urlsplit(f"//{value}").hostname or "").lower()
     except ValueError:
-        return False
-    return host == "localhost" or host in allowed or is_address(host)
+        return "", False
+    return host, host == "localhost" or is_address(host)
 
 
 def is_address(host: str) -> bool:

@@ -1,12 +1,13 @@
 """HTTP/1.1 with deadlines: a client that sends or reads too slowly loses its connection."""
 
 import asyncio
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transduce.serve.connections import WaitingConnections, name_client
+from transduce.serve.joined_writes import JoinedWrites
 from transduce.serve.limits import Limits
 
 NO_HTTP = b'{"error": "this is no HTTP request"}'
@@ -30,6 +31,7 @@ class DeadlineProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, close another if too many are open, and await the request's head."""
         super().connection_made(transport)
+        self.transport = cast("asyncio.Transport", JoinedWrites(transport, self.loop))
         self.address = name_client(self.client[0] if self.client else "")
         self.await_head()
         self.note_waiting()

@@ -59,6 +59,8 @@ def find_sentences(
     in a word, such as `Caf&eacute;.`.
     """
     start, end, before, has_letter = 0, 0, "", False
+    if line_end is not None and not line_end.search(text):
+        line_end = None
     for match in word.finditer(text):
         here = INVISIBLE.sub("", read(match.group())).strip()
         if not here:

@@ -56,6 +56,8 @@ def join_words(words: list[str], is_last: list[bool]) -> list[str]:
 
 def can_end_sentence(word: str) -> bool:
     """Return whether a word has a sentence's end mark and is no abbreviation or short number."""
+    if word[-1:].isalnum():  # most words: it saves the time of what follows
+        return False
     core = word.rstrip(CLOSING)
     if not core.endswith("."):
         return core.endswith(("?", "!", "…"))
