@@ -150,6 +150,10 @@ def pickle_weights(folder):
         (write_bytes("vocab.json", b'{"</s>": 0, ">>fra<<": 1}'), "codes of target languages"),
         (write_bytes("vocab.json", b'{"</s>": 0, "a": 1}'), "has no symbol <unk>"),
         (lambda folder: (folder / "config.json").unlink(), "cannot be read"),
+        (
+            write_bytes("config.json", b'{"model_type": "marian"}'),
+            "encoder_layers is missing.*take the checkpoint from its source again",
+        ),
     ],
 )
 def test_files_that_cannot_be_used_are_refused(tmp_path, spoil, message):

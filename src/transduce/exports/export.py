@@ -126,7 +126,8 @@ def require_new_output(target: Target, output: Path) -> None:
 def name_languages(recipe: Recipe, codes: tuple[str, str]) -> Recipe:
     """Return a recipe with other codes of its languages; refuse codes that are no words."""
     for code in codes:
-        require(code.replace("-", "").isalnum(), f"{code!r} is no code of a language", "en de")
+        fact = f"{code!r} is no code of a language"
+        require(code.replace("-", "").isalnum(), fact, "--languages en de")
     source, target = codes
     changes = {"data.source_language": source, "data.target_language": target}
     return with_changes(recipe, changes)

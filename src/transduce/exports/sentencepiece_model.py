@@ -7,8 +7,9 @@ model but its pieces is copied. A model is a protocol buffer: fields with a numb
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
+from transduce.durable.write_errors import raise_save_errors
 from transduce.exports.sentencepiece_rules import (
     format_rules,
     list_characters,
@@ -32,10 +33,13 @@ def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
 
 
 def compile_rules() -> list[tuple[int, bytes]]:
-    """Train a tiny SentencePiece model with our text rules; return its fields by number."""
+    """Train a tiny SentencePiece model with our text rules; return its fields by number.
+
+    SentencePiece reads and writes files: a SaveError names the folder of temporary files.
+    """
     import sentencepiece
 
-    with TemporaryDirectory() as name:
+    with raise_save_errors(Path(gettempdir())), TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "text").write_text("a b\nab ba\n" * 9, encoding="utf-8")
         for file, list_rules in (("in", list_input_rules), ("out", list_output_rules)):

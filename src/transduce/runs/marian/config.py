@@ -22,6 +22,7 @@ LIMIT = 1 << 20
 SHARES = "share_encoder_decoder_embeddings"
 LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 CHECK_PATH = "look at the path"
+NOT_SAVED = "transformers wrote no such file: take the checkpoint from its source again"
 SAVED = "name the folder of a Marian checkpoint, as transformers saves it"
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu"}
 # required values of keys in config.json; a missing key counts as equal, except model_type
@@ -155,15 +156,22 @@ def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
     """Return the size `key` of config.json; FolderError if it is no positive whole number."""
     found = values.get(key)
     if type(found) is not int or not 0 < found < 1 << 24:
-        raise FolderError(f"{key} is {short_repr(found)}, not a size", CHECK_PATH, file=file)
+        raise FolderError(describe_value(values, key, "a size"), NOT_SAVED, file=file)
     return found
+
+
+def describe_value(values: Mapping[str, Any], key: str, wanted: str) -> str:
+    """Return a phrase on a value of config.json that is missing or is not what is wanted."""
+    if key not in values:
+        return f"{key} is missing"
+    return f"{key} is {short_repr(values[key])}, not {wanted}"
 
 
 def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
     """Return the special symbol's id `key` of config.json; FolderError if it is no whole number."""
     found = values.get(key)
     if type(found) is not int or not 0 <= found < 1 << 24:
-        raise FolderError(f"{key} is {short_repr(found)}, not an id", CHECK_PATH, file=file)
+        raise FolderError(describe_value(values, key, "an id"), NOT_SAVED, file=file)
     return found
 
 
@@ -171,5 +179,5 @@ def read_flag(values: Mapping[str, Any], key: str, file: Path) -> bool:
     """Return a choice in config.json; FolderError if it is neither true nor false."""
     found = values[key]
     if not isinstance(found, bool):
-        raise FolderError(f"{key} is {short_repr(found)}, not true or false", CHECK_PATH, file=file)
+        raise FolderError(describe_value(values, key, "true or false"), NOT_SAVED, file=file)
     return found
