@@ -40,28 +40,28 @@ def main() -> None:
     process = context.Process(target=run_server, args=(ports,))
     print(f"load before {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     process.start()
-    port, alone = ports.get(), 0.0
+    port, single = ports.get(), 0.0
     run_clients(port, LINES, 4, seconds=1)  # everything is imported and warm
     for clients in (1, 8, 32):
-        alone = report(port, process.pid or 0, clients, alone)
+        single = report(port, process.pid or 0, clients, single)
     report_health(port, 32)
     process.terminate()
     process.join()
 
 
-def report(port: int, server: int, clients: int, alone: float) -> float:
+def report(port: int, server: int, clients: int, single: float) -> float:
     """Print rate, times and processor time with so many clients; return the rate of one."""
     before, own = processor_seconds(server), time.process_time()
     rate, times = run_clients(port, LINES, clients)
     used = (processor_seconds(server) - before) / len(times)
     own = (time.process_time() - own) / len(times)
-    alone, middle = alone or rate, statistics.median(times)
+    single, middle = single or rate, statistics.median(times)
     if clients == 1:
         print(f"V23 1 client: {middle - 1_000 * (CALL + SENTENCE):.1f} ms more than the search")
-    print(f"V24 {clients} clients: {rate:.0f} a second ({rate / alone:.1f} times)", end=", ")
+    print(f"V24 {clients} clients: {rate:.0f} a second ({rate / single:.1f} times)", end=", ")
     print(f"median {middle:.0f} ms; processor time of a request: {1e6 * used:.0f} us", end=", ")
     print(f"the client's {1e6 * own:.0f} us")
-    return alone
+    return single
 
 
 def report_health(port: int, clients: int) -> None:

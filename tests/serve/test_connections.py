@@ -119,9 +119,12 @@ def test_requests_that_are_being_answered_keep_their_connections():
 
 def test_idle_connections_of_a_client_that_has_few_are_kept():
     with running_server(start=FakeSearch(), limits=LIMITS) as client:
-        kept = [http.client.HTTPConnection("127.0.0.1", client.port) for _ in range(5)]
+        source = (HONEST, 0)
+        kept = [
+            http.client.HTTPConnection("127.0.0.1", client.port, source_address=source)
+            for _ in range(5)
+        ]
         for one in kept:
-            one.source_address = (HONEST, 0)
             one.request("GET", "/health")
             one.getresponse().read()
         with slow_client(client.port, 60):

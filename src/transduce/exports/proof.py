@@ -117,7 +117,11 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     """
     ids = [source.ids for source in sources]
     own = translate(model, ids, beam)
-    ours = end_among_best(model, ids, beam) if engine.ends_among_best and beam > 1 else own
+    ours = (
+        search_with_restricted_ends(model, ids, beam)
+        if engine.ends_in_best_half and beam > 1
+        else own
+    )
     theirs = list[EngineOutput]()
     for limit, group in groupby(sources, key=lambda source: source.limit):
         lines = [source.line for source in group]  # sources of one length
@@ -178,7 +182,9 @@ def find_why_unproved(proof: Proof) -> str:
     return f"{proof.engine} could load it, but nothing was compared: {reason}"
 
 
-def end_among_best(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hypothesis]:
+def search_with_restricted_ends(
+    model: TaskModel, sources: list[list[int]], beam: int
+) -> list[Hypothesis]:
     """Return a model's best hypotheses by a search that ends as CTranslate2's and transformers'.
 
     There a hypothesis ends only if it is among the W best continuations. In ours each of the 2 W
@@ -187,7 +193,7 @@ def end_among_best(model: TaskModel, sources: list[list[int]], beam: int) -> lis
     search = replace(model.recipe.search, beam=beam, penalty="none")
     search = limit_batch_size((model.transformer,), sources, search, beam)
     decoder = build_decoder((model.transformer,))
-    strategy = build_beam_strategy(decoder, sources, search, 1, ends_among=beam)
+    strategy = build_beam_strategy(decoder, sources, search, 1, end_candidates=beam)
     found = dict(run_continuous_batching(decoder, sources, search, strategy))
     return [found[number][0] for number in range(len(sources))]
 

@@ -25,7 +25,7 @@ class Engine(Protocol):
 
     name: str  # name and version, such as "ctranslate2 4.5.0"
     limits_length: bool  # whether it obeys `max_length`
-    ends_among_best: bool  # whether a hypothesis ends only among the W best of 2 W continuations
+    ends_in_best_half: bool  # whether a hypothesis ends only among the W best of 2 W continuations
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return each line's best output by a beam of width `beam`, without length penalty.

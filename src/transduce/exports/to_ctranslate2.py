@@ -87,7 +87,7 @@ def list_differences(model: TaskModel) -> list[str]:
 class CTranslate2Engine:
     """CTranslate2 with an exported folder loaded, on one thread."""
 
-    limits_length = ends_among_best = True
+    limits_length = ends_in_best_half = True
 
     def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
         import ctranslate2  # type: ignore[import-not-found]

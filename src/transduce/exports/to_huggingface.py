@@ -176,7 +176,7 @@ def list_differences(model: TaskModel) -> list[str]:
 class HuggingFaceEngine:
     """Hugging Face's `transformers` with an exported folder loaded."""
 
-    limits_length = ends_among_best = True
+    limits_length = ends_in_best_half = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         import torch

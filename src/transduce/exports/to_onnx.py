@@ -116,7 +116,7 @@ class OnnxState:
 class OnnxEngine:
     """onnxruntime with both graphs loaded; it is a decoder for this package's beam search."""
 
-    limits_length, ends_among_best = True, False
+    limits_length, ends_in_best_half = True, False
 
     def __init__(self, folder: Path, model: TaskModel) -> None:
         import onnxruntime  # type: ignore[import-not-found]

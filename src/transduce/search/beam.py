@@ -84,15 +84,15 @@ def build_beam_strategy(
     search: Search,
     nbest: int,
     *,
-    ends_among: int | None = None,
+    end_candidates: int | None = None,
 ) -> DecodingStrategy:
     """Build the strategy of beam search that keeps `nbest` finished hypotheses of each source.
 
-    With `ends_among` a hypothesis ends only if it is one of so many best continuations, as in other
+    With `end_candidates` a hypothesis ends only if it is one of so many best continuations, as in other
     programs; by default any of the 2 W may end.
     """
     length_score = tabulate_length_score(decoder, sources, search)
-    expand = partial(expand_beams, length_score=length_score, ends_among=ends_among)
+    expand = partial(expand_beams, length_score=length_score, end_candidates=end_candidates)
     return DecodingStrategy(search.beam, initially_live=1, finished_kept=nbest, expand=expand)
 
 
@@ -100,7 +100,7 @@ def expand_beams(
     beams: BeamState,
     log_probs: Float[Tensor, "R V"],
     length_score: LengthScore,
-    ends_among: int | None = None,
+    end_candidates: int | None = None,
 ) -> StepResult:
     """Do one step of beam search: extend all hypotheses, keep the best, find finished sentences.
 
@@ -109,9 +109,9 @@ def expand_beams(
     candidates = find_best_continuations(beams, log_probs)
     rows = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
     finished = candidates
-    if ends_among is not None:
+    if end_candidates is not None:
         ranks = torch.arange(candidates.ends.shape[1], device=log_probs.device)
-        finished = candidates._replace(ends=candidates.ends & (ranks < ends_among))
+        finished = candidates._replace(ends=candidates.ends & (ranks < end_candidates))
     beams = update_finished(beams, finished, rows, length_score)
     beams, parents = update_live(beams, candidates, rows)
     width = parents.shape[1]

@@ -149,7 +149,7 @@ class Routes:
         (text,) = check_texts([check_text(fields, "q")], self.service.limits)
         detector, target = self.service.detector, check_text(fields, "target", "")
         sources = self.service.list_sources(target) if target else []
-        found = await (detector.rank_among(text, sources) if target else detector.rank(text))
+        found = await (detector.rank_codes(text, sources) if target else detector.rank(text))
         return JSONResponse([one.as_json() for one in found])
 
     async def report_health(self, _request: Request) -> Response:
@@ -238,7 +238,7 @@ class DirectRouter:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request by the function of its route, or by Starlette's router."""
-        endpoint = self.endpoints.get((scope.get("method"), scope.get("path")))
+        endpoint = self.endpoints.get((scope.get("method", ""), scope.get("path", "")))
         if endpoint is None:
             await self.router(scope, receive, send)
             return

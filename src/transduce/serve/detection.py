@@ -44,7 +44,7 @@ class LanguageDetector:
         found = await self.rank_all(text)
         return [one for one in found if one.probability >= MIN_PROBABILITY] or found[:1]
 
-    async def rank_among(self, text: str, codes: Iterable[str]) -> list[Detection]:
+    async def rank_codes(self, text: str, codes: Iterable[str]) -> list[Detection]:
         """Return all languages of `codes`, most probable first; unknown ones have probability 0."""
         known = {one.language: one.probability for one in await self.rank_all(text)}
         both = [Detection(code, known.get(code.partition("-")[0], 0.0)) for code in codes]

@@ -1,7 +1,6 @@
 """The server's side of one search process: it sends orders and passes the answers on."""
 
 import asyncio
-import pickle
 import select
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -36,7 +35,7 @@ class SearchClient:
     def send(self, order: Order) -> None:
         """Send an order to the process, whose end, if it has ended, is reported a moment later."""
         try:
-            self.pipe.send_bytes(pickle.dumps(order))  # a quarter of the time of `pipe.send`
+            self.pipe.send(order)
         except OSError:
             self.loop.call_soon(self.read)
 

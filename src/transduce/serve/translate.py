@@ -44,7 +44,7 @@ async def find_model(
     """Return the model for a request, and the detected source language, None if it was given."""
     if wanted.source != AUTO:
         return service.find(wanted.source, wanted.target), None
-    found, *_ = await service.detector.rank_among(text, service.list_sources(wanted.target))
+    found, *_ = await service.detector.rank_codes(text, service.list_sources(wanted.target))
     return service.find(found.language, wanted.target), found
 
 
