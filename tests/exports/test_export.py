@@ -12,6 +12,7 @@ from tests.inference.random_models import SIZES
 import transduce
 from transduce.errors import InputError, SaveError
 from transduce.exports import export as module
+from transduce.exports import proof
 from transduce.exports.proof import (
     Comparison,
     Proof,
@@ -51,6 +52,23 @@ class Twin:
         wrong = self.wrong and self.asked % self.wrong == 0
         text = "wrong" if wrong else self.member.task.decode(best.ids, "")
         return EngineOutput(text, best.log_prob + self.off)
+
+
+def test_a_proof_searches_by_the_rule_of_the_other_program(monkeypatch):
+    member, beams = random_member(shapes()["narrow keys"]), []
+
+    def search_otherwise(model, sources, beam):
+        beams.append(beam)
+        first, *rest = proof.translate(model, sources, beam)
+        return [replace(first, ids=(5, *first.ids[:1])), *rest]
+
+    monkeypatch.setattr(proof, "search_with_restricted_ends", search_otherwise)
+    engine = Twin(member)
+    engine.ends_in_best_half = True  # but it answers by our own rule
+    greedy, wider = compare_programs(member, engine, LINES, "lines").comparisons
+    assert beams == [wider.beam]
+    assert (greedy.equal, greedy.ended_otherwise) == (greedy.lines, 0)
+    assert (wider.equal, wider.ended_otherwise) == (wider.lines - 1, 1)
 
 
 def test_a_proof_counts_equal_texts_and_the_differences_of_their_log_probabilities():

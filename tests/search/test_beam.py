@@ -12,7 +12,8 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.search import LengthScore, beam_search, beam_search_unordered
-from transduce.search.continuous_batching import compact_sentences
+from transduce.search.beam import build_beam_strategy
+from transduce.search.continuous_batching import compact_sentences, run_continuous_batching
 from transduce.settings import Search
 from transduce.settings.search import PENALTIES
 
@@ -77,6 +78,18 @@ def test_a_beam_of_2_finds_what_greedy_search_misses():
 
     assert best(1) == (2,)
     assert best(2) == (3,)
+
+
+@pytest.mark.parametrize(("end_candidates", "expected"), [(None, ()), (2, (3,))])
+def test_an_end_of_low_rank_finishes_unless_only_the_best_half_may_end(end_candidates, expected):
+    def model(_, prefix):  # END is the third of the first symbols, with P = 0.2; (3,) has 0.18
+        rows = {(): (0.2, 0, 0.4, 0.3, 0.1), (2,): (0.3, 0, 0, 0, 0.7), (3,): (0.6, 0, 0, 0, 0.4)}
+        return [math.log(p) if p else -math.inf for p in rows.get(prefix, (0.1, 0, 0, 0, 0.9))]
+
+    search, decoder = Search(beam=2, penalty="none"), ToyDecoder(model, 2)
+    strategy = build_beam_strategy(decoder, [(END,)], search, 1, end_candidates=end_candidates)
+    ((_, (found,)),) = run_continuous_batching(decoder, [(END,)], search, strategy)
+    assert found.ids == expected
 
 
 def test_a_beam_of_1_takes_the_likeliest_symbol_until_it_is_end():
