@@ -60,7 +60,7 @@ def test_a_proof_searches_by_the_rule_of_the_other_program(monkeypatch):
     def search_otherwise(model, sources, beam):
         beams.append(beam)
         first, *rest = proof.translate(model, sources, beam)
-        return [replace(first, ids=(5, *first.ids[:1])), *rest]
+        return [replace(first, ids=tuple(model.task.target.encode("another"))), *rest]
 
     monkeypatch.setattr(proof, "search_with_restricted_ends", search_otherwise)
     engine = Twin(member)

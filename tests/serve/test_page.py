@@ -1,5 +1,6 @@
 """The server's page in a browser: it translates as one types, and asks nobody else."""
 
+import json
 import random
 import threading
 
@@ -61,7 +62,7 @@ def write(browser, text):
 
 
 def wait_for(browser, text):
-    browser.wait(f"{SETTLED} && {OUTPUT} === {text!r}")
+    browser.wait(f"{SETTLED} && {OUTPUT} === {json.dumps(text)}")
 
 
 def test_what_is_typed_is_translated_and_typed_on(page):
