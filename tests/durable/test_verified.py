@@ -214,7 +214,7 @@ def count_no_blocks(monkeypatch):
         found = look(descriptor)
         return os.stat_result(found[:10], {"st_blocks": 0})
 
-    monkeypatch.setattr(verified.os, "fstat", stand_in)
+    monkeypatch.setattr(os, "fstat", stand_in)
 
 
 def nearly_empty(path):

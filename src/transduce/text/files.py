@@ -137,19 +137,18 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
     A line longer than `MAX_LINE_BYTES` is yielded in parts of that size, which `decode_line`
     refuses.
     """
-    mark = codecs.BOM_UTF8
-    while raw := read_line(file):
+    mark, most = codecs.BOM_UTF8, min(PART, MAX_LINE_BYTES)
+    while raw := file.readline(most):
+        if len(raw) == most and not raw.endswith(b"\n"):
+            raw = read_long_line(file, raw)
         raw = raw.removeprefix(mark)
         mark = b""
         if raw:  # empty if the file holds only a byte-order mark, which is not a line
             yield raw
 
 
-def read_line(file: io.BufferedIOBase) -> bytes:
-    """Return the next line of a byte stream with its newline, or its first `MAX_LINE_BYTES`."""
-    part = file.readline(min(PART, MAX_LINE_BYTES))
-    if part.endswith(b"\n") or len(part) < PART:
-        return part
+def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
+    """Return the line that begins with `part`, with its newline, or its first `MAX_LINE_BYTES`."""
     line = io.BytesIO()  # grows in place, whereas `readline` joins parts and so needs twice as much
     while part:
         line.write(part)
