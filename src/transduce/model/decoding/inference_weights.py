@@ -36,7 +36,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
     """
     if precision == InferencePrecision.INT8:
-        replace_linear_operators(model.float(), Int8Linear)
+        replace_linear_operators(model.float().requires_grad_(requires_grad=False), Int8Linear)
         return
     model.to(getattr(torch, precision.value))
     pack_weights(model, choose_packing(model.output.weight, read_processor()))

@@ -36,13 +36,16 @@ class Int8Linear(nn.Module):
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
         """Return x Wᵀ for each row of x divided by its largest magnitude, and these magnitudes."""
-        largest = x.abs().amax(dim=1, keepdim=True).clamp_(min=SMALLEST)
+        largest = x.abs().amax(dim=1, keepdim=True)
+        # 0 / 0 in a row of zeros is rounded to some integer, and the product is multiplied by 0
         return multiply_int8(x / largest, self.packed), largest
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
         out, largest = self.multiply(x)
-        return out.mul_(largest) if self.bias is None else torch.addcmul(self.bias, out, largest)
+        if self.bias is None:
+            return out.mul_(largest)
+        return torch.addcmul(self.bias, out, largest, out=out)
 
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b)."""
@@ -51,7 +54,7 @@ class Int8Linear(nn.Module):
     def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
         """Compute residual + x Wᵀ + b."""
         out, largest = self.multiply(x)
-        total = torch.addcmul(residual, out, largest)
+        total = torch.addcmul(residual, out, largest, out=out)
         return total if self.bias is None else total.add_(self.bias)
 
     if TYPE_CHECKING:
@@ -70,7 +73,7 @@ def pack_int8(weight: Float[Tensor, "m n"], levels: int) -> torch.ScriptObject:
 
 def multiply_int8(x: Float[Tensor, "R n"], packed: torch.ScriptObject) -> Float[Tensor, "R m"]:
     """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ for a packed 8-bit matrix W."""
-    operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+    operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
     return operator(x, 1 / LEVELS, ZERO_POINT, packed)
 
 
