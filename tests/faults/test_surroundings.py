@@ -193,3 +193,15 @@ def test_a_signal_that_kills_a_process_at_its_start_is_the_end_of_the_launcher(m
 def test_forced_colours_make_no_terminal_of_a_file(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert not display.build_console().is_terminal
+
+
+def test_a_panic_of_a_library_without_threads_has_a_sentence(capsys, monkeypatch):
+    class PanicError(BaseException):
+        """As PyO3's PanicException, which is no Exception."""
+
+    def panic(_):
+        raise PanicError("The global thread pool has not been initialized.: ThreadPoolBuildError")
+
+    monkeypatch.setattr(display, "print_result", panic)
+    assert run(command, ["recipes"]) == 8
+    assert "error: no more threads or processes can be started" in capsys.readouterr().err

@@ -56,6 +56,11 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         code = int(end.code or 0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - no caller handles errors
         code = _report_error(error)
+    except BaseException as error:  # a panic of a library, such as of one without threads
+        exhaustion = find_exhaustion(error)
+        if exhaustion is None:
+            raise
+        code = _report_error(exhaustion)
     display.flush_output()
     return code
 
