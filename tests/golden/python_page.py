@@ -156,7 +156,7 @@ def overloads(value: Any) -> Iterator[ast.FunctionDef]:
 def overload_signature(name: str, value: Any, node: ast.FunctionDef) -> str:
     """Return the signature of an overload, formed as that of a function is."""
     known = inspect.signature(value).parameters
-    parts = []
+    parts: list[str] = []
     for one in [*node.args.args, node.args.vararg, *node.args.kwonlyargs]:
         if one is None or one.arg == "self":
             continue

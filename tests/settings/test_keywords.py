@@ -34,8 +34,8 @@ def test_known_arguments_reach_the_function_as_they_are():
 
 def test_public_functions_check_their_keywords_and_stay_themselves():
     assert transduce.train is transduce.train
-    assert transduce.train.__doc__.startswith("Train a model in a folder")
+    assert (transduce.train.__doc__ or "").startswith("Train a model in a folder")
     with pytest.raises(TypeError, match=r"train\(\) has no argument 'recipie'; did you mean rec"):
-        transduce.train("run", recipie="demo")
+        transduce.train("run", recipie="demo")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"average\(\) has no argument 'lasts'; did you mean last"):
-        transduce.average("run", lasts=3)
+        transduce.average("run", lasts=3)  # type: ignore[call-arg]

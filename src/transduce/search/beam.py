@@ -88,8 +88,8 @@ def build_beam_strategy(
 ) -> DecodingStrategy:
     """Build the strategy of beam search that keeps `nbest` finished hypotheses of each source.
 
-    With `end_candidates` a hypothesis ends only if it is one of so many best continuations, as in other
-    programs; by default any of the 2 W may end.
+    With `end_candidates` a hypothesis ends only if it is one of so many best continuations, as in
+    other programs; by default any of the 2 W may end.
     """
     length_score = tabulate_length_score(decoder, sources, search)
     expand = partial(expand_beams, length_score=length_score, end_candidates=end_candidates)

@@ -65,4 +65,4 @@ def test_what_is_no_text_is_refused(text, target):
     with pytest.raises(InputError, match="text must be a string, not"):
         random_translator().attend(text, target)
     with pytest.raises(InputError, match="target must be a string, not"):
-        random_translator().attend("a", 3)
+        random_translator().attend("a", 3)  # type: ignore[arg-type]
