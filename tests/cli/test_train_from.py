@@ -66,7 +66,6 @@ def test_a_corpus_is_prepared_for_the_adaptations_of_a_model(call, corpus, made)
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        ((), "neither a recipe nor a model was named\nhint: transduce prepare RECIPE, or --from"),
         (("--scale=toy",), "--scale needs a recipe, which it makes smaller\nhint: transduce prep"),
         (("tiny", "--old-pairs=x"), "old text is mixed into new text when a trained model goes on"),
         (("--from=none",), "none: no such folder\nhint: name a model folder or a run"),

@@ -28,7 +28,8 @@ def together(rank):
 def test_workers_is_refused_under_torchrun():
     found = subprocess.run(
         [sys.executable, "-m", "transduce", "train", "tiny", "--workers", "2", "-o", "run"],
-        env=os.environ | {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost"},
+        env=os.environ
+        | {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"},
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,7 @@
 """A search in a thread that answers when it is told to, so that tests decide what is late."""
 
 import threading
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -38,7 +39,8 @@ class FakeSearch:
             self.pipes.append(pipe)
             self.answer(pipe)
         except (EOFError, OSError):
-            pipe.close()
+            with suppress(OSError):  # `die` may be closing it
+                pipe.close()
             self.ended += 1
 
     def answer(self, pipe: "Connection[Any, Any]") -> None:
