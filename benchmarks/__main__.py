@@ -65,20 +65,20 @@ def main(words: Sequence[str]) -> None:
     if asked.quick:
         print(made)
     else:
-        name_page(results).write_text(made, encoding="utf-8")
+        page_path(results).write_text(made, encoding="utf-8")
         SUMMARY.write_text(
             summary.page(read_newest_results(), read_gpu_results()), encoding="utf-8"
         )
 
 
-def name_page(results: Path) -> Path:
-    """Return the page of a machine, whose results are called by day and machine."""
+def page_path(results: Path) -> Path:
+    """Return the path of a machine's page, from that of its results, DAY-MACHINE.json."""
     return PAGES / f"{results.stem[len('2026-01-01-') :]}.md"
 
 
 def read_newest_results() -> dict[Path, dict[str, Any]]:
     """Read the newest results of every machine, by the page that shows them."""
-    days = {name_page(one): one for one in sorted(RESULTS.glob("20*.json"))}
+    days = {page_path(one): one for one in sorted(RESULTS.glob("20*.json"))}
     return {
         at.relative_to(SUMMARY.parent): json.loads(one.read_text(encoding="utf-8"))
         for at, one in sorted(days.items())

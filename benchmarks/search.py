@@ -68,7 +68,9 @@ def variants(options: Options, shape: str, count: str, at_once: str, length: str
             chosen.append(Variant(f"{ours}, one thread", "search_ours", whole, threads=1))
     if options.no_peers:
         return chosen
-    for precision in precisions[:-1]:
+    for precision in precisions:
+        if precision == "int8":
+            continue  # generate has no such products on a CPU
         name = f"Hugging Face generate, {precision}"
         chosen.append(Variant(name, "search_peers", (*what, precision), peer=True))
     for precision, workers, threads in list_ctranslate2_variants(options.threads, int(at_once)):

@@ -3,9 +3,9 @@
 The search is a fake one, in a process of its own as the real one: a call takes 20 ms and 1 ms for
 each sentence in it, without computing. It begins at once when nothing runs; after a call of more
 than four sentences it waits until none has come for 3 ms (the real one need not wait: sentences
-join it at any step). So the figures are those of HTTP, of the queue and of the
-way between the processes. Processor time is that of the server's process, without the search and
-the clients; other work on the machine moves it less than the rates.
+join it at any step). So the figures are those of HTTP, of the queue and of the pipe between the
+processes. Processor time is that of the server's process, without the search and the clients;
+other work on the machine moves it less than the rates.
 """
 
 import asyncio

@@ -1,0 +1,52 @@
+"""The page that compares machines has one row for each comparison, and says what was not made."""
+
+from pathlib import Path
+
+from benchmarks import summary
+
+
+def turns(**rates):
+    return {
+        name: [{"tokens": 10 * rate, "target_tokens": 10 * rate, "seconds": 10} for rate in some]
+        for name, some in rates.items()
+    }
+
+
+def machine(name, **parts):
+    return {"machine": {"processor": name}, "parts": parts}
+
+
+SEARCH = turns(
+    **{
+        "transduce, float32": [4, 4],
+        "transduce, int8, two processes of one thread": [9, 6],
+        "CTranslate2, float32, 1 × 2 threads": [8, 2],
+        "CTranslate2, int8, 2 × 1 threads": [3, 3],
+    }
+)
+TRAINING = turns(**{"transduce": [6, 6, 6], "Hugging Face Marian": [4, 3, 2], "ceiling": [9]})
+TRAINING |= turns(**{"torch.nn.Transformer, as people run it": [1, 1, 1]})
+
+
+def test_ratios_are_taken_within_rounds_between_equal_threads_and_with_the_fastest_peer():
+    figures = {"shapes": {"base": {"batches": {"turns": SEARCH}}}}
+    parts = {"search": {"threads": 2, "figures": figures}}
+    parts["training"] = {"figures": {"shapes": {"base, float32": TRAINING}}}
+    assert dict(summary.list_rows(parts)) == {
+        "training, base, float32, beside the fastest peer": "2.00 (1.50..3.00)",
+        "search, base, batches, float32 beside CTranslate2, float32, 1 × 2 threads": (
+            "1.25 (0.50..2.00)"
+        ),
+        "search, base, batches, int8 beside CTranslate2, int8, 2 × 1 threads": "2.50 (2.00..3.00)",
+    }
+
+
+def test_a_comparison_that_one_machine_lacks_is_said_to_be_not_measured():
+    training = {"figures": {"shapes": {"base, float32": TRAINING}}}
+    machines = {
+        Path("speed/a.md"): machine("A", training=training),
+        Path("speed/b.md"): machine("B"),
+    }
+    page = summary.page(machines, None)
+    assert "|  | [A](speed/a.md) | [B](speed/b.md) |" in page
+    assert "| 2.00 (1.50..3.00) | not measured |" in page
