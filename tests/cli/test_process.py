@@ -6,8 +6,9 @@ import pytest
 
 from transduce.cli import signals
 from transduce.errors import InputError
+from transduce.machine.process_settings import SPINS
 
-POLICY = "OMP_WAIT_POLICY"
+POLICY, SPIN_COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"
 TRAIN = ("train", "table3/base", "--store", "corpus", "-o", "run")
 
 
@@ -66,3 +67,30 @@ def test_threads_of_a_search_wait_asleep_from_before_the_models_are_loaded(
     files = [tmp_path / "a"] * (1 if command == "translate" else 2)
     assert "models would be loaded now" in call(command, tmp_path, *files).stderr
     assert found == ["PASSIVE"]
+
+
+@pytest.mark.parametrize(
+    ("options", "policy", "expected"),
+    [
+        ((), None, None),
+        (("--threads", 2), None, str(SPINS)),
+        (("--threads", 2), "passive", str(SPINS)),
+        (("--threads", 2), "Active", None),
+    ],
+)
+def test_several_threads_of_a_search_wait_busily_for_a_while_before_they_sleep(
+    call, tmp_path, monkeypatch, options, policy, expected
+):
+    found = []
+
+    def load(_):
+        found.append(os.environ.get(SPIN_COUNT))
+        raise InputError("models would be loaded now", "nothing")
+
+    monkeypatch.setattr("transduce.cli.searching.TranslatorChoice.load", load)
+    monkeypatch.setenv(SPIN_COUNT, "")  # so that what the command sets does not outlive the test
+    monkeypatch.delenv(SPIN_COUNT)
+    monkeypatch.setenv(POLICY, policy) if policy else monkeypatch.delenv(POLICY, raising=False)
+    (tmp_path / "a").write_text("a dog\n")
+    call("translate", tmp_path, tmp_path / "a", *options)
+    assert found == [expected]
