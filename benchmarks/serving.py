@@ -1,7 +1,7 @@
 """The translation server under load on loopback: python -m benchmarks.serving MODEL TEXT.
 
 Prints rows V23 to V28: what HTTP adds to a search, 32 clients beside one, and a server over its
-capacity. Clients are threads of this process, so they share the machine with the server.
+capacity. The clients share the machine with the server.
 """
 
 import contextlib
@@ -21,6 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import transduce
+from benchmarks.light_clients import run_clients
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 
 SECONDS = 12.0  # of each measurement under load
@@ -69,24 +70,6 @@ def measure(act: Callable[[str], object], lines: Sequence[str]) -> list[float]:
         act(line)
         found.append(1_000 * (time.perf_counter() - started))
     return found
-
-
-def run_clients(
-    port: int, lines: Sequence[str], clients: int, *, seconds: float = SECONDS
-) -> tuple[float, list[float]]:
-    """Let clients translate for some seconds; return sentences per second and milliseconds."""
-    end = time.monotonic() + seconds
-
-    def work(number: int) -> list[float]:
-        send, _ = connect(port)
-        found: list[float] = []
-        while time.monotonic() < end:
-            found += measure(send, [lines[(number + 31 * len(found)) % len(lines)]])
-        return found
-
-    with ThreadPoolExecutor(clients) as pool:
-        times = [one for some in pool.map(work, range(clients)) for one in some]
-    return len(times) / seconds, times
 
 
 def flood(port: int, text: str) -> Counter[int | str]:
@@ -159,11 +142,11 @@ def report_equality(port: int, lines: Sequence[str], expected: dict[str, str]) -
 
 def report_load(port: int, lines: Sequence[str]) -> None:
     """Print rates of one and of 32 clients, statuses over capacity, and /health meanwhile."""
-    alone, _ = run_clients(port, lines, 1)
+    alone, _ = run_clients(port, lines, PAIR, 1, seconds=SECONDS)
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         health = pool.submit(watch_health, port, stop)
-        together, times = run_clients(port, lines, 32)
+        together, times = run_clients(port, lines, PAIR, 32, seconds=SECONDS)
         stop.set()
     middle = statistics.median(times)
     print(f"V24 sentences per second {alone:.1f} alone, {together:.1f} by 32 clients", end=" ")

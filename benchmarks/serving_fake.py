@@ -19,7 +19,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from benchmarks.serving import PAIR, percentile, run_clients, watch_health
+from benchmarks.light_clients import run_clients
+from benchmarks.serving import SECONDS, percentile, watch_health
 from transduce.serve.messages import Found, Ready, Sentence
 from transduce.serve.server import ServerSettings, serve
 
@@ -34,14 +35,13 @@ LINES = [
 
 def main() -> None:
     """Print the requests per second of one client and of several."""
-    PAIR[:] = LANGUAGES
     context = multiprocessing.get_context("spawn")
     ports = context.SimpleQueue()
     process = context.Process(target=run_server, args=(ports,))
     print(f"load before {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     process.start()
     port, single = ports.get(), 0.0
-    run_clients(port, LINES, 4, seconds=1)  # everything is imported and warm
+    run_clients(port, LINES, LANGUAGES, 4, seconds=1)  # everything is imported and warm
     for clients in (1, 8, 32):
         single = report(port, process.pid or 0, clients, single)
     report_health(port, 32)
@@ -52,7 +52,7 @@ def main() -> None:
 def report(port: int, server: int, clients: int, single: float) -> float:
     """Print rate, times and processor time with so many clients; return the rate of one."""
     before, own = processor_seconds(server), time.process_time()
-    rate, times = run_clients(port, LINES, clients)
+    rate, times = run_clients(port, LINES, LANGUAGES, clients, seconds=SECONDS)
     used = (processor_seconds(server) - before) / len(times)
     own = (time.process_time() - own) / len(times)
     single, middle = single or rate, statistics.median(times)
@@ -69,7 +69,7 @@ def report_health(port: int, clients: int) -> None:
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         health = pool.submit(watch_health, port, stop)
-        run_clients(port, LINES, clients)
+        run_clients(port, LINES, LANGUAGES, clients, seconds=SECONDS)
         stop.set()
     found = percentile(health.result(), 0.99)
     print(f"V28 /health beside {clients} clients: p99 {found:.1f} ms")
