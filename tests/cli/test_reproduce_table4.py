@@ -1,10 +1,13 @@
 """transduce reproduce table4: a parser, baselines and the paper's rows in one table."""
 
 import json
+import signal
 
 import pytest
 from tests.cli.treebank import TINY, train, write_treebank
 from tests.datasets.made_trees import write_penn_treebank
+
+from transduce.cli.training import LineDisplay
 
 COUNTS = {"train": 60, "dev": 5, "test": 8}
 BASELINES = [
@@ -46,6 +49,34 @@ def test_the_paper_s_recipe_is_rehearsed_on_sections_and_resumed(call, penn, tmp
     (row,) = json.loads((tmp_path / "out/table4.json").read_text())["rows"]
     assert (row["trained_on"], row["trees"], row["failed"]) == (str(penn), 8, 0)
     assert call(*command, "--no-baselines").stdout == ended.stdout
+
+
+def test_sigterm_keeps_the_last_finished_update_and_the_same_command_resumes_there(
+    call, penn, tmp_path, monkeypatch
+):
+    def terminate(_self, update, _progress):
+        if update.step == 3:
+            signal.raise_signal(signal.SIGTERM)
+
+    command = [
+        "reproduce",
+        "table4",
+        "--trees",
+        penn,
+        *TINY,
+        "--no-baselines",
+        "-o",
+        tmp_path / "o",
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr(LineDisplay, "on_update", terminate)
+        ended = call(*command)
+    assert (ended.code, ended.stdout) == (143, "")
+    assert f"stopped at step 3 of 10, kept in {tmp_path}/o/run\n" in ended.stderr
+    assert not (tmp_path / "o/model").exists()
+    resumed = call(*command)
+    assert resumed.code == 0
+    assert "going on from step 3 of " in resumed.stderr
 
 
 def test_a_given_parser_is_scored_beside_baselines_and_is_not_called_comparable(

@@ -54,6 +54,27 @@ def test_gold_tags_make_up_for_an_output_without_tags(call, files):
     assert ended.stderr == ""
 
 
+def test_a_treebank_s_own_file_is_cleaned_on_request(call, files, tmp_path):
+    raw = tmp_path / "raw.mrg"
+    subject = "(NP-SBJ-1 (NNP John))\n      (NP-TMP (-NONE- *T*-1))"
+    raw.write_text(
+        f"( (S {subject}\n (VP (VBZ has) (NP (DT a) (NN dog))) (. .)) )\n((S (-NONE- *)))\n"
+        "(ROOT (S (NP-SBJ (PRP it)) (VP (VBZ runs))))\n",
+        encoding="utf-8",
+    )
+    expected = call("score", "--brackets", "--gold-tags", *files)
+    ended = call("score", "--brackets", "--gold-tags", "--clean", raw, files[1])
+    assert (ended.code, ended.stdout, ended.stderr) == (0, expected.stdout, "")
+    assert score_trees(raw.read_text().split("\n"), files[1], gold_tags=True, clean=True) == (
+        score_trees(*files, gold_tags=True)
+    )
+    both = ["--against", files[0], "--gold-tags", "--samples", "50"]
+    compared = call("score", "--brackets", raw, files[1], *both, "--clean")
+    assert compared.stdout == call("score", "--brackets", *files, *both).stdout
+    refused = call("score", "--brackets", raw, files[1])
+    assert refused.code == 2
+
+
 def test_the_table_is_evalb_s(call, files):
     ended = call("score", "--brackets", "--table", "--parameters=new", *files)
     assert ended.stdout == score_trees(*files, parameters="new").as_text() + "\n"
@@ -75,7 +96,7 @@ def test_outer_brackets_without_a_label_are_said_to_count(call, files, tmp_path)
     assert read_rows(ended.stdout)["output brackets"] == ("7", "7")
     assert ended.stderr == (
         "  EVALB counts outer brackets without a label, 1 gold and 0 of the output;"
-        " it does not count (TOP ...)\n"
+        " it does not count (TOP ...). --clean removes the gold ones\n"
     )
 
 

@@ -1,10 +1,12 @@
 """transduce sweep: a run for each combination of settings, and a table of them, best first."""
 
 import json
+import signal
 
 import pytest
 from tests.cli.treebank import TINY, write_treebank
 
+from transduce.cli.training import LineDisplay
 from transduce.errors import NotFiniteError
 from transduce.runs.sweep import SweepRow, rank_row
 from transduce.training import loop
@@ -100,6 +102,45 @@ def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path,
     assert "step       1 of 2  loss " in ended.stderr  # the progress of each run
     worst = SweepRow({}, tmp_path, 4, 900.0, 0.0, "BLEU")
     assert rank_row(worst) < rank_row(SweepRow({}, tmp_path, 0, 1.0, None, "", "diverged"))
+
+
+@pytest.fixture
+def raise_at_step_3(monkeypatch):
+    """Let the display of a run's third update raise a signal, while the shell ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def install(number):
+        def on_update(_self, update, _progress):
+            if update.step == 3:
+                signal.raise_signal(number)
+
+        monkeypatch.setattr(LineDisplay, "on_update", on_update)
+
+    yield install
+    assert signal.signal(signal.SIGINT, before) == signal.SIG_IGN
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGXCPU, 152)]
+)
+def test_a_signal_keeps_the_last_finished_update_of_a_sweep_and_it_resumes_there(
+    sweep, tmp_path, monkeypatch, raise_at_step_3, number, code
+):
+    handlers = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGXCPU)]
+    raise_at_step_3(number)
+    vary = ["--vary", "training.seed=1,2"]
+    ended = sweep(*vary, "--no-progress")
+    assert (ended.code, ended.stdout) == (code, "")
+    run = tmp_path / "sweep/seed=1"
+    assert f"\nstopped at step 3 of 10, kept in {run}\nhint: the same command " in ended.stderr
+    assert [path.name for path in (run / "checkpoints").iterdir()] == ["step-00000003"]
+    assert not (tmp_path / "sweep/seed=2").exists()
+    assert [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGXCPU)] == handlers
+    monkeypatch.undo()
+    resumed = sweep(*vary, "--no-progress")
+    assert resumed.code == 0
+    assert f"going on from step 3 of {run}" in resumed.stderr
+    assert "| 2 | " in resumed.stdout
 
 
 def test_without_a_development_set_nothing_is_trained(call, bank, tmp_path):

@@ -1,6 +1,7 @@
 """transduce tag: sentences in, a token, a tab and its label a line out."""
 
 import json
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -112,6 +113,31 @@ def test_an_evaluation_counts_gold_labels_that_training_lacked(call, tagger, ban
     assert "2 gold labels that training lacked, each an error: NEW 2" in (
         call("evaluate", tagger, tmp_path / "gold").stdout
     )
+
+
+def test_an_evaluation_has_the_most_frequent_label_of_each_token_beside_it(
+    call, tagger, bank, tmp_path
+):
+    rows = [line.split("\t") for line in (bank / "train.pos").read_text().splitlines() if line]
+    usual = Counter(label for _, label in rows).most_common(1)[0][0]
+    gold = (bank / "test.pos").read_text() + "unseen\tNN\nunheard\tVB\n\n"
+    (tmp_path / "gold").write_text(gold)
+    tests = [line.split("\t") for line in gold.splitlines() if line]
+    right = 0
+    for token, label in tests:
+        found = Counter(tag for word, tag in rows if word == token)
+        right += label == (found.most_common(1)[0][0] if found else usual)
+    command = ["evaluate", tagger, tmp_path / "gold", "--baseline", bank / "train.pos"]
+    (score,) = json.loads(call(*command, "--json").stdout)["baseline"]
+    assert (score["name"], score["value"]) == ("accuracy", pytest.approx(100 * right / len(tests)))
+    line = f"most frequent label of each token: accuracy {score['value']:.2f} | "
+    assert call(*command).stdout.splitlines()[1].startswith(line)
+
+
+def test_a_baseline_of_labels_is_for_taggers_and_of_tagged_text(call, tagger, bank):
+    ended = call("evaluate", tagger, bank / "test.pos", "--baseline", bank / "nowhere")
+    assert ended.code == 2
+    assert "nowhere is neither a file nor a treebank" in ended.stderr
 
 
 def test_a_label_too_few_is_refused_with_its_line(call, tagger, bank, tmp_path):

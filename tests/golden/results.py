@@ -2,6 +2,7 @@
 
 {scores NAME}         from results/NAME.json, which `evaluate --json` or `demo --json` wrote
 {learned NAME}        from results/NAME.csv, which `curves -o` wrote
+{compared NAME}       from results/NAME.jsonl: parsers that were trained alike but for one thing
 {facts FILE}          the list at the top of a page that `reproduce` wrote, FILE below docs/records/
 {part FILE, HEADING}  a section of it
 """
@@ -13,12 +14,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.golden.compared import table_of_parsers
+
 from transduce.checkpoint.card import markdown_table
 from transduce.scores.test_sets import find_current_name
 
 RECORDS = Path(__file__).parents[2] / "docs/records"
 RECORDED = RECORDS / "results"
-PLACEHOLDER = re.compile(r"^\{(scores|learned|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE)
+PLACEHOLDER = re.compile(
+    r"^\{(scores|learned|compared|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE
+)
 MAX_COLUMNS = 10  # so many columns at most
 
 
@@ -36,6 +41,8 @@ def replacement(kind: str, name: str, heading: str | None) -> str:
             return "\n\n".join(block for line in lines for block in score_tables(json.loads(line)))
         case "learned":
             return learning_curve(RECORDED / f"{name}.csv")
+        case "compared":
+            return table_of_parsers(RECORDED / f"{name}.jsonl")
         case "facts":
             return (RECORDS / name).read_text(encoding="utf-8").split("\n\n")[1]
         case _:

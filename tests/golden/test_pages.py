@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import click
-from tests.golden import python_page, results, settings_page
+from tests.golden import compared, python_page, results, settings_page
 
 from transduce.cli.main import transduce
 
@@ -30,6 +30,11 @@ def test_the_page_of_commands_is_fresh(golden):
 
 def test_the_page_of_results_is_fresh(golden):
     golden("docs/records/results.md", results.page())
+
+
+def test_the_pictures_of_amounts_of_training_trees_are_fresh(golden):
+    for file in sorted(results.RECORDED.glob("*-amounts.jsonl")):
+        golden(f"docs/records/pictures/{file.stem}.svg", compared.draw_amounts(file))
 
 
 def test_the_page_of_settings_is_fresh(golden):

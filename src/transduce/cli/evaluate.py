@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
 
+BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 
 
@@ -52,6 +53,12 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
     metavar="CODE",
     help="The language of REFERENCE, if the model's recipe does not name it by its code.",
 )
+@click.option(
+    "--baseline",
+    metavar="TRAIN",
+    help="A tagger's training text: also score the labels that are the most frequent there, token "
+    "by token.",
+)
 @ensemble_option
 @beam_options
 @precision_option
@@ -65,6 +72,7 @@ def command(
     *,
     metrics: Sequence[str],
     language: str | None,
+    baseline: str | None,
     output: Path | None,
     as_json: bool,
     processes: Processes,
@@ -96,7 +104,7 @@ def command(
     )
     warn_if_unfinished(folders)
     files = (source, reference)
-    scoring, live = (metrics or None, language), options.is_live(option_values)
+    scoring, live = (metrics or None, language, baseline), options.is_live(option_values)
     found, about = translate_and_score(choice, files, scoring, output, processes, live=live)
     for line in [encode_evaluation(found, about)] if as_json else format_evaluation(found):
         display.print_result(line)
@@ -108,7 +116,7 @@ def command(
 def translate_and_score(
     choice: TranslatorChoice,
     files: tuple[Path, Path | None],
-    scoring: tuple[Sequence[str] | None, str | None],
+    scoring: tuple[Sequence[str] | None, str | None, str | None],
     output: Path | None,
     processes: Processes,
     *,
@@ -116,7 +124,8 @@ def translate_and_score(
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
-    `files` are the source and the reference file; `scoring` is the metrics and the language.
+    `files` are the source and the reference file; `scoring` is the metrics, the language,
+    and the training text of a baseline.
     """
     from transduce.durable import atomic_file, resolve_output
     from transduce.inference.evaluate import (
@@ -162,13 +171,17 @@ def encode_evaluation(found: "Evaluation", about: Mapping[str, object]) -> str:
     perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
     scores = [score.as_json() for score in found.scores]
     unknown = dict(found.unknown_labels)
-    whole = {"scores": scores, "perplexity": perplexity, "unknown_labels": unknown, **about}
+    whole: dict[str, object] = {"scores": scores, "perplexity": perplexity}
+    if found.baseline:
+        whole["baseline"] = [score.as_json() for score in found.baseline]
+    whole |= {"unknown_labels": unknown, **about}
     return json.dumps(whole, ensure_ascii=False)
 
 
 def format_evaluation(found: "Evaluation") -> list[str]:
     """Format the scores and the perplexity of an evaluation as lines of text."""
-    lines = [*map(str, found.scores), str(found.perplexity)]
+    lines = [*map(str, found.scores), *(f"{BASELINE}: {one}" for one in found.baseline)]
+    lines.append(str(found.perplexity))
     unknown = found.unknown_labels
     if found.left_out:
         also = " or have labels that training lacked" if unknown else ""

@@ -47,22 +47,25 @@ def table4(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Train RECIPE as a parser, score it on test trees, and print the score with Table 4.
 
-    RECIPE is table4/wsj unless another one is named. The same command again resumes. The table
-    also has baselines without a network: a flat tree, right-branching, noun chunks, and a
-    probabilistic grammar over the gold part-of-speech tags.
+    RECIPE is table4/wsj unless another one is named. The table also has baselines without a
+    network: a flat tree, right-branching, noun chunks, and a probabilistic grammar over the gold
+    part-of-speech tags. Ctrl-C, SIGTERM and a closed terminal stop the training after a checkpoint
+    of the last finished update; the same command again resumes. With --model nothing is trained:
+    that parser is scored beside the baselines.
 
     \b
     transduce reproduce table4 --trees treebank_3/parsed/mrg/wsj -o table4
     transduce reproduce table4 craft -o table4-craft
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.runs.train")
+    signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.reproduce.table4_report import build_json, format_table
     from transduce.reproduce.tables import table4 as build_table4
 
     train, dev = read_corpus_options(files)
     steps = with_changes(recipe, dict(changes)).training.steps
-    with open_display(steps, DisplayOptions(quiet=quiet, live=False)) as observer:
+    wanted = DisplayOptions(quiet=quiet, live=False)
+    with signals.ending_signals_as_interrupts(), open_display(steps, wanted) as observer:
         table = build_table4(
             output,
             recipe=recipe,

@@ -19,7 +19,7 @@ from transduce.scores.spans import SCHEMES
 
 OPTIONS = {  # for each kind of file, the names of the options that apply to it
     "": ("metrics", "language"),
-    "--brackets": ("parameters", "cutoff", "gold_tags", "table"),
+    "--brackets": ("parameters", "cutoff", "gold_tags", "clean", "table"),
     "--spans": ("scheme",),
     "--alignments": (),
 }
@@ -64,6 +64,11 @@ class ScoreCommand(click.Command):
     help="Most words of a sentence in the second summary (default: by --parameters, mostly 40).",
 )
 @click.option("--gold-tags", is_flag=True, help="Put the gold tags on the output's leaves first.")
+@click.option(
+    "--clean",
+    is_flag=True,
+    help="GOLD is a treebank's file: remove outer brackets, traces and function tags first.",
+)
 @click.option("--table", is_flag=True, help="Print what EVALB prints, one line per sentence.")
 @click.option(
     "--spans", is_flag=True, help="The files are GOLD and OUTPUT: a token, a tab, a label a line."

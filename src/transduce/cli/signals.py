@@ -103,3 +103,35 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
 
     with handle_signals(handle):
         yield requests
+
+
+@contextmanager
+def ending_signals_as_interrupts() -> Iterator[None]:
+    """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, on which `transduce.train` saves its run.
+
+    Ctrl-C works even if the shell ignores it. When the interrupt ends the with block, the error of
+    the first signal is raised instead. The system repeats SIGXCPU: only its first one counts.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            detach_from_terminal()
+        if (number, *received[:1]) != (signal.SIGXCPU, signal.SIGXCPU):
+            received.append(number)
+            handle = signal.getsignal(signal.SIGINT)  # in a training it requests a stop
+            assert callable(handle)
+            handle(number, frame)
+
+    others = (one for one in ending_signals() if one != signal.SIGINT)
+    handlers = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(others, interrupt)}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if not received:
+            raise
+        raise ENDS[received[0]] from error
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

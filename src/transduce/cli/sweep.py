@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import display, options, signals
 from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.cli.training import DisplayOptions, build_callbacks, open_display
 from transduce.recipes.choice import customise_recipe
@@ -59,13 +59,16 @@ def command(  # noqa: PLR0913 - one for each option
     """Train RECIPE with every combination of some settings, and compare them.
 
     The settings and their values are those of --vary. Prints the best validation of each run, the
-    best run first. The same command again resumes where it was stopped. A run that diverges is
-    listed last, and the others are trained all the same.
+    best run first. Ctrl-C, SIGTERM and a closed terminal stop it after a checkpoint of the last
+    finished update, and the same command again resumes. A run that diverges is listed last, and
+    the others are trained all the same.
 
     \b
     transduce sweep craft --trees T --dev-trees D -o SWEEP \\
         --vary architecture.dropout=0.1,0.2,0.3 --vary training.learning_rate_factor=0.5,1
     """
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.sweep import format_rows, prepare_sweep, train_combinations
 
     texts = read_corpus_options(files)
@@ -76,7 +79,8 @@ def command(  # noqa: PLR0913 - one for each option
     with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
         combinations = prepare_sweep(output, texts, start, chosen, on_progress)
     observe = partial(display_combination, wanted)
-    rows = train_combinations(output, start, combinations, observe)
+    with signals.ending_signals_as_interrupts():
+        rows = train_combinations(output, start, combinations, observe)
     if as_json:
         for row in rows:
             display.print_result(json.dumps(row.as_json(), ensure_ascii=False))

@@ -11,6 +11,7 @@ from typing import Any, final
 from transduce.errors import InputError, suggest_names
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.load import load
+from transduce.inference.majority import label_by_majority
 from transduce.inference.pairs import number_pairs, require_matches
 from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
@@ -35,6 +36,7 @@ class Evaluation:
     perplexity: Perplexity
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
+    baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self.scores, self.perplexity)))
@@ -43,12 +45,13 @@ class Evaluation:
 @final
 @dataclass(frozen=True)
 class EvaluationText:
-    """A test set to evaluate on: sources, references, the references' language, and metrics."""
+    """A test set to evaluate on: sources, references, metrics, and the references' language."""
 
     sources: Sequence[str]
     references: Sequence[str]
     metrics: Sequence[str]
     language: str
+    baseline: Sequence[str] = ()  # the outputs of the majority baseline, if it is asked for
 
 
 def evaluate(
@@ -58,6 +61,7 @@ def evaluate(
     *,
     metrics: Sequence[str] | None = None,
     language: str | None = None,
+    baseline: Path | str | None = None,
 ) -> Evaluation:
     """Translate a test set, score the translations by each metric, and compute the perplexity.
 
@@ -68,11 +72,12 @@ def evaluate(
     lists of lines. A parser or tagger is evaluated on one file, of trees or of tagged tokens.
     Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
     `metrics` defaults to the metrics of the model's task. `language` is the language of the
-    references and defaults to the recipe's target language.
+    references and defaults to the recipe's target language. `baseline` is a tagger's training text:
+    the labels that are the most frequent there are scored, too.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
-    text = build_evaluation_text(translator, lines, metrics, language)
+    text = build_evaluation_text(translator, lines, metrics, language, baseline)
     return score_translations(translator, text, list(translate_sources(translator, text)))
 
 
@@ -81,6 +86,7 @@ def build_evaluation_text(
     lines: tuple[Sequence[str], Sequence[str]],
     metrics: Sequence[str] | None,
     language: str | None,
+    baseline: Path | str | None = None,
 ) -> EvaluationText:
     """Build the evaluation text of test lines; default metrics and language are the model's."""
     if metrics is None:
@@ -92,7 +98,8 @@ def build_evaluation_text(
         )
     if language is None:
         language = translator.recipe.data.target_language
-    return EvaluationText(*lines, metrics, language)
+    majority = label_by_majority(baseline, lines[0], translator.recipe.data) if baseline else ()
+    return EvaluationText(*lines, metrics, language, majority)
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
@@ -113,14 +120,19 @@ def score_translations(
     translator: Translator, text: EvaluationText, outputs: Sequence[str]
 ) -> Evaluation:
     """Score the outputs by every metric, and compute the model's perplexity on the references."""
-    scores = [
+    scores = score_outputs(text, outputs)
+    baseline = score_outputs(text, text.baseline) if text.baseline else []
+    found, left_out = perplexity(translator, text.sources, text.references)
+    unknown = count_unknown_labels(translator, text.references)
+    return Evaluation(outputs, scores, found, left_out, unknown, baseline)
+
+
+def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:
+    """Score outputs of a test set by each of its metrics."""
+    return [
         compute_score(metric, outputs, text.references, language=text.language)
         for metric in text.metrics
     ]
-    found, left_out = perplexity(translator, text.sources, text.references)
-    return Evaluation(
-        outputs, scores, found, left_out, count_unknown_labels(translator, text.references)
-    )
 
 
 def count_unknown_labels(translator: Translator, references: Sequence[str]) -> dict[str, int]:

@@ -1,0 +1,42 @@
+"""The majority baseline of tagging: every token gets its most frequent label in training text."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from transduce.inference.test_set import find_task_files, read_both_sides
+from transduce.settings import Data
+from transduce.settings.fields import require
+from transduce.tasks import TAGGING, find_task_kind
+from transduce.text.words import split_words
+from transduce.vocabulary.tag_lexicon import most_frequent
+
+
+def label_by_majority(train: Path | str, sentences: Sequence[str], data: Data) -> list[str]:
+    """Return a line of labels for each sentence: the most frequent one of each token in `train`.
+
+    `train` is tagged text, as a file or as the name CORPUS:SPLIT of a fetched one. A token that it
+    lacks gets its most frequent label of all. Raises InputError if `data` is not that of a tagger.
+    """
+    kind = find_task_kind(data)
+    require(
+        kind is TAGGING,
+        f"a baseline by majority is for taggers, and this model's task is {data.task}",
+        "parsers stand beside theirs in `transduce reproduce table4 RECIPE --model MODEL`",
+    )
+    assert kind.read_test_file is not None
+    sides = read_both_sides(find_task_files(str(train), data), kind.read_test_file)
+    return label_tokens(zip(*sides, strict=True), sentences)
+
+
+def label_tokens(tagged: Iterable[tuple[str, str]], sentences: Sequence[str]) -> list[str]:
+    """Label each token of sentences with its most frequent label in (tokens, labels) lines."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for tokens, labels in tagged:
+        for token, label in zip(split_words(tokens), split_words(labels), strict=True):
+            counts[token][label] += 1
+    known = {token: most_frequent(found) for token, found in counts.items()}
+    unknown = most_frequent(sum(counts.values(), Counter()))
+    return [
+        " ".join(known.get(token, unknown) for token in split_words(line)) for line in sentences
+    ]
