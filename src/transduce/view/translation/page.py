@@ -9,7 +9,10 @@ from transduce.view.page.data import json_block
 from transduce.view.page.document import build_page
 from transduce.view.page.parts import PageParts
 
-SCRIPTS = ("texts", "state", "answers", "detection", "words", "choices", "controls", "main")
+SCRIPTS = (
+    *("texts", "language", "state", "answers", "detection", "words", "choices", "controls"),
+    *("history", "main"),
+)
 PARTS = PageParts(
     scripts=("page/dom.js", *(f"translation/script/{name}.js" for name in SCRIPTS)),
     styles=("page/theme.css", "translation/translation.css"),

@@ -34,7 +34,7 @@ async function translate() {
     if (number === state.number) show(lines);
   } catch (error) {
     if (number !== state.number || error.name === "AbortError") return;
-    say(error instanceof TypeError ? "The server cannot be reached." : error.message);
+    say(error instanceof TypeError ? translateInterface("The server cannot be reached.") : error.message);
   }
 }
 
@@ -54,6 +54,7 @@ function show(lines) {
   byId("output").classList.remove("late");
   drawOutput();
   drawMirror();
+  remember(lines.join("\n"), joinLines());
   closeChoices();
   say([...new Set(answers.flatMap(one => one.sentences.flatMap(sentence => sentence.warnings)))].join("; "));
 }

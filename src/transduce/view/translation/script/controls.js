@@ -1,13 +1,13 @@
 /** Shows how many characters are left. */
 function showLeft() {
-  byId("left").textContent = `${(SERVER.characters - byId("text").value.length).toLocaleString("en")} characters left`;
+  byId("left").textContent = translateInterface("{0} characters left", (SERVER.characters - byId("text").value.length).toLocaleString(LOCALE));
 }
 
 /** Lists the targets of the source chosen, and says which language each box holds. */
 function showTargets() {
   const { value } = byId("source"), { target } = pair();
   const targets = new Set(SERVER.pairs.filter(one => value === AUTO || one[0] === value).map(one => one[1]));
-  byId("target").replaceChildren(...[...targets].map(code => create("option", { value: code, selected: code === target }, SERVER.names[code] || code)));
+  byId("target").replaceChildren(...[...targets].map(code => create("option", { value: code, selected: code === target }, nameOf(code))));
   showDetected(null);
 }
 
@@ -21,7 +21,7 @@ function showLanguages() {
 
 /** Swaps the languages, and takes the translation as the text. */
 function swap() {
-  const { source, target } = pair(), text = state.lines.map(one => one.answer.text).join("\n");
+  const { source, target } = pair(), text = joinLines();
   byId("source").value = target;
   showTargets();
   byId("target").value = source;
@@ -41,7 +41,7 @@ function clear() {
 /** Puts text and languages into the address; what follows # is sent to no server. */
 function share() {
   location.hash = new URLSearchParams({ ...pair(), q: byId("text").value }).toString();
-  say("The address of this page now holds the text.");
+  say(translateInterface("The address of this page now holds the text."));
 }
 
 /** Takes text and languages from the address. */
@@ -56,14 +56,20 @@ function readHash() {
   if (given.has("q")) byId("text").value = given.get("q").slice(0, SERVER.characters);
 }
 
+/** Writes both texts larger, in turns, and at last smaller. */
+function changeSize() {
+  const now = SIZES.indexOf(Number(byId("form").style.getPropertyValue("--size")) || SIZES[0]);
+  byId("form").style.setProperty("--size", SIZES[(now + 1) % SIZES.length]);
+}
+
 /** Copies the translation. */
 async function copy() {
   try {
-    await navigator.clipboard.writeText(state.lines.map(one => one.answer.text).join("\n"));
-    say("Copied.");
+    await navigator.clipboard.writeText(joinLines());
+    say(translateInterface("Copied."));
   } catch {
     getSelection().selectAllChildren(byId("output"));
-    say("Ctrl+C copies what is selected.");
+    say(translateInterface("Ctrl+C copies what is selected."));
   }
 }
 

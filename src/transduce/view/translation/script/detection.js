@@ -9,9 +9,9 @@ async function detect(text, signal) {
 
 /** Keeps and shows a detected language, or that none is detected. */
 function showDetected(found) {
-  const name = found && (SERVER.names[found.language] || found.language);
+  const name = found && nameOf(found.language);
   state.detected = found?.language || null;
   const option = byId("source").querySelector(`[value=${AUTO}]`);
-  if (option) option.textContent = found ? `detected: ${name} (${Math.round(found.confidence)} %)` : "detect language";
+  if (option) option.textContent = found ? translateInterface("detected: {0} ({1} %)", name, Math.round(found.confidence)) : translateInterface("detect language");
   showLanguages();
 }

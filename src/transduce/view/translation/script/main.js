@@ -15,12 +15,14 @@ on("output", "keydown", onOutputKey);
 on("output", "blur", unmark);
 on("source", "change", () => { showTargets(); translate(); });
 on("target", "change", () => { showTargets(); translate(); });
+on("keep", "change", keepHistory);
 on("sure", "change", ({ target }) => byId("output").classList.toggle("sure", target.checked));
-for (const [id, act] of Object.entries({ swap, clear, share, copy, theme: toggleTheme })) { on(id, "click", act); byId(id).hidden = false; }
+for (const [id, act] of Object.entries({ swap, clear, share, copy, theme: toggleTheme, size: changeSize })) { on(id, "click", act); byId(id).hidden = false; }
 byId("send").hidden = true;
-byId("sure-label").hidden = false;
+byId("sure-label").hidden = byId("keep-label").hidden = false;
 byId("key-label").hidden = !SERVER.needsKey;
 byId("text").maxLength = SERVER.characters;
+localise();
 showTargets();
 readHash();
 showLeft();

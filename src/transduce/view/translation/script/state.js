@@ -15,5 +15,8 @@ function keep(key, answer) {
   if (cache.size > CACHED) cache.delete(cache.keys().next().value);
 }
 
+/** Returns the translation of all lines. */
+const joinLines = () => state.lines.map(one => one.answer.text).join("\n");
+
 /** Says something below the texts. */
 const say = text => { byId("status").textContent = text; };
