@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.exports.random_members import random_member, save_member, shapes
+from tests.exports.random_members import save_member, shapes
 from tests.external.environments import make_environment
-from tests.external.test_exports import MORE_LINES, text_member
+from tests.external.test_exports import MORE_LINES, list_ended, text_member
 
 import transduce
-from transduce.exports.proof import encode, translate
 
 pytestmark = pytest.mark.external
+SOURCES = Path(__file__).parents[2] / "src"
+MEMBER = text_member(shapes()["untied"])
 PIPELINE = """
 import json, sys
 from transformers import pipeline
@@ -44,53 +45,57 @@ class Program:
     python: Path
     home: Path
 
-    def run(self, script, model, lines, **environment):
-        """Run a script on a model and lines; return the value that it prints last."""
+    def run(self, *command, given="", **environment):
+        """Run the interpreter with some words; return what it prints."""
+        known = {"PATH": "", "HOME": str(self.home), "PYTHONPATH": str(SOURCES)}
         ended = subprocess.run(
-            [self.python, "-c", script, str(model)],
-            input=json.dumps(lines),
-            env={"PATH": "", "HOME": str(self.home), **environment},
+            [self.python, *command],
+            input=given,
+            env=known | environment,
             capture_output=True,
             text=True,
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
-        return json.loads(ended.stdout.splitlines()[-1])
+        return ended.stdout
+
+    def translate(self, script, model, lines, **environment):
+        """Run a script on an exported model and lines; return the value that it prints last."""
+        printed = self.run("-c", script, model, given=json.dumps(lines), **environment)
+        return json.loads(printed.splitlines()[-1])
 
 
-def list_outputs(member, lines):
-    """Return some lines and their greedy outputs: those that end by themselves, with a text."""
-    sources = [encode(member, line) for line in lines]
-    found = translate(member, [source.ids for source in sources], 1)
-    ended = {
-        source.line: member.task.decode(one.ids, "")
-        for source, one in zip(sources, found, strict=True)
-        if len(one.ids) < source.limit
-    }
-    return {line: text for line, text in ended.items() if text.strip()}
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """The folder of a model whose outputs are plain words."""
+    return save_member(MEMBER, tmp_path_factory.mktemp("model") / "model")
 
 
-def test_the_pipeline_of_transformers_4_translates(tmp_path):
+@pytest.fixture(scope="module")
+def expected():
+    """Some lines and their greedy outputs."""
+    ended = list_ended(MEMBER, [line for line in MORE_LINES if "." not in line])
+    assert len(set(ended.values())) > 10
+    return ended
+
+
+def test_the_pipeline_of_transformers_4_translates(model, expected, tmp_path):
     program = Program(make_environment(tmp_path / "env", ["transformers<5"]), tmp_path)
-    member = random_member(shapes()["post-norm"])
-    expected = list_outputs(member, MORE_LINES[:60])
-    assert len(set(expected.values())) > 20
-    transduce.export(save_member(member, tmp_path / "m"), to="huggingface", output=tmp_path / "hf")
-    is_fast, texts = program.run(PIPELINE, tmp_path / "hf", list(expected))
+    transduce.export(model, to="huggingface", output=tmp_path / "hf")
+    is_fast, texts = program.translate(PIPELINE, tmp_path / "hf", list(expected))
     assert is_fast
-    assert [" ".join(text.split()) for text in texts] == [
-        " ".join(text.split()) for text in expected.values()
-    ]
+    assert [" ".join(text.split()) for text in texts] == list(expected.values())
 
 
-def test_argos_installs_a_package_and_translates_by_the_codes_of_its_languages(tmp_path):
+def test_argos_installs_a_package_and_translates_by_the_codes_of_its_languages(
+    model, expected, tmp_path
+):
     program = Program(make_environment(tmp_path / "env", ["argostranslate"]), tmp_path)
-    member = text_member(shapes()["post-norm"])
-    expected = list_outputs(member, [line for line in MORE_LINES if "." not in line])
-    lines = list(expected)[:30]
-    assert len({expected[line] for line in lines}) > 10
     package = tmp_path / "translate-en_de.argosmodel"
-    transduce.export(save_member(member, tmp_path / "m"), to="argos", output=package)
-    asked = {"ARGOS_CHUNK_TYPE": "SPACY", "ARGOS_BEAM_SIZE": "1"}
-    found = program.run(ARGOS, package, lines, **asked)
-    assert found.split("\n") == [expected[line] for line in lines]
+    lines = tmp_path / "lines.en"
+    lines.write_text("\n".join(expected), encoding="utf-8")
+    export = ("export", model, "--to", "argos", "-o", package, "--prove", lines)
+    program.run("-m", "transduce", *export)  # Argos brings SentencePiece
+    asked = {"ARGOS_CHUNK_TYPE": "SPACY", "ARGOS_BEAM_SIZE": "1", "ARGOS_COMPUTE_TYPE": "float32"}
+    found = program.translate(ARGOS, package, list(expected), **asked)
+    assert found.split("\n") == list(expected.values())

@@ -1,6 +1,7 @@
 """The calls of LibreTranslate's page and documentation get the statuses and shapes they expect.
 
-The list was written from its documented interface.
+The list was written from its documented interface. tests/external/test_libretranslate_page.py runs
+the page itself.
 """
 
 import json

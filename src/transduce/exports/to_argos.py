@@ -85,6 +85,8 @@ def list_differences(model: TaskModel) -> list[str]:
     return [
         "it searches with a beam of 4 and log P / |Y|^0.2, whatever the model: "
         f"search.beam={search.beam}, search.penalty={search.penalty} are not carried over",
+        "it computes in the fastest number format, 8 bits on most processors, whatever the file "
+        "has: the variable ARGOS_COMPUTE_TYPE=float32 changes that",
         "no output is empty there",
         "it writes every underscore of an output as a blank",
         "SentencePiece merges over a whole line, not inside the words of our regular expression; "
