@@ -3,7 +3,7 @@
 import json
 import string
 import subprocess
-from itertools import permutations
+from itertools import cycle, permutations
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +54,15 @@ def text_member(sizes):
     post, decoder = sizes.norm == "post", member.transformer
     last: Any = decoder.decoder[-1].add_feed_forward.norm if post else decoder.decoder_final_norm
     toward = last.bias.detach() / last.bias.detach().square().sum()
-    # Rows are embeddings, too, and long ones would be all that a pre-norm model computes with.
-    away, end = (-12.0, 3.0) if post else (-1.8, 6.0)
     noise = 0.5 * torch.randn(toward.shape, generator=torch.Generator().manual_seed(5))
-    plain = string.ascii_letters + ". Ġ"
+    letters, symbols = {*string.ascii_letters, ".", "Ġ"}, member.task.target.symbols
+    plain = [n for n, one in enumerate(symbols) if set(one) <= letters and one.strip("Ġ")]
+    others = [number for number in range(len(symbols)) if number not in plain]
     with torch.no_grad():
-        for number, symbol in enumerate(member.task.target.symbols):
-            if not (set(symbol) <= set(plain) and symbol.strip("Ġ")):
-                member.transformer.output.weight[number] = away * toward
-        member.transformer.output.weight[END] = end * toward + noise
+        weight = decoder.output.weight
+        for number, like in zip(others, cycle(plain), strict=False):
+            weight[number] = 0.5 * weight[like]  # never the largest logit: that of `like` is larger
+        weight[END] = 3 * toward + noise
     return member
 
 
