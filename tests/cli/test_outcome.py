@@ -140,60 +140,6 @@ def test_a_broken_pipe_that_is_not_ours_to_a_reader_is_a_fault(call):
     assert call(command=failing(BrokenPipeError(errno.EPIPE, "a worker"))).code == 1
 
 
-def test_an_unknown_command_is_answered_with_the_nearest(call):
-    ended = call("verfiy")
-    assert ended.code == 2
-    assert ended.stderr.startswith("error: unknown command 'verfiy'\nhint: did you mean verify")
-
-
-def test_an_unknown_command_of_a_group_is_answered_with_the_nearest(call):
-    ended = call("recipes", "shwo", "tiny")
-    assert ended.code == 2
-    assert ended.stderr == "error: unknown command 'shwo'\nhint: did you mean show?\n"
-
-
-def test_an_unknown_option_is_answered_with_the_nearest(call):
-    ended = call("recipes", "show", "tiny", "--jsn")
-    assert ended.code == 2
-    assert ended.stderr.startswith("error: unknown option --jsn\nhint: did you mean --json")
-
-
-def test_a_missing_argument_is_named_with_a_hint(call):
-    ended = call("recipes", "show")
-    assert ended.code == 2
-    assert ended.stderr == (
-        "error: missing argument 'RECIPE'\n"
-        "hint: usage: transduce recipes show [OPTIONS] RECIPE; --help lists the options\n"
-    )
-
-
-def test_an_option_without_its_value_is_wrong_usage(call):
-    ended = call("recipes", "show", "tiny", "--set")
-    assert ended.code == 2
-    assert ended.stderr.startswith("error: option '--set' requires an argument\nhint: `transduce")
-
-
-def test_no_command_at_all_shows_the_help_and_is_wrong_usage(call):
-    ended = call()
-    assert ended.code == 2
-    assert ended.stdout == ""
-    assert "Usage: transduce" in ended.stderr
-
-
-@pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_is_a_result(call, option):
-    ended = call(option)
-    assert ended.code == 0
-    assert ended.stdout.startswith("Usage: transduce")
-    assert ended.stderr == ""
-
-
-def test_the_version_is_a_result(call):
-    ended = call("--version")
-    assert ended.code == 0
-    assert ended.stdout == "transduce 0.1.0\n"
-
-
 def started(*arguments: str, **options) -> Any:  # a process, whose pipes are there
     environment = os.environ | options.pop("env", {})
     environment.pop("PYTHONUNBUFFERED", None)  # so that results wait in a buffer, as for most users

@@ -68,7 +68,7 @@ def has_checkpoints(run: Path) -> bool:
 def load_newest_checkpoint(
     run: Path, weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the newest intact checkpoint, and the newer damaged checkpoints with reasons.
+    """Return the newest intact checkpoint (None if none is), and newer damaged ones with reasons.
 
     A file with another number of weights than `weight_count`, if that is known, is refused unread.
     The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
@@ -91,7 +91,7 @@ def load_newest_checkpoint(
 def load_first_intact(
     run: Path, steps: list[int], weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the first intact checkpoint of these steps, and earlier damaged ones with reasons."""
+    """Return the first intact checkpoint of these steps, or None, and damaged ones before it."""
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:

@@ -28,7 +28,7 @@ DAMAGED = "the folder is damaged or foreign: take it from its source again"
 
 
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
-    """Return the bytes of a safetensors file with these tensors."""
+    """Return tensors as the bytes of a safetensors file."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     return safetensors.torch.save(plain)
 

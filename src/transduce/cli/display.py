@@ -80,7 +80,7 @@ def escape_controls(text: str) -> str:
 
 @contextmanager
 def show_pair_count(*, live: bool) -> Iterator[Callable[[str, int], None]]:
-    """Show a status line on a terminal; yield a function that sets its activity and pair count."""
+    """In a with block, show a status line; yield a function to set its activity and pair count."""
     console = build_console()
     if not live or not console.is_terminal:
         yield lambda _what, _pairs: None

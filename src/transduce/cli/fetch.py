@@ -144,7 +144,7 @@ def format_bytes(count: int) -> str:
 
 @contextmanager
 def show_progress_bar(*, live: bool) -> Iterator[OnDownload]:
-    """Show a progress bar for downloads on a terminal; yield the function that updates it."""
+    """In a with block, show a progress bar for downloads; yield the function that updates it."""
     console = display.build_console()
     if not live or not console.is_terminal:
         yield lambda _what, _here, _total: None

@@ -23,6 +23,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
+TOO_MANY = "got unexpected extra argument"  # click's message on one argument or several
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -107,7 +108,7 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 
 def convert_system_error(error: BaseException) -> BaseException:
-    """Return an error of the system, such as a full disk, as a TransduceError, others unchanged."""
+    """Return a system error, such as a full disk, as a TransduceError; other errors unchanged."""
     origin = error.__context__ if isinstance(error, InputError | FolderError) else error
     if origin and (exhaustion := find_exhaustion(origin)):  # a file could not even be opened
         return exhaustion
@@ -152,7 +153,28 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     if isinstance(choice, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
         known = [str(one) for one in choice.choices]
         return fact.partition(" is not one of ")[0], suggest_names(given[1], known)
-    if isinstance(error, click.MissingParameter) and context is not None:
-        usage = " ".join([path, *context.command.collect_usage_pieces(context)])
-        return fact, f"usage: {usage}; --help lists the options"
+    is_count_wrong = isinstance(error, click.MissingParameter) or fact.startswith(TOO_MANY)
+    if is_count_wrong and context is not None:
+        return fact, f"usage: {_format_usage(context)}; --help lists the options"
     return fact, f"`{path} --help` says how it is used"
+
+
+def _format_usage(context: click.Context) -> str:
+    """Return a command's usage with its required options and `-o`, if it has them."""
+    options = [one for one in context.command.get_params(context) if isinstance(one, click.Option)]
+    required = [_format_option(one, context) for one in options if one.required]
+    optional = [
+        f"[{_format_option(one, context)}]"
+        for one in options
+        if "-o" in one.opts and not one.required
+    ]
+    pieces = context.command.collect_usage_pieces(context)
+    return " ".join([context.command_path, *pieces, *required, *optional])
+
+
+def _format_option(option: click.Option, context: click.Context) -> str:
+    """Return an option's shortest name and its value's name or choices, such as -o OUTPUT."""
+    name, value = min(option.opts, key=len), (option.name or "").upper()
+    return (
+        f"{name} {option.make_metavar(context) if isinstance(option.type, click.Choice) else value}"
+    )

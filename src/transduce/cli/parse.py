@@ -193,7 +193,7 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
 def format_trees(
     number: int, trees: "list[Output]", *, nbest: int, as_json: bool, pretty: bool
 ) -> str:
-    """Format a sentence's trees: on lines, as JSON, or indented with a blank line after each."""
+    """Format a sentence's trees: one per line, as JSON, or indented if `pretty`."""
     from transduce.text.trees.read import parse_tree
     from transduce.text.trees.write import format_indented
 

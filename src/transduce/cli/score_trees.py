@@ -75,7 +75,7 @@ def format_number(number: float) -> str:
 
 
 def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
-    """Print EVALB's first messages, the line at which the EVALB program would stop, and hints."""
+    """Print EVALB's first messages and where EVALB would stop; hint at --gold-tags if not used."""
     for message in report.messages[:MESSAGES]:
         display.print_message(f"  line {message}")
     if len(report.messages) > MESSAGES:

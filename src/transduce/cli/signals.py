@@ -62,7 +62,7 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Pass SIGUSR1 and the first ending signal to `handle`; raise an error at the second one.
+    """In a with block, pass SIGUSR1 and the first ending signal to `handle`; raise at the second.
 
     The system repeats SIGXCPU every second: only its first one counts.
     """
@@ -90,7 +90,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """Yield an object in which signals set requests to stop or checkpoint; `report` each one."""
+    """In a with block, turn signals into requests to stop or to checkpoint; `report` each one."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:

@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913 - one for each option
 def display_combination(
     wanted: DisplayOptions, title: str, recipe: Recipe
 ) -> "Iterator[TrainingCallbacks]":
-    """Print the title of a run of the sweep, and yield callbacks that display its progress."""
+    """Context manager: print a run's title, and yield callbacks that display the run's progress."""
     display.print_note(title)
     with open_display(recipe.training.steps, wanted) as observer:
         yield build_callbacks(observer)

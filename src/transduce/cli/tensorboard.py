@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
-    """Yield an observer that writes a run's curves and passes all events on to `observer`."""
+    """Context manager: yield an observer that writes a run's curves and informs `observer`, too."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
     from transduce.runs.run_folder import CURVES

@@ -42,7 +42,7 @@ class DisplayOptions:
 
 @contextmanager
 def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
-    """Yield an observer that displays a run and, if wanted, also writes TensorBoard files."""
+    """Context manager: yield an observer that displays a run and may write TensorBoard files."""
     with open_display(recipe.training.steps, wanted) as observer:
         if not wanted.tensorboard:
             yield observer
@@ -53,7 +53,7 @@ def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterat
 
 @contextmanager
 def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
-    """Yield the display for the options and the terminal: warnings only, lines, or a live panel."""
+    """Context manager: yield a display by the options: of warnings only, lines, or a live panel."""
     console = display.build_console()
     if wanted.quiet:
         yield SilentDisplay()
@@ -178,7 +178,7 @@ class PanelDisplay:
 
     @contextmanager
     def live(self) -> Iterator[None]:
-        """Show the panel on the terminal while the run trains."""
+        """Show the panel on the terminal during a with block."""
         from rich.live import Live
 
         live = Live(

@@ -101,7 +101,7 @@ def launch_and_wait(options: ProcessOptions) -> int:
 
 @contextmanager
 def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
-    """Exit without a message on an error that the launcher or rank 0 prints as well."""
+    """In a with block, exit without a message on an error that the launcher or rank 0 prints."""
     try:
         yield
     except LostProcessError as fault:

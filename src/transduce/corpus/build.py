@@ -58,7 +58,7 @@ def build_store(
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode cleaned pairs into a new store folder; call `progress` with the number read so far.
+    """Encode pairs into a new store that records `origin`; call `progress` with the pairs read.
 
     Segments that an interrupted call saved are read, and their pairs are not encoded again.
     """

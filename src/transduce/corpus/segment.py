@@ -69,7 +69,7 @@ class Segment:
 def encode_block(
     block: Sequence[tuple[str, str]], encoder: PairEncoder, max_length: int, *, keeps_texts: bool
 ) -> Segment:
-    """Encode a block of line pairs as a segment; drop pairs too long or with unknown labels."""
+    """Encode line pairs as a segment, with their texts if `keeps_texts`; drop unfit pairs."""
     encoded = zip(
         block,
         encoder.encode_sources([line for line, _ in block]),

@@ -27,7 +27,7 @@ class RangeError(BrokenError):
 
 
 class RefusedError(Exception):
-    """The error that an address does not give the expected file, however often it is tried."""
+    """The error that an address does not give the expected file and that retrying is useless."""
 
 
 # HTTP statuses after which another attempt may succeed; all others are final.
@@ -150,7 +150,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
 def open_response(
     address: str, headers: Mapping[str, str], watchdog: Watchdog
 ) -> Iterator[http.client.HTTPResponse]:
-    """Request an address and open the response; every failure is a BrokenError or RefusedError."""
+    """Open a response for a with block; every failure is a BrokenError or a RefusedError."""
     try:
         with watchdog.running():
             with send_request(address, headers, watchdog) as answer:

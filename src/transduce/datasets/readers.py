@@ -16,7 +16,7 @@ HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
 
 def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text of each `<seg>` in lines of WMT's SGML, as sacreBLEU reads it."""
+    """Yield the text of each `<seg>` in lines of WMT's SGML, by sacreBLEU's rules."""
     for line in lines:
         found = SEGMENT.search(line)
         if found:

@@ -10,7 +10,7 @@ ALWAYS_ALLOWED = 100_000_000  # unpacked bytes that even the smallest file may h
 
 
 def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:
-    """Wrap a stream of a file's unpacked bytes; reading it raises InputError after too many."""
+    """Wrap a stream of unpacked bytes, so that reading too many of them raises InputError."""
     most = max(ALWAYS_ALLOWED, MOST_TIMES * path.stat().st_size)
     return io.BufferedReader(LimitedStream(stream, most, path), buffer_size=1 << 16)
 

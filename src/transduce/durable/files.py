@@ -40,7 +40,7 @@ def resolve_output(path: Path) -> Path:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary stream whose content replaces `path` when the block ends without an error."""
+    """Open a binary stream that replaces file `path` if the with block ends without an error."""
     if path.exists() and not path.is_file():  # replacing /dev/null would break the machine
         raise InputError("is no regular file", "choose another name", file=path)
     ensure_folder(path.parent)
@@ -96,7 +96,7 @@ class HashingFile(io.RawIOBase):
 
 @contextmanager
 def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
-    """Create a file, yield its stream and its HashingFile, and at the end sync the file to disk.
+    """Create a file for a with block; yield its stream and its HashingFile; at the end, sync it.
 
     Error messages name `final_path`, the path that the file is to have.
     """

@@ -27,7 +27,7 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 def atomic_folder(
     path: Path, *, kind: str, about: Mapping[str, object]
 ) -> Iterator["FolderWriter"]:
-    """Yield a writer for a new folder, which is renamed to `path` once every byte is on disk.
+    """Context manager: yield a writer for a new folder; at the end, sync and rename it to `path`.
 
     `kind` and `about` are entries of its manifest.
     """
@@ -67,7 +67,7 @@ class FolderWriter:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Open a binary stream that adds a file to the folder; several may be open at once."""
+        """Open for a with block a stream that adds file `name`; several may be open at once."""
         assert PLAIN_NAME.fullmatch(name), f"{name!r} is no plain file name"
         with create_file(self.folder / name, self.final_path / name) as (stream, file):
             yield stream
@@ -100,7 +100,7 @@ def publish_folder(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
-    """Hold a file lock on an unfinished folder, so that no process deletes it as abandoned.
+    """Lock an unfinished folder for a with block, so that no process deletes it as abandoned.
 
     Error messages name `final_path`, the path that the folder is to have.
     """

@@ -20,7 +20,7 @@ held_descriptors: set[int] = set()  # open lock files of this process
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder for this process, and delete temporary files that killed processes left."""
+    """Lock a folder for a with block, and delete temporary files that killed processes left."""
     ensure_folder(folder)
     close_locks_in_children()
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -83,7 +83,7 @@ def is_abandoned(path: Path) -> bool:
 
 @contextmanager
 def private_folder(prefix: str) -> Iterator[Path]:
-    """Create a temporary folder that only this user can open, and delete it at the end.
+    """Create for a with block a temporary folder that only this user can open.
 
     Folders with this prefix that were left by killed processes of this user are deleted, too.
     """

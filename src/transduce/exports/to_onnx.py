@@ -114,7 +114,7 @@ class OnnxState:
 
 @final
 class OnnxEngine:
-    """onnxruntime with both graphs loaded; it is a decoder for this package's beam search."""
+    """A decoder for this package's beam search that runs both ONNX graphs in onnxruntime."""
 
     limits_length, ends_in_best_half = True, False
 

@@ -152,7 +152,7 @@ def count_unknown_labels(translator: Translator, references: Sequence[str]) -> d
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """Return the perplexity of the references per piece and word, and how many lines it omits.
+    """Return the references' perplexity per piece and word, and how many long lines were left out.
 
     Lines of more than data.max_length pieces on a side, or with an unknown label, are omitted. The
     perplexity is nan if no line remains.

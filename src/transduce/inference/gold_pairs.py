@@ -48,7 +48,7 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return how well each choice of heads, by layer, aligns the words of all pairs."""
+        """Return how well each choice of heads, by layer, aligns words by (shifted) weights."""
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)

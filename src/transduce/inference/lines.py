@@ -67,7 +67,7 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
-    """Encode a line, with its constraint, for the search; split it into parts if it is too long."""
+    """Encode a line for the search; split a line that is too long, or, if `strict`, refuse it."""
     text = task.normalise(line.text)
     texts, parts, warning = list[str](), list[list[int]](), None
     if text:

@@ -44,7 +44,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Encode a line in parts of at most `max_length` pieces, with a warning if a sentence is cut.
+    """Encode a line in parts of at most `max_length` pieces; warn (refuse if `strict`) of a cut.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the

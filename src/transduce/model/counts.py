@@ -67,7 +67,7 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
 
 
 def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Count parameters, multiplications and activations of a recurrent layer    (Table 1)
+    """Count parameters, multiplications, activations of one LSTM if `causal`, else of two (Table 1)
 
     The decoder has one LSTM. The encoder has an LSTM of half the width for each direction. Each of
     the four gates has two biases, as in torch.
@@ -93,7 +93,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Count parameters, multiplications and activations of the layer `a.mixing`    (Table 1)"""
+    """Count parameters, multiplications, activations of the layer `a.mixing`, perhaps causal."""
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":

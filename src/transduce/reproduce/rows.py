@@ -167,7 +167,7 @@ def train_row(
 def prepare_table_corpus(
     recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
 ) -> PreparedCorpus:
-    """Return the corpus that all rows share; prepare it first if no process has prepared it.
+    """Return the corpus that all rows share, prepared now if need be; refuse one without dev set.
 
     With `needs_dev`, refuse to prepare a corpus without a development set.
     """

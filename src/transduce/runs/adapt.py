@@ -14,8 +14,8 @@ from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
-from transduce.runs.prepared_corpus import OnProgress
-from transduce.runs.recommend import PIECE, count_corpus, list_intervals
+from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
+from transduce.runs.recommend import PIECE, count_corpus, count_store_pieces, list_intervals
 from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.runs.texts import MixedPairs, Pairs
 from transduce.settings import Architecture, Data, Recipe
@@ -65,14 +65,14 @@ def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
 def choose_adaptation(
     parent: StoredModel,
     named: Recipe | None,
-    train: Pairs | Data,
+    train: Pairs | PreparedCorpus,
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
     """Return an adaptation's recipe, and sentences on its schedule if no recipe was `named`.
 
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
-    fits the text. `train` is the text, or the settings of a prepared corpus.
+    fits the text or prepared corpus `train`.
     """
     mixing: dict[str, Value] = {}
     if isinstance(train, MixedPairs):  # the shorter text is repeated; repeats must not be dropped
@@ -93,7 +93,7 @@ def choose_adaptation(
 
 def continue_recipe(
     parent: StoredModel,
-    train: Pairs | Data,
+    train: Pairs | PreparedCorpus,
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
@@ -104,31 +104,37 @@ def continue_recipe(
         about="",
         because=f"goes on from the weights of a model of {parent.recipe.name}",
     )
-    if isinstance(train, Data):
-        start = replace(start, data=train)
+    if isinstance(train, PreparedCorpus):
+        start = replace(start, data=train.data)
     wanted = with_changes(start, settings)
     require_inherited(parent, wanted)
-    if "training.steps" in settings:
-        steps = wanted.training.steps
-    else:
-        require(
-            not isinstance(train, Data),
-            "a prepared corpus alone does not say how long to train",
-            "--set training.steps=2000, or name the text in place of --store",
-        )
-        assert not isinstance(train, Data)
+    steps = wanted.training.steps
+    if "training.steps" not in settings:
         steps = count_updates(train, wanted, on_progress)
     schedule = build_schedule(parent, steps)
     recipe = customise_recipe(with_changes(start, schedule), settings)
     return recipe, explain_schedule(parent, recipe)
 
 
-def count_updates(train: Pairs, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return how many updates 5 passes over the new text take, rounded down to hundreds."""
-    new, factor = (train.main, 1 + train.ratio) if isinstance(train, MixedPairs) else (train, 1.0)
-    pieces = count_corpus(new, recipe.data, on_progress).characters / PIECE * factor
-    updates = PASSES * pieces / min(recipe.data.source_tokens, recipe.data.target_tokens)
+def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
+    """Return how many updates 5 passes take over a new text or prepared corpus, in hundreds."""
+    updates = (
+        PASSES
+        * count_pieces(train, recipe.data, on_progress)
+        / min(recipe.data.source_tokens, recipe.data.target_tokens)
+    )
     return int(max(FEWEST, min(MOST, updates))) // 100 * 100
+
+
+def count_pieces(train: Pairs | PreparedCorpus, data: Data, on_progress: OnProgress) -> float:
+    """Return the pieces of a pass, of each pair's longer side: in a text estimated by characters.
+
+    A pass over new text with old text mixed in reads the new text once.
+    """
+    if isinstance(train, PreparedCorpus):
+        return count_store_pieces(train.train)
+    new, factor = (train.main, 1 + train.ratio) if isinstance(train, MixedPairs) else (train, 1.0)
+    return count_corpus(new, data, on_progress).characters / PIECE * factor
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:

@@ -93,7 +93,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
 
 
 def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
-    """Open the averaged model in the folder `model` next to a run; write it first if missing."""
+    """Open the mean of a run's `last` snapshots in folder `model` beside it; first write it."""
     output = run.parent / KIND
     if not output.exists():
         write_average(run, output, last)

@@ -149,7 +149,7 @@ def choose_recipe(
     has_gpu: bool,
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return the given recipe with changed settings, or a recommended recipe with reasons."""
+    """Return the given recipe with `settings`, or one recommended for text and machine, and why."""
     if recipe is not None:
         return customise_recipe(recipe, settings), []
     require(

@@ -25,7 +25,7 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Create and lock a folder; after an error, delete it again if it is new and empty."""
+    """Create and lock a folder for a with block; after an error, delete it if new and empty."""
     new = not folder.exists()
     with lock_folder(folder):
         try:

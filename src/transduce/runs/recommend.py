@@ -13,6 +13,7 @@ from typing import final
 
 import numpy as np
 
+from transduce.corpus.store import Store
 from transduce.runs.prepared_corpus import PreparedCorpus, read_side
 from transduce.runs.texts import FilePair, Pairs, clean_pairs, take_pairs
 from transduce.settings import Architecture, Data, Recipe
@@ -103,14 +104,18 @@ def recommend_recipe(
 def recommend_for_corpus(
     corpus: PreparedCorpus, changes: Mapping[str, Value], *, has_gpu: bool
 ) -> tuple[Recipe, list[str]]:
-    """Return a recipe for a prepared corpus, with its data settings, and a reason per choice."""
+    """Return a recipe for a prepared corpus on a machine with or without a GPU, and the reasons."""
     pairs, store = len(corpus.train), corpus.train
     size = choose_size(pairs, has_gpu=has_gpu)
     if not corpus.data.shared_vocabulary:  # the encoder's embedding is then its own
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
-    pieces = float(np.maximum(store.source_lengths, store.target_lengths).sum())
-    recipe, passes = build_recipe(size, corpus.data, changes, (pairs, pieces))
+    recipe, passes = build_recipe(size, corpus.data, changes, (pairs, count_store_pieces(store)))
     return recipe, explain_choice(recipe, pairs, passes, has_gpu=has_gpu)
+
+
+def count_store_pieces(store: Store) -> float:
+    """Return the pieces of a store's pairs, of each pair those of its longer side."""
+    return float(np.maximum(store.source_lengths, store.target_lengths).sum())
 
 
 def choose_size(pairs: int, *, has_gpu: bool) -> ModelSize:
@@ -204,7 +209,7 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
 
 
 def explain_choice(recipe: Recipe, pairs: int, passes: float, *, has_gpu: bool) -> list[str]:
-    """Return sentences that explain the settings of a recommended recipe."""
+    """Explain a recommended recipe's settings by the pairs, the passes over them and the GPU."""
     sizes, data, training = recipe.architecture, recipe.data, recipe.training
     machine = "a GPU" if has_gpu else "no GPU"
     languages = (data.source_language, data.target_language)

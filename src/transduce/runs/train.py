@@ -148,7 +148,7 @@ class CallbackObserver:
 
     @contextmanager
     def interrupts_as_requests(self) -> Iterator[None]:
-        """Turn a KeyboardInterrupt of a callback into a request to stop, if training has begun."""
+        """In a with block, turn KeyboardInterrupt into a request to stop if training has begun."""
         try:
             yield
         except KeyboardInterrupt:
@@ -158,7 +158,7 @@ class CallbackObserver:
 
     @contextmanager
     def receive_interrupts(self, _report: Callable[[str], None]) -> "Iterator[SignalRequests]":
-        """Turn the first Ctrl-C into a request to stop; raise KeyboardInterrupt at the second."""
+        """In a with block, turn the first Ctrl-C into a request to stop; raise at the second."""
         from transduce.training.distributed.requests import SignalRequests
 
         self.requests = requests = SignalRequests()

@@ -134,7 +134,7 @@ def prepare_adaptation(
     is_begun = is_run(inputs.folder)
     if is_begun:
         require_same_parent(inputs.folder, read_run(inputs.folder), parent)
-    known = None if inputs.store is None else open_prepared(inputs.store).data
+    known = None if inputs.store is None else open_prepared(inputs.store)
     start = inputs.recipe or (read_run(inputs.folder).recipe if is_begun else parent.recipe)
     texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
     if is_begun and inputs.recipe is None:

@@ -146,7 +146,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Send recipe and corpus hashes to the other ranks, if any, and yield the process group."""
+    """Context manager: send recipe and corpus hashes to all ranks, and yield the process group."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return
@@ -219,7 +219,7 @@ def report_start(
 def describe_end(
     folder: Path, training: Training, progress: Progress, *, finished: bool
 ) -> list[str]:
-    """Return sentences on the step at which a run ended, and how to resume it if stopped."""
+    """Describe in sentences at which step a run ended, and, if not `finished`, how to resume it."""
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
     if not finished:
         return [

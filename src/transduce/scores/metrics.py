@@ -51,7 +51,7 @@ class Metric:
 
 
 def build_bleu(tokenize: str, *, lowercase: bool = False, smooth: str = "exp") -> "BLEU":
-    """Build sacreBLEU's BLEU scorer, without its warning about tokenised text."""
+    """Build sacreBLEU's BLEU scorer; its warning about tokenised text is switched off."""
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth, force=True)

@@ -38,7 +38,7 @@ def require_charsmap(text: str) -> None:
 
 
 def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
-    """Return the units of the trie and the replacements; ValueError if they do not fill the map."""
+    """Split a SentencePiece character map into trie units and replacements; else ValueError."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, TypeError) as error:

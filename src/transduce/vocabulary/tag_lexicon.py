@@ -24,7 +24,7 @@ RARE = 2  # a word that occurs at most this often is taken as an example of an u
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """A unigram part-of-speech tagger: a tag for each known word and ending, one for all others."""
+    """A part-of-speech tagger by tables: a tag per known word, per ending, and for all others."""
 
     words: Mapping[str, str]  # from a known word to its most frequent tag
     endings: Mapping[str, str]  # from an ending to the most frequent tag of rare words with it

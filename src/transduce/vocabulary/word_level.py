@@ -144,5 +144,5 @@ def is_class(symbol: str) -> bool:
 
 
 def is_reserved(word: str) -> bool:
-    """Return whether a word cannot be a symbol: it is written like a class or a special symbol."""
+    """Return whether a word looks like a class or special symbol, and so cannot be a symbol."""
     return is_class(word) or word in SPECIALS

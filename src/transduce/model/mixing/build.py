@@ -21,7 +21,7 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 
 
 def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[MixingContext]:
-    """Build the token-mixing sub-layer of layer `number` (from 0), typed as a `Mixing`."""
+    """Build the token-mixing sub-layer of encoder (decoder if `causal`) layer `number`, from 0."""
     layer = build_mixing_layer(sizes, number, causal=causal)
     return cast("Mixing[MixingContext]", layer)  # each layer receives only contexts that it built
 
@@ -29,7 +29,7 @@ def build_mixing(sizes: Architecture, number: int, *, causal: bool) -> Mixing[Mi
 def build_mixing_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> SelfAttention | RecurrentLayer | ConvolutionLayer:
-    """Build layer `number`'s sub-layer by `sizes.mixing`: self-attention, LSTM or convolution."""
+    """Build layer `number`'s self-attention, LSTM or convolution, without a future if `causal`."""
     if sizes.mixing == "self-attention":
         r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
         return SelfAttention(sizes, AttentionMask(causal=causal, neighbourhood=r))

@@ -137,7 +137,7 @@ def read_bytes(file: Path, limit: int) -> bytes:
 
 @contextmanager
 def open_file(file: Path) -> Iterator[BufferedReader]:
-    """Open a file of a checkpoint, which may be a link; refuse pipes and devices."""
+    """Open for a with block a checkpoint's file, which may be a link; refuse pipes and devices."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):

@@ -39,7 +39,7 @@ class Cue:
     lines: int  # the number of lines
 
     def join(self, translations: Sequence[str], links: Sequence[Links]) -> str:
-        """Return the translated text in as many lines as the cue had, or more if they are long."""
+        """Return the translated text in as many lines as the source, or, if it is long, in more."""
         if tuple(translations) == self.split.sentences:
             return self.raw
         text = self.split.join(translations, links)
@@ -74,7 +74,7 @@ def parse_srt(text: str, options: ParseOptions) -> Document:
 
 
 def split_cues(text: str, options: ParseOptions) -> list[str | Cue]:
-    """Split a SubRip file into cues and, as strings, all that stands between them, in order."""
+    """Split a SubRip file into cues, in order, with the text between two cues as a string."""
     parts, cue, in_cue = list[str | Cue](), "", False
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), start=1):
         content = line.strip()

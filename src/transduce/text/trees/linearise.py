@@ -78,7 +78,7 @@ def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
 
 
 def require_legal_closing(label: str, builder: TreeBuilder) -> None:
-    """Raise InputError unless the innermost open constituent has this label, and any word in it."""
+    """Raise InputError unless the innermost open constituent has this label and at least a word."""
     if not builder.open_indices:
         raise InputError("it closes nothing")
     top = builder.open_indices[-1]

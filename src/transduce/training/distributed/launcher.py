@@ -34,7 +34,7 @@ RESUME_HINT = (
 
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
-    """Start `count` processes of this command, one per rank; on exit, kill those still running."""
+    """Start `count` processes of this command, one per rank; kill them after the with block."""
     started: list[subprocess.Popen[bytes]] = []
     with private_folder(FOLDER) as folder:
         try:

@@ -32,7 +32,7 @@ class Series:
 @final
 @dataclass(frozen=True)
 class Cells:
-    """A run's updates as C cells: the first `blocks` cells are of 64 updates, the others of one.
+    """A run's updates as C cells: the first `blocks` cells hold 64 updates each, the others one.
 
     `steps`, `tokens` and `seconds` are those of a cell alone, not counted from the start.
     """

@@ -21,7 +21,7 @@ RUN_FILE_BYTES = 1 << 20
 
 
 def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
-    """Return a run's curves for a page: a header for JSON, and all columns as bytes.
+    """Return a run's curves, a cell per update if `full`: a header for JSON, and columns as bytes.
 
     `columns` in the header has the offset and the length of each column. `offset` is the number of
     bytes of the log that were read; a live page asks for the bytes after it.

@@ -24,7 +24,7 @@ MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
 
 @final
 class FollowedLog:
-    """The log file of a run that may be training, or not have begun; read again as it grows."""
+    """A run's log file, read again as it grows; the run may be training, or not have begun."""
 
     def __init__(self, run: Path) -> None:
         if not run.is_dir():
@@ -45,7 +45,7 @@ class FollowedLog:
             return resolve_resumes(self.known)
 
     def extended(self, known: LogPart) -> LogPart:
-        """Return a known part of the log extended by the whole lines that were written after it."""
+        """Return a part of the log, read before, extended by the whole lines written since."""
         part = join_parts([known, read_log_part(self.path, known.size)])
         return LogPart(part.updates, part.events, part.unreadable, part.size, b"")
 

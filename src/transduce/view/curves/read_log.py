@@ -139,7 +139,7 @@ def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
 
 
 def is_increasing(steps: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
-    """Return for each of N steps whether it is greater than all before it."""
+    """Return for each of N steps whether it is greater than all earlier steps in the list."""
     before = np.concatenate([[0.0], np.maximum.accumulate(steps)[:-1]])[: len(steps)]
     return steps > before
 

@@ -109,7 +109,7 @@ def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.
 
 
 def hook_residual(name: str, residual: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - PostNorm or PreNorm
-    """Yield (module, hook) of a residual connection: its sum, and the norm before or after it."""
+    """Yield (module, hook) for the sum and for the norm (pre or post) of a residual connection."""
     is_post = isinstance(residual, PostNorm)
     first = f"{name}.sum" if is_post else ""
     yield residual.norm, record_call(found, first, f"{name}.norm")

@@ -29,7 +29,7 @@ def read_part(path: str) -> str:
 
 
 def join_scripts(paths: Iterable[str]) -> str:
-    """Return script modules as one strict-mode script; they share their names, none is global."""
+    """Join script modules to one strict-mode script, in which no name is global."""
     modules = "".join(squeeze_script(read_part(path)) for path in paths)
     return f'(() => {{\n"use strict";\n{modules}}})();\n'
 

@@ -27,7 +27,7 @@ MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->"
 @final
 @dataclass(frozen=True)
 class PageSettings:
-    """The server's facts in its page: language pairs and names, limits, what it needs and can."""
+    """Facts that the server's page shows: languages, limits, whether a key is needed, detection."""
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code

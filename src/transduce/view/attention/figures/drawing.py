@@ -30,7 +30,7 @@ LETTER = 5.6  # an estimate of a letter's width in Arial 10
 @final
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture of a figure: the words, the heads whose weights it shows, and the weights."""
+    """One picture of a figure: the words, the drawn heads, and the heads' weights."""
 
     heading: str
     words: tuple[str, ...]

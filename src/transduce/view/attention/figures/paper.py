@@ -21,7 +21,7 @@ LAW = (
 @final
 @dataclass(frozen=True)
 class PaperFigure:
-    """One figure: its sentence, the heads that it shows, and the word whose weights it shows."""
+    """A figure of the paper: its sentence, its heads, and the word whose weights are drawn."""
 
     number: int
     text: str

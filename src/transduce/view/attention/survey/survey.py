@@ -239,7 +239,7 @@ def sum_log_probs(model: Transformer, states: torch.Tensor, target: Packed) -> f
 
 
 def describe(sums: SurveySums, head: Head, loss: float) -> SurveyedHead:
-    """Return a head's averages from `sums`, with `loss`: how much the loss grows without it."""
+    """Return a head's averages from `sums`, and `loss`, the growth of the loss without the head."""
     kind, layer, number = head
     tendency, distance = sums.kinds[kind].describe(layer - 1, number - 1)
     aligned = None

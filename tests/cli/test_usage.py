@@ -1,0 +1,71 @@
+"""Commands, options and arguments that are misspelt, missing or too many, and help."""
+
+import pytest
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(call):
+    ended = call("verfiy")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: unknown command 'verfiy'\nhint: did you mean verify")
+
+
+def test_an_unknown_command_of_a_group_is_answered_with_the_nearest(call):
+    ended = call("recipes", "shwo", "tiny")
+    assert ended.code == 2
+    assert ended.stderr == "error: unknown command 'shwo'\nhint: did you mean show?\n"
+
+
+def test_an_unknown_option_is_answered_with_the_nearest(call):
+    ended = call("recipes", "show", "tiny", "--jsn")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: unknown option --jsn\nhint: did you mean --json")
+
+
+@pytest.mark.parametrize(
+    ("typed", "fact", "usage"),
+    [
+        ("recipes show", "missing argument 'RECIPE'", "recipes show [OPTIONS] RECIPE"),
+        ("average a b", "missing option '-o' / '--output'", "average [OPTIONS] RUN -o OUTPUT"),
+        (
+            "export a b --to=onnx -o=c",
+            "got unexpected extra argument (b)",
+            "export [OPTIONS] MODEL --to [ctranslate2|huggingface|argos|onnx] -o OUTPUT",
+        ),
+        (
+            "translate a b c",
+            "got unexpected extra argument (c)",
+            "translate [OPTIONS] MODEL [INPUT] [-o OUTPUT]",
+        ),
+    ],
+)
+def test_too_few_and_too_many_arguments_are_named_with_the_usage(call, typed, fact, usage):
+    ended = call(*typed.split())
+    hint = f"hint: usage: transduce {usage}; --help lists the options"
+    assert (ended.code, ended.stderr) == (2, f"error: {fact}\n{hint}\n")
+
+
+def test_an_option_without_its_value_is_wrong_usage(call):
+    ended = call("recipes", "show", "tiny", "--set")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: option '--set' requires an argument\nhint: `transduce")
+
+
+def test_no_command_at_all_shows_the_help_and_is_wrong_usage(call):
+    ended = call()
+    assert ended.code == 2
+    assert ended.stdout == ""
+    assert "Usage: transduce" in ended.stderr
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_a_result(call, option):
+    ended = call(option)
+    assert ended.code == 0
+    assert ended.stdout.startswith("Usage: transduce")
+    assert ended.stderr == ""
+
+
+def test_the_version_is_a_result(call):
+    ended = call("--version")
+    assert ended.code == 0
+    assert ended.stdout == "transduce 0.1.0\n"
