@@ -6,6 +6,7 @@ from pathlib import Path
 import hypothesis
 import jaxtyping
 import pytest
+from tests import type_checks
 
 pytest_plugins = ("tests.faults.record",)
 
@@ -16,6 +17,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # No test asserts on time: how long an example takes says how busy the machine is.
 hypothesis.settings.register_profile("any pace", deadline=None)
 hypothesis.settings.load_profile("any pace")
+
+# Before the package is imported.
+jaxtyping.jaxtyped = type_checks.check_first_calls  # type: ignore[assignment]
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -44,6 +48,13 @@ def unchecked_types() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Types and shapes are checked at every call, but where tests go the same ways all day."""
+    """Types and shapes are checked at first calls, but where tests go the same ways all day."""
     long = any(map(item.get_closest_marker, ("slow", "soak", "browser")))
     jaxtyping.config.update("jaxtyping_disable", long)
+    type_checks.calls.clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """What fixtures called does not count as the test's own first calls."""
+    type_checks.calls.clear()

@@ -13,7 +13,10 @@ from tests.cli.language import write_corpus
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run
 
-TINY = ("tiny", "--set", "training.threads=1", "--set", "training.checkpoint_minutes=0.0001")
+TINY = (
+    "tiny", "--set", "training.threads=1", "--set", "training.checkpoint_minutes=0.0001",
+    "--set", "search.extra_length=5",  # an untrained model's outputs have the greatest length
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ SETTINGS = {
     "training.validate_every": 10,
     "training.validate_lines": 2,
     "search.beam": 2,
+    "search.extra_length": 10,
 }
 TINY = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
 COUNTS = {"train": 60, "dev": 6, "test": 6}

@@ -18,8 +18,9 @@ SMALL = {
     "training.snapshot_every": 1,
     "training.validate_lines": 2,
     "training.threads": 1,
+    "search.extra_length": 5,  # an untrained model's outputs have the greatest length
 }
-SHORT = '"training.steps": 5, "training.snapshot_every": 1, "training.threads": 1'
+SHORT = ", ".join(f'"{name}": {value}' for name, value in SMALL.items())
 # What an example makes itself must not be there before.
 MAKES = {"transduce": ("run", "model"), "train": ("run", "model"), "average": ("model",)}
 

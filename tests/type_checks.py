@@ -1,0 +1,55 @@
+"""Types and shapes are checked at the first calls of every function in each test.
+
+A check takes many times as long as a small function, and the thousandth call of a test goes the way
+of its first ones. So a function is compiled with its check when it is first called, is checked
+`FIRST` times in a test, and then runs as users have it. jaxtyping's import hook decorates all
+functions of the package, also those defined in functions, which would be compiled at every call.
+"""
+
+import dataclasses
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import jaxtyping
+
+FIRST = 10  # the calls of a function that are checked in a test
+calls: Counter[int] = Counter()  # how often each function was called in this test, by its code
+check_every_call = jaxtyping.jaxtyped
+
+
+def check_first_calls(value: Any = None, *, typechecker: Any) -> Any:
+    """Return a function or class of the package whose first calls in each test are checked."""
+    if value is None:
+        return partial(check_first_calls, typechecker=typechecker)
+    check = partial(check_first_calls, typechecker=typechecker)
+    match value:
+        case classmethod() | staticmethod():
+            return type(value)(check(value.__func__))
+        case property():
+            return property(*(one and check(one) for one in (value.fget, value.fset, value.fdel)))
+        case type():
+            if dataclasses.is_dataclass(value) and not hasattr(value.__init__, "is_checked"):
+                value.__init__ = check(value.__init__)  # type: ignore[misc]
+            return value
+    return build_checked(value, typechecker) if inspect.isfunction(value) else value
+
+
+def build_checked(function: Callable[..., Any], typechecker: Any) -> Callable[..., Any]:
+    """Return the function with a check of the first calls; it is compiled at the first of them."""
+    code, compiled = id(function.__code__), list[Callable[..., Any]]()
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        calls[code] += 1
+        if calls[code] > FIRST or jaxtyping.config.jaxtyping_disable:
+            return function(*args, **kwargs)
+        if not compiled:
+            compiled.append(check_every_call(function, typechecker=typechecker))
+        return compiled[0](*args, **kwargs)
+
+    call.is_checked = True  # type: ignore[attr-defined]
+    return call
