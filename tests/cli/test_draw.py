@@ -42,6 +42,6 @@ def test_a_missing_choice_is_answered_with_all_choices_in_one_line(call):
     assert ended.code == 2
     assert ended.stderr == (
         "error: missing argument '{positions|rate}'. Choose from: positions, rate\n"
-        "hint: usage: transduce draw [OPTIONS] {positions|rate} [RECIPE]...; "
-        "--help lists the options\n"
+        "hint: usage: transduce draw [OPTIONS] {positions|rate} [RECIPE]... "
+        "[-o OUTPUT]; --help lists the options\n"
     )

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from tests.cli.conftest import TINY
 from tests.cli.language import write
 
 from transduce.checkpoint import read_run
@@ -31,8 +32,7 @@ def again(call, corpus, trained):
     """The command that made the finished run, with more options."""
     text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
     dev = (f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de")
-    tiny = ("--set", "training.threads=1", "--set", "training.checkpoint_minutes=0.0001")
-    return lambda *more: call("train", "tiny", *text, *dev, *tiny, "-o", trained, *more)
+    return lambda *more: call("train", *TINY, *text, *dev, "-o", trained, *more)
 
 
 def weights(run, step=20):

@@ -275,9 +275,9 @@ def test_a_prepared_corpus_must_have_the_parents_vocabulary(parent, tmp_path):
 def test_a_prepared_corpus_is_read_five_times_unless_a_number_of_updates_is_named(parent):
     corpus, stored = open_prepared(parent.parent / "store"), read_stored_model(parent)
     pieces = sum(max(map(len, corpus.train.pair(number))) for number in range(len(corpus.train)))
-    few = {"data.source_tokens": 60, "data.target_tokens": 60}
+    few = {f"data.{name}": 20 for name in ("max_length", "source_tokens", "target_tokens")}
     recipe, reasons = choose_adaptation(stored, None, corpus, few, lambda _what, _pairs: None)
-    assert recipe.training.steps == 5 * pieces // 60 // 100 * 100 > 200
-    assert reasons[1].startswith(f"{recipe.training.steps:,} updates of 60 tokens a side; ")
+    assert recipe.training.steps == 5 * pieces // 20 // 100 * 100 > 200
+    assert reasons[1].startswith(f"{recipe.training.steps:,} updates of 20 tokens a side; ")
     named, _ = choose_adaptation(stored, None, corpus, few | SHORT, lambda _what, _pairs: None)
     assert named.training.steps == STEPS
