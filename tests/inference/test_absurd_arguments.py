@@ -16,7 +16,7 @@ from transduce.vocabulary.files import Vocabularies
 MODEL = random_translator()
 ABSURD = [
     *(None, 0, -1, 1.5, math.nan, math.inf, 10**400, 10**5000, True),
-    *("", "a\0b", "x" * 5_000, "nope", "\ud800", b"x", Path("/proc/self/mem")),
+    *("", "a\0b", "x" * 300, "nope", "\ud800", b"x", Path("/proc/self/mem")),
     *([], [5], [None], ["\ud800"], [("a", "b", "c")], [("a", 5)], {}, {"x": 1}, {1}, (1, 2)),
     *(object(), object, len, iter([1])),
 ]

@@ -8,7 +8,6 @@ COLD = ("-m", "transduce")  # what Python is asked for, where it is to be starte
 def tiny(steps: int = 20, **settings: object) -> Sequence[str]:
     """A recipe of seconds, its text and settings; `training__patience=3` is training.patience."""
     said: dict[str, object] = {"training.threads": 1, "training.steps": steps}
-    said["search.extra_length"] = 5  # an untrained model's outputs have the greatest length
     said |= {path.replace("__", "."): value for path, value in settings.items()}
     changes = [part for path, value in said.items() for part in ("--set", f"{path}={value}")]
     return "tiny", "--source", "a.en", "--target", "a.de", *changes
