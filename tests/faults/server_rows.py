@@ -31,6 +31,8 @@ SERVER_ROWS = (
             f"{HOSTILE}::test_requests_sent_at_once_are_answered_one_after_the_other",
             f"{HOSTILE}::test_a_fault_is_logged_without_the_text_and_told_without_a_trace",
             "soak/test_server.py::test_honest_clients_are_answered_among_thousands_of_hostile_ones",
+            "soak/test_server.py"
+            "::test_ten_thousand_damaged_requests_get_no_other_answers_than_refusals",
         ),
         controls=(
             f"{HOSTILE}::test_plain_uvicorn_waits_for_it_without_end",

