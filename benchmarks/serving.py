@@ -21,6 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import transduce
+from transduce.inference.translator import Translator
 from benchmarks.light_clients import run_clients
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.text.paragraphs import split_text
@@ -120,9 +121,7 @@ def main() -> None:
         report_load(port, lines)
 
 
-def translate_sentences(
-    model: Callable[[Sequence[str]], Sequence[str]], lines: Sequence[str]
-) -> dict[str, str]:
+def translate_sentences(model: Translator, lines: Sequence[str]) -> dict[str, str]:
     """Return each line's translation, sentence by sentence, where the server splits it."""
     cuts = [split_text(line) for line in lines]
     found = iter(model([sentence for cut in cuts for sentence in cut.sentences]))

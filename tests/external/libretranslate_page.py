@@ -39,7 +39,7 @@ def render(package: Path, name: str) -> bytes:
         return f"/static/{filename}" if endpoint == "static" else "/"
 
     templates = Environment(loader=FileSystemLoader(package / "templates"), autoescape=False)
-    known = {"_": say, "_h": say, "_e": quote, "url_for": find_path}
+    known: dict[str, Any] = {"_": say, "_h": say, "_e": quote, "url_for": find_path}
     return templates.get_template(name).render(**known, url_prefix="", api_secret="").encode()
 
 
