@@ -21,8 +21,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import transduce
-from transduce.inference.translator import Translator
 from benchmarks.light_clients import run_clients
+from transduce.inference.translator import Translator
 from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.text.paragraphs import split_text
 
