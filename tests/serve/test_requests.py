@@ -172,7 +172,8 @@ def test_a_wrong_request_is_refused_with_a_status_and_a_sentence(client, body, s
 
 
 def test_unknown_paths_and_methods_are_refused_with_json(client):
-    assert (client.get("/nothing").status, set(client.get("/nothing").json)) == (404, {"error"})
+    for path in ("/nothing", "/languages/"):
+        assert (client.get(path).status, set(client.get(path).json)) == (404, {"error"})
     assert (client.get("/translate").status, client.get("/translate").json) == (
         405,
         {"error": "method not allowed"},

@@ -215,7 +215,8 @@ def build_app(
         yield
         await service.close()
 
-    app = DirectRouter(routes, Router(routes, lifespan=close_service))
+    rest = Router(routes, redirect_slashes=False, lifespan=close_service)
+    app = DirectRouter(routes, rest)
     paths = {route.path for route in routes}
     return Guard(app, service.metrics, paths, hosts=hosts, origins=origins)
 
