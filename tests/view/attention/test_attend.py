@@ -44,13 +44,20 @@ def test_what_is_saved_is_the_record(attention, tmp_path):
 def test_a_model_and_the_function_give_the_same(attention):
     again = transduce.attend(random_translator(), TEXT)
     assert again.record.output == attention.record.output
-    assert repr(again) == "Attention()"
+    assert repr(again).startswith(f"<attention of {TEXT!r} to '")
+    assert repr(again).endswith("': 1 layers, 2 heads>")
 
 
 def test_figures_are_drawn_and_unknown_ones_refused(attention):
     assert attention.draw_figure(5, 1, (1, 2)).startswith("<svg ")
     with pytest.raises(InputError, match="unknown figure 6"):
         attention.draw_figure(6)
+    word = TEXT.split()[0]
+    assert f"the word '{word}'" in attention.draw_figure(3, 1, word=word)
+    with pytest.raises(InputError, match="the text has no word 'making'"):
+        attention.draw_figure(3, 1)
+    with pytest.raises(InputError, match="Figure 5 shows all words"):
+        attention.draw_figure(5, 1, word=word)
 
 
 def test_layers_are_selected_by_number(attention):

@@ -34,6 +34,12 @@ def test_a_notebook_shows_the_page_in_a_sandboxed_frame(explainer, tmp_path):
     assert html.escape(explainer.page, quote=True) in shown
 
 
+def test_without_a_notebook_it_says_what_it_is(explainer):
+    assert repr(explainer) == (
+        f"<explainer page of {len(explainer.page):,} characters: write_page writes it>"
+    )
+
+
 def test_equal_models_give_equal_bytes(translator, explainer):
     assert transduce.explain(translator, TEXT).page == explainer.page
     assert transduce.explain(translator, "a dog").page != explainer.page

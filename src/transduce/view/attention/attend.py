@@ -2,13 +2,13 @@
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import final
 
 from transduce.durable import resolve_output, write_atomically
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.text.arguments import describe_value
@@ -45,11 +45,27 @@ class Attention:
         save_record(self.record, folder)
         return Path(folder)
 
-    def draw_figure(self, number: int, layer: int = LAYER, heads: Sequence[int] = ()) -> str:
-        """Return Figure 3, 4 or 5 of the paper as SVG, drawn from these weights."""
+    def draw_figure(
+        self, number: int, layer: int = LAYER, heads: Sequence[int] = (), *, word: str = ""
+    ) -> str:
+        """Return Figure 3, 4 or 5 of the paper as SVG, drawn from these weights.
+
+        Figures 3 and 4 show where `word` attends to, by default the word of the paper's figure.
+        """
         if number not in FIGURES:
             raise InputError(f"unknown figure {number!r}", suggest_names(str(number), "345"))
-        return draw_paper_figure(self.record, FIGURES[number], layer, heads)
+        figure = FIGURES[number]
+        if word and not figure.word:
+            raise InputError(f"Figure {number} shows all words", "leave `word` out")
+        figure = replace(figure, word=word or figure.word)
+        return draw_paper_figure(self.record, figure, layer, heads)
+
+    def __repr__(self) -> str:
+        source, output = (
+            short_repr(side.text) for side in (self.record.source, self.record.output)
+        )
+        model = self.record.model
+        return f"<attention of {source} to {output}: {model.layers} layers, {model.heads} heads>"
 
     def _repr_html_(self) -> str:
         page = html.escape(build_attention_page(self.record, WeightEncoding()), quote=True)

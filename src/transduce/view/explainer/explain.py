@@ -44,6 +44,9 @@ class Explainer:
         write_atomically(resolve_output(Path(path)), self.page.encode())
         return Path(path)
 
+    def __repr__(self) -> str:
+        return f"<explainer page of {len(self.page):,} characters: write_page writes it>"
+
     def _repr_html_(self) -> str:
         page = html.escape(self.page, quote=True)
         return (
