@@ -41,6 +41,8 @@ def format_table(table: ParsingTable) -> str:
             "",
             f"Tested on {table.test_set}, {trees:,} trees.",
             "",
+            "## Our parser and the baselines",
+            "",
             markdown_table(head, ours),
             "",
             NOTES,
