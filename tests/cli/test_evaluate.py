@@ -133,7 +133,7 @@ def test_texts_whose_lines_are_all_too_long_have_scores_and_no_perplexity(call, 
     files = [corpus / f"long.{side}" for side in ("en", "de")]
     ended = call("evaluate", model, *files, "-o", corpus / "out")
     assert ended.code == 0
-    assert "\nperplexity nan a piece (0), nan a word (0)\n  without 1 lines" in ended.stdout
+    assert "\nperplexity nan a piece (0), nan a word (0)\n  without 1 line " in ended.stdout
     assert ended.stdout.startswith("BLEU 0.00 | ")
     assert len((corpus / "out").read_text().splitlines()) == 1
     ended = call("evaluate", model, *files, "--json")

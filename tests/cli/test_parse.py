@@ -193,7 +193,7 @@ def test_an_evaluation_counts_gold_labels_that_training_lacked(call, parser, ban
     assert ended.code == 0
     assert "tags:reference" in ended.stdout
     assert ended.stdout.endswith(
-        "  without 1 lines that are longer than data.max_length or have labels that training "
+        "  without 1 line that is longer than data.max_length or has labels that training "
         "lacked\n  2 gold labels that training lacked, each an error: (NEW 1, )NEW 1\n"
     )
     assert len((tmp_path / "out").read_text().splitlines()) == 6

@@ -184,13 +184,15 @@ def format_evaluation(found: "Evaluation") -> list[str]:
     lines.append(str(found.perplexity))
     unknown = found.unknown_labels
     if found.left_out:
-        also = " or have labels that training lacked" if unknown else ""
-        lines.append(f"  without {found.left_out} lines that are longer than data.max_length{also}")
+        verbs = ("line that is", "has") if found.left_out == 1 else ("lines that are", "have")
+        also = f" or {verbs[1]} labels that training lacked" if unknown else ""
+        lines.append(f"  without {found.left_out} {verbs[0]} longer than data.max_length{also}")
     if unknown:
         most = ", ".join(
             f"{label} {count:,}" for label, count in list(unknown.items())[:MOST_LABELS]
         )
         more = ", …" if len(unknown) > MOST_LABELS else ""
-        total = f"{sum(unknown.values()):,} gold labels that training lacked"
+        count = sum(unknown.values())
+        total = f"{count:,} gold label{'s' * (count > 1)} that training lacked"
         lines.append(f"  {total}, each an error: {most}{more}")
     return lines
