@@ -123,9 +123,12 @@ def ending_signals_as_interrupts() -> Iterator[None]:
             assert callable(handle)
             handle(number, frame)
 
-    others = (one for one in ending_signals() if one != signal.SIGINT)
-    handlers = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(others, interrupt)}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    before = {
+        number: signal.signal(
+            number, signal.default_int_handler if number == signal.SIGINT else interrupt
+        )
+        for number in ending_signals()
+    }
     try:
         yield
     except KeyboardInterrupt as error:

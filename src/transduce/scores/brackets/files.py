@@ -86,8 +86,9 @@ def read_gold(gold: Text, *, clean: bool) -> list[str]:
     """
     if not clean:
         return read_trees_as_lines("gold", gold)
-    is_file = isinstance(gold, str | Path)
-    trees = read_trees(gold) if is_file else parse_trees(read_text("gold", gold))
+    trees = (
+        read_trees(gold) if isinstance(gold, str | Path) else parse_trees(read_text("gold", gold))
+    )
     found = (clean_tree(tree, TreeReport()) for tree in trees)
     return [format_tree(tree) for tree in found if tree is not None]
 
