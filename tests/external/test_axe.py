@@ -119,8 +119,8 @@ def test_the_stages_of_the_explainer_and_its_help(check, folder):
     translator, page = make_translator(ODD), folder / "run.html"
     weights = translator.models[0].named_weights()
     stages = [Stage("untrained", 0, weights), Stage("trained", 10, weights)]
-    curve = [[1, 5.0], [10, 1.0]]
-    page.write_text(build_page_of(translator, [TEXT], stages, curve, "float16"), encoding="utf-8")
+    more = {"curve": [[1, 5.0], [10, 1.0]]}
+    page.write_text(build_page_of(translator, [TEXT], stages, more, "float16"), encoding="utf-8")
     ready = "window.transduce && transduce.page.ready"
     assert check(page, "m=1", ready, "document.getElementById('help').showModal()") == {}
     assert check(page, "m=0", ready) == {}

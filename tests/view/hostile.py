@@ -50,9 +50,9 @@ def attacks() -> list[str]:
     ]
 
 
-def make_words(rng: random.Random, count: int) -> list[str]:
-    """Return words joined from parts of attacks, markup and any characters."""
+def make_words(rng: random.Random, count: int, most: int = 6) -> list[str]:
+    """Return words joined from 1 to `most` parts of attacks, markup and any characters."""
     whole = [one for one in attacks() if one.isprintable() and len(one) < 200]
     marks = ["<", ">", "</", "/>", '"', "'", "`", "=", "&", ";", "\\", "script", "<!--", "-->"]
     parts = [*whole, *marks, *TAGS, *HANDLERS, f'"{MARK}"', "{{", "}}", "${", "\u05d0", "\u0639"]
-    return ["".join(rng.choices(parts, k=rng.randint(1, 6))) for _ in range(count)]
+    return ["".join(rng.choices(parts, k=rng.randint(1, most))) for _ in range(count)]

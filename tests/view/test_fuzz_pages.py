@@ -7,29 +7,42 @@ import pytest
 from tests.view.curves.conftest import READY as CURVES_READY
 from tests.view.curves.logs import update, validation, write_log
 from tests.view.explainer.opened import open_explainer
-from tests.view.explainer.samples import PAPERS, TEXT, make_translator
-from tests.view.hostile import make_words
+from tests.view.explainer.samples import SHAPES, make_translator
+from tests.view.hostile import MARK, make_words
 
 import transduce
+from transduce.view.explainer.explain import explain
+from transduce.view.page import document, parts
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
+from transduce.vocabulary import learn_vocabulary
 
-pytestmark = [pytest.mark.browser, pytest.mark.soak]
+pytestmark = pytest.mark.browser
 SEEDS = range(10)
 ELEMENTS = """
 const scripts = "img, iframe, object, embed, video, math, a, [onload], script:not([type])";
 return document.querySelectorAll(scripts).length;
 """
-# Types each text, waits until the page has shown what it makes of it, and returns what failed.
+# Types each text, waits until the page has shown what it makes of it, saves every fifth as SVG;
+# returns the texts that are not shown as they are, and how many were translated.
 TYPE_EACH = """
-const [texts, done] = arguments, failed = [], { page, change } = transduce;
+const [texts, done] = arguments, failed = [], { page, change, normalise, buildSvg } = transduce;
+let translated = 0;
 (async () => {
   for (const [i, text] of texts.entries()) {
-    const panel = ["pieces", "softmax", "beam"][i % 3];
-    await change({ text: text.slice(0, 20), prefix: text.slice(0, 8), panel, cell: "" });
+    const panel = ["pieces", "softmax", "beam", "cross"][i % 4];
+    await change({ text, prefix: i % 2 ? text : "", beam: i % 5 ? 1 : 2, panel, cell: "" });
     while (!page.ready) await new Promise(setTimeout);
-    if (transduce.state().text !== text.slice(0, 20)) failed.push(text);
+    if (document.getElementById("problem").textContent) continue;
+    translated += 1;
+    const saved = i % 5 ? "<svg/>" : buildSvg();
+    const svg = new DOMParser().parseFromString(saved, "image/svg+xml");
+    const read = transduce.decodeIds(transduce.VOCABULARIES.source, page.result.source);
+    const shown = document.getElementById("text").value;
+    const begin = document.getElementById("off").textContent.includes(transduce.visible(text));
+    const isWrong = shown !== text || read !== normalise(text) || (i % 2 && !begin);
+    if (isWrong || svg.querySelector("parsererror, script")) failed.push(text);
   }
-  done(failed);
+  done([failed, translated]);
 })();
 """
 # A server that translates each text into itself, warns with it, and has it as another output.
@@ -59,20 +72,37 @@ def require_inert(browser, elements):
     assert browser.run(ELEMENTS) == elements
 
 
+def make_hostile_translator(words):
+    """Return a small translator whose vocabulary was learned from hostile words.
+
+    Whole attacks have fewer than 48 pieces, and its outputs are made of parts of attacks.
+    """
+    vocabulary = learn_vocabulary([*words, *words], 640)
+    return make_translator(SHAPES["one layer, one head"], source=vocabulary)
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_typed_into_the_explainer_is_text(browser, seed):
-    words = make_words(random.Random(seed), 1000)
-    offered = [word[:20] for word in words[:5] if word[:20].strip()]
-    open_explainer(browser, make_translator(PAPERS), TEXT, *offered)
-    elements = browser.run(ELEMENTS)
+def test_what_is_typed_into_the_explainer_is_text(browser, seed, record):
+    words = make_words(random.Random(seed), 1000, 3)
+    translator = make_hostile_translator(words)
+    sources = translator.task.encode_sources([translator.task.normalise(one) for one in words])
+    short = [word for word, ids in zip(words, sources, strict=True) if 1 < len(ids) <= 48]
+    open_explainer(browser, translator, *short[:5])
+    elements, translated = browser.run(ELEMENTS), 0
     for first in range(0, len(words), 10):
         sent = {"script": TYPE_EACH, "args": [words[first : first + 10]]}
-        assert browser.command("execute/async", sent) == []
+        failed, count = browser.command("execute/async", sent)
+        assert failed == []
+        translated += count
     require_inert(browser, elements)
+    record(strings=len(words), translated=translated, longest=max(map(len, short)))
+    assert translated == len(short) > 700
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", SEEDS)
-def test_names_of_runs_scores_and_failures_are_text_in_the_curves(browser, seed, tmp_path):
+def test_names_of_runs_scores_and_failures_are_text_in_the_curves(browser, seed, tmp_path, record):
     words = make_words(random.Random(seed), 1000)
     names = iter(words)
     for number in range(10):
@@ -86,6 +116,7 @@ def test_names_of_runs_scores_and_failures_are_text_in_the_curves(browser, seed,
         assert shown == [run.name for run in runs]
         browser.run("transduce.drawSvg()")
         require_inert(browser, 1)
+    record(strings=len(words))
 
 
 def make_run(folder, index, names):
@@ -95,11 +126,12 @@ def make_run(folder, index, names):
     tested[1]["score"] |= {"name": score, "signature": signature}
     events = [update(1), update(2), tested, ("resume", {"step": 2, "changed": [change]})]
     events += [("failure", {"step": 2, "fact": failure})]
-    return write_log(folder / f"{index} {name.replace('/', '∕')[:60]}", events)
+    return write_log(folder / f"{index} {name.replace('/', '∕')[:110]}", events)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", SEEDS)
-def test_texts_and_their_translations_are_text_in_the_translation_page(browser, seed):
+def test_texts_and_their_translations_are_text_in_the_translation_page(browser, seed, record):
     words = make_words(random.Random(seed), 1000)
     settings = PageSettings([("en", "de")], {"en": words[0], "de": words[1]}, 10**7, 64)
     form = Form("\n".join(words[:50]), " ".join(words[50:100]), "en", "de")
@@ -113,3 +145,41 @@ def test_texts_and_their_translations_are_text_in_the_translation_page(browser, 
     browser.run("document.querySelector('#output .word').click()")
     browser.wait("!document.getElementById('choices').hidden")
     require_inert(browser, elements)
+    record(strings=len(words))
+
+
+SAFE = "element.append(...children);"
+UNSAFE = """for (const one of children)
+    if (one instanceof Node) element.append(one);
+    else element.insertAdjacentHTML("beforeend", one);"""
+ATTACK = f"<img src=x onerror='{MARK}'>"
+
+
+@pytest.fixture
+def unsafe(monkeypatch):
+    """Pages whose script makes markup of text, and whose policy allows what it runs."""
+    read = parts.read_part
+
+    def read_unsafe(path):
+        return read(path).replace(SAFE, UNSAFE).replace(".textContent = ", ".innerHTML = ")
+
+    monkeypatch.setattr(parts, "read_part", read_unsafe)
+    allowed = "default-src * data: 'unsafe-inline'"
+    monkeypatch.setattr(document, "build_policy", lambda *_: allowed)
+
+
+@pytest.mark.usefixtures("unsafe")
+def test_the_control_that_makes_markup_of_text_runs_what_is_typed_into_the_explainer(browser):
+    translator = make_hostile_translator([ATTACK, *make_words(random.Random(1), 300, 3)])
+    browser.open_text(explain(translator, "a").page)
+    browser.wait("window.transduce && transduce.page.ready")
+    browser.run("transduce.change({ prefix: arguments[0] })", ATTACK)
+    browser.wait("window.stolen > 0")
+
+
+@pytest.mark.usefixtures("unsafe")
+def test_the_control_that_makes_markup_of_text_runs_a_name_in_the_curves(browser, tmp_path):
+    run = write_log(tmp_path / ATTACK, [update(1), update(2)])
+    transduce.curves(run, output=tmp_path / "curves.html")
+    browser.open(tmp_path / "curves.html")
+    browser.wait("window.stolen > 0")

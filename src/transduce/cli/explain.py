@@ -1,6 +1,7 @@
 """`transduce explain`: a page in which a small model runs, every step visible."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,6 +22,11 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
     show_default=True,
     help="Refuse a model of more weights, which would be slow in a page.",
 )
+@click.option(
+    "--tour",
+    type=click.Path(path_type=Path),
+    help="A JSON file with the steps of a tour of your own, each with title, text and link.",
+)
 @options.quiet
 def command(
     *,
@@ -28,8 +34,8 @@ def command(
     texts: tuple[str, ...],
     output: Path | None,
     exact: bool,
-    max_weights: int,
     quiet: bool,
+    **settings: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.
 
@@ -47,9 +53,8 @@ def command(
     options.require_writable(output)
     from transduce.view.explainer.explain import explain
 
-    found = explain(
-        model, *texts, max_weights=max_weights, numbers="float32" if exact else "float16"
-    )
+    numbers = "float32" if exact else "float16"
+    found = explain(model, *texts, numbers=numbers, **settings)
     found.write_page(output)
     if not quiet:
         display.print_message(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

@@ -18,7 +18,7 @@ TEXTS = "return [...document.querySelectorAll('#readers .unit')].map((one) => on
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(10))
-def test_a_thousand_words_are_shown_as_they_are_and_none_runs(browser, seed):
+def test_a_thousand_words_are_shown_as_they_are_and_none_runs(browser, seed, record):
     words = make_words(random.Random(seed), 1000)
     open_view(browser, make_view(words, words[:3], layers=1, heads=1), f"v=lines&q={seed + 1}")
     assert browser.run(TEXTS) == words
@@ -26,6 +26,7 @@ def test_a_thousand_words_are_shown_as_they_are_and_none_runs(browser, seed):
     assert browser.run("return window.stolen || 0") == 0
     assert browser.requests() == []
     assert browser.console() == []
+    record(strings=len(words))
 
 
 def test_the_control_with_plain_json_runs_a_word(browser, monkeypatch):

@@ -10,7 +10,7 @@ from transduce.model.initialise import initialise
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture, Data, Recipe
 from transduce.tasks import build_task
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary import Vocabulary, learn_vocabulary
 from transduce.vocabulary.files import Vocabularies
 
 TEXT = "the old dog sees a woman"
@@ -31,9 +31,11 @@ SHAPES = {
 }
 
 
-def make_translator(sizes: Architecture, kind: str = "byte-pair", seed: int = 1) -> Translator:
+def make_translator(
+    sizes: Architecture, kind: str = "byte-pair", seed: int = 1, source: Vocabulary | None = None
+) -> Translator:
     """Return a translator of these sizes whose outputs depend on the input."""
-    source = learn_vocabulary(LINES * 9, 300, kind)
+    source = source or learn_vocabulary(LINES * 9, 300, kind)
     shared = sizes.tie_embeddings == "all"
     target = source if shared else learn_vocabulary(OTHER, 310, kind)
     model = Transformer(sizes, len(source), len(target))

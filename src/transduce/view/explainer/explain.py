@@ -1,28 +1,29 @@
 """`transduce.explain`: a page in which a small model runs, for a notebook or a file."""
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from transduce.checkpoint import is_run
 from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
-from transduce.text.arguments import describe_value
+from transduce.text.arguments import describe_value, read_path
 from transduce.view.explainer.header import build_header, choose_texts, compute_example
 from transduce.view.explainer.limits import MAX_WEIGHTS
 from transduce.view.explainer.page import build_explainer_page
 from transduce.view.explainer.stage import (
-    Curve,
     Stage,
     load_trained_stage,
     read_run_stages,
     read_trained_stage,
 )
 from transduce.view.explainer.subject import require_explainable
+from transduce.view.explainer.tour import read_tour
 from transduce.view.explainer.weights import store_weights
 
 FRAME_HEIGHT = 800  # pixels of the page in a notebook
@@ -60,6 +61,7 @@ def explain(
     *texts: str,
     max_weights: int = MAX_WEIGHTS,
     numbers: str = "float16",
+    tour: str | PathLike[str] | None = None,
 ) -> Explainer:
     """Return a page in which a small model runs: type a sentence and follow it step by step.
 
@@ -68,11 +70,13 @@ def explain(
     `model` is a translator, a model folder or a run folder, whose page shows the mean of its last
     snapshots and earlier stages of the training; `texts` are sentences that the page offers.
     Weights are stored in 16 bits, or exactly with `numbers="float32"`; those of earlier stages in
-    8. A model of more than `max_weights` weights is refused.
+    8. A model of more than `max_weights` weights is refused. `tour` is a JSON file with steps that
+    take the place of the page's own tour.
     """
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a text must be a string, not {describe_value(text)}")
+    steps = None if tour is None else read_tour(read_path("tour", tour))
     run = None if isinstance(model, Translator) or not is_run(Path(model)) else Path(model)
     if run is None:
         translator = model if isinstance(model, Translator) else load(model)
@@ -82,13 +86,21 @@ def explain(
     require_explainable(translator, max_weights)
     offered = choose_texts(translator, texts)
     stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
-    return Explainer(build_page_of(translator, offered, stages, curve, numbers))
+    header = {"curve": curve} | ({} if steps is None else {"tour": steps})
+    return Explainer(build_page_of(translator, offered, stages, header, numbers))
 
 
 def build_page_of(
-    translator: Translator, texts: list[str], stages: list[Stage], curve: Curve, numbers: str
+    translator: Translator,
+    texts: list[str],
+    stages: list[Stage],
+    more: Mapping[str, Any],
+    numbers: str,
 ) -> str:
-    """Return the page of a model at stages of its training; all but the last are in 8 bits."""
+    """Return the page of a model at stages of its training; all but the last are in 8 bits.
+
+    `more` is what the header has besides the model: the loss curve, a tour.
+    """
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
     stored = [store_weights(stage.weights, kind) for stage, kind in zip(stages, kinds, strict=True)]
     example = compute_example(translator, stored[-1], texts[0])
@@ -96,5 +108,5 @@ def build_page_of(
         {"name": stage.name, "step": stage.step, "numbers": kind}
         for stage, kind in zip(stages, kinds, strict=True)
     ]
-    header = {**build_header(translator, texts, example), "curve": curve}
+    header = {**build_header(translator, texts, example), **more}
     return build_explainer_page(header, list(zip(about, stored, strict=True)))

@@ -34,13 +34,14 @@ function bestContinuations(live, logProbs, count) {
 
 /** Returns log P of the next piece after each live hypothesis, and their caches. */
 function* nextLogProbs(model, memory, live, context) {
+  const logits = rows => computeLogits(model, rows, context.of(live.map(one => one.ids.length))).map(logSoftmax);
   if (!context.off.has("mask")) {
     const [rows, caches] = yield* decodeStep(model, memory, live.map(one => ({ ids: [BEGIN, ...one.ids], cache: one.cache })), context);
-    return [computeLogits(model, rows, context).map(logSoftmax), caches];
+    return [logits(rows), caches];
   }
   const rows = [];
   for (const one of live) rows.push((yield* decodeAll(model, memory, [BEGIN, ...one.ids], context)).at(-1));
-  return [computeLogits(model, rows, context).map(logSoftmax), live.map(one => one.cache)];
+  return [logits(rows), live.map(one => one.cache)];
 }
 
 /** Returns what a step of the search did to its candidates: each is live, finished or cut. */
@@ -60,8 +61,8 @@ function judge(candidates, live, width, atLimit, search) {
  * A step is {live, candidates, following, bound, best}: hypotheses before it, their continuations,
  * the likeliest next pieces of each, the best score still possible after it, and the best output so far.
  */
-function* beamSearch(model, source, search, off = new Set(), prefix = []) {
-  const context = silentContext(off), memory = projectMemory(model, yield* encode(model, source, context), context);
+function* beamSearch(model, source, search, off = new Set(), prefix = [], edits = new Map()) {
+  const context = silentContext(off, edits), memory = projectMemory(model, yield* encode(model, source, context), context);
   const limit = source.length - 1 + search.extra_length + 1, count = search.beam === 1 ? 1 : 2 * search.beam, steps = [];
   let live = [{ ids: [], logProb: 0, cache: emptyCache(model) }], best = null;
   for (;;) {

@@ -90,7 +90,8 @@ function forwardCell(model, trace, name, what, i, j) {
 
 /** Returns how number j of row i of a name comes about: {formula, terms or steps, value}. */
 function explainCell(model, trace, name, i, j, ids) {
-  const parts = name.split(".");
+  const parts = name.split("."), edit = page.result.edits.get(name)?.find(([position, column]) => position === i && column === j);
+  if (edit && Number.isFinite(trace[name][i][j])) return { formula: "set by hand", steps: [], value: Math.fround(edit[2]) };
   if (["source", "target"].includes(parts[0])) return inputCell(model, trace, parts[0], parts[1], i, j, ids[parts[0]]);
   if (name === "logits") {
     const found = productTerms(trace["decoder.output"][i], model.output.data.subarray(j * model.sizes.d_model, (j + 1) * model.sizes.d_model));

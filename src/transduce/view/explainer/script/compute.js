@@ -24,13 +24,13 @@ async function runSliced(generator, isWanted) {
   }
 }
 
-/** Returns the search of the state as {ids, off, search, text} with these names switched off. */
-async function searchNow(asked, names, isWanted) {
-  const model = await openStage(asked.stage), source = encodeSource(asked.text), off = new Set(names);
+/** Returns the search of the state with these names switched off and these numbers edited. */
+async function searchNow(asked, names, texts, isWanted) {
+  const model = await openStage(asked.stage), source = encodeSource(asked.text), off = new Set(names), edits = readEdits(texts);
   const settings = { ...header.search, beam: asked.beam, alpha: asked.alpha }, prefix = asked.prefix ? encodeText(VOCABULARIES.target, normalise(asked.prefix)) : [];
-  const found = await runSliced(beamSearch(model, source, settings, off, prefix), isWanted);
+  const found = await runSliced(beamSearch(model, source, settings, off, prefix, edits), isWanted);
   if (!found) return null;
-  return { model, source, off, search: found, settings, output: found.best?.ids ?? [END] };
+  return { model, source, off, edits, search: found, settings, output: found.best?.ids ?? [END] };
 }
 
 /** Computes search and trace of the state, and the translation with all on beside it. */
@@ -42,9 +42,10 @@ async function compute() {
   byId("problem").textContent = problem;
   if (problem) return finishTurn();
   if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();
-  const result = await searchNow(asked, asked.off, isWanted), before = asked.off.length && result ? await searchNow(asked, [], isWanted) : null;
+  const result = await searchNow(asked, asked.off, asked.edits, isWanted), isChanged = asked.off.length + asked.edits.length > 0;
+  const before = isChanged && result ? await searchNow(asked, [], [], isWanted) : null;
   if (!result || !isWanted()) return undefined;
-  const trace = await runSliced(traceModel(result.model, result.source, result.output, result.off), isWanted);
+  const trace = await runSliced(traceModel(result.model, result.source, result.output, result.off, result.edits), isWanted);
   if (!isWanted()) return undefined;
   page.result = { ...result, trace };
   page.before = before;

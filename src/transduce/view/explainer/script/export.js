@@ -32,6 +32,18 @@ function nested(svg, x, y, width, height) {
   return new XMLSerializer().serializeToString(copy);
 }
 
+/** Returns the size of a table and its SVG: a text for each cell, a bar for each share. */
+function tableSvg(table, top) {
+  const { accent } = coloursNow(), rows = [...table.rows].map(row => [...row.cells].slice(0, 3)), parts = [];
+  const widths = [0, 1, 2].map(c => 16 + 7 * Math.max(...rows.map(cells => cells[c]?.textContent.length ?? 0))), left = c => widths.slice(0, c).reduce((a, b) => a + b, 10);
+  rows.forEach((cells, i) => cells.forEach((cell, c) => {
+    const share = cell.querySelector(".share"), y = top + 20 * i + 14;
+    if (share) parts.push(`<rect x="${left(c)}" y="${y - 11}" width="${(3 * parseFloat(share.style.width)).toFixed(1)}" height="12" fill="${accent}"/>`);
+    else parts.push(`<text x="${left(c)}" y="${y}">${escapeXml(cell.textContent)}</text>`);
+  }));
+  return [left(3) + (table.querySelector(".share") ? 300 : 0), 20 * rows.length + 10, parts.join("")];
+}
+
 /** Returns the panel as SVG: its title, equation, and each box below the other. */
 function buildSvg() {
   const panel = panelNow(), { ink, paper } = coloursNow(), parts = [], line = (text, x, y, more = "") => parts.push(`<text x="${x}" y="${y}" ${more}>${escapeXml(text)}</text>`);
@@ -46,6 +58,11 @@ function buildSvg() {
     parts.push(nested(drawMatrix(box), 110, y + 20 + labels, ...size));
     y += 34 + labels + size[1];
     width = Math.max(width, 150 + size[0]);
+  }
+  for (const table of panel.boxes.length || panel.id === "beam" ? [] : byId("boxes").querySelectorAll("table")) {
+    const [wide, high, text] = tableSvg(table, y);
+    parts.push(text);
+    [width, y] = [Math.max(width, wide + 20), y + high];
   }
   const tree = byId("boxes").querySelector(".tree");
   if (tree) {

@@ -108,11 +108,17 @@ function listen() {
   on("beam", "change", () => change({ beam: Number(byId("beam").value) }));
   on("alpha", "input", () => change({ alpha: Number(byId("alpha").value) }));
   on("undo", "click", undo);
-  on("all-on", "click", () => change({ off: [], prefix: "" }, { remember: true }));
+  on("all-on", "click", () => change({ off: [], edits: [], prefix: "" }, { remember: true }));
   on("begin-tour", "click", () => goToTour(1));
   on("tour-next", "click", () => goToTour(state.tour + 1));
   on("tour-back", "click", () => goToTour(state.tour - 1));
   on("tour-end", "click", () => goToTour(0));
+  on("tour-print", "click", printTour);
+  on("edit", "submit", event => {
+    event.preventDefault();
+    if (Number.isFinite(byId("edit-value").valueAsNumber)) editCell(byId("edit-value").valueAsNumber);
+  });
+  on("edit-undo", "click", () => editCell(null));
   on("close-cell", "click", () => change({ cell: "" }));
   for (const kind of ["svg", "png"]) on(kind, "click", () => save(kind));
   on("theme", "click", toggleTheme);
@@ -136,6 +142,6 @@ async function main() {
 
 main();
 window.transduce = {
-  header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, normalise, encodeSource, encodeText, decodeIds, readablePiece,
-  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, goToTour, buildBox,
+  header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, readEdits, normalise, encodeSource, encodeText, decodeIds, readablePiece,
+  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox,
 };

@@ -1,7 +1,8 @@
 // The Transformer    (section 3). What is computed is a list of rows, one for each position. Every
 // intermediate has a name, such as "encoder.1.self.q"; `trace` keeps the rows of those names. `off`
 // is a set of names that are switched off: a head "encoder.1.self.2", a sub-layer "encoder.1.ff", its
-// residual "encoder.1.ff.residual", "source.position", "target.position", or the "mask".
+// residual "encoder.1.ff.residual", "source.position", "target.position", or the "mask". `edits` are
+// numbers set by hand: for a name, [position, column, number] of each.
 
 /** Returns a model of sizes and weights, each {data, shape}, by the names that Python gives them. */
 function buildModel(sizes, weights) {
@@ -28,9 +29,9 @@ function embed(model, side, ids, first, { off, keep }) {
   const words = ids.map(id => data.slice(id * d_model, (id + 1) * d_model).map(x => x * scale));
   const places = ids.map((_, i) => positionVector(model, side, first[i]));
   if (off.has(`${side}.position`)) places.forEach(place => place.fill(0));
-  const rows = addRows(words, places);
   keep(`${side}.embedding`, words);
   keep(`${side}.position`, places);
+  const rows = addRows(words, places);
   keep(`${side}.input`, rows);
   return rows;
 }
@@ -43,7 +44,7 @@ function residual(model, name, rows, norm, context, subLayer) {
   const found = subLayer(inner), silent = off.has(name) || off.has(name.split(".", 2).join("."));
   if (silent) found.forEach(row => row.fill(0));
   keep(`${name}.output`, found);
-  const sums = off.has(`${name}.residual`) && !silent ? found : addRows(rows, found);
+  const sums = off.has(`${name}.residual`) && !silent ? found.map(row => row.slice()) : addRows(rows, found);
   keep(`${name}.sum`, sums);
   if (pre) return sums;
   const normed = layerNorm(sums, gain, bias);
@@ -60,13 +61,15 @@ function feedForward(model, path, name, rows, { keep }) {
 }
 
 /** Returns softmax(q Kᵀ / √d_k) V of one query for all heads    (section 3.2.1, equation 1) */
-function attend(model, name, query, { keys, values, allowed }, { off, keepHead }) {
+function attend(model, name, query, { keys, values, allowed }, { off, keep }) {
   const { heads, d_k, d_v } = model.sizes, joined = new Float32Array(heads * d_v), scale = 1 / Math.sqrt(d_k);
   for (let h = 0; h < heads; h++) {
     const q = query.subarray(h * d_k, (h + 1) * d_k);
-    const scores = Float32Array.from(keys, (key, j) => (allowed(j) ? dot(q, key, h * d_k) * scale : -Infinity)), weights = softmax(scores);
-    keepHead(`${name}.scores.${h + 1}`, scores);
-    keepHead(`${name}.weights.${h + 1}`, weights);
+    const scores = Float32Array.from(keys, (key, j) => (allowed(j) ? dot(q, key, h * d_k) * scale : -Infinity));
+    keep(`${name}.scores.${h + 1}`, [scores]);
+    const weights = softmax(scores);
+    keep(`${name}.weights.${h + 1}`, [weights]);
+    scores.forEach((score, j) => score === -Infinity && (weights[j] = 0));
     if (off.has(`${name}.${h + 1}`)) continue;
     values.forEach((value, j) => {
       for (let k = h * d_v; weights[j] && k < (h + 1) * d_v; k++) joined[k] += weights[j] * value[k];
@@ -132,7 +135,7 @@ const emptyCache = model => layerNumbers(model).map(() => ({ keys: [], values: [
 function* decodeStep(model, memory, hypotheses, context) {
   const fresh = hypotheses.map(one => ({ ...one, cache: one.cache.map(({ keys, values }) => ({ keys: [...keys], values: [...values] })) }));
   const positions = fresh.map(one => one.ids.length - 1);
-  const rows = embed(model, "target", fresh.map(one => one.ids.at(-1)), positions, context);
+  const rows = embed(model, "target", fresh.map(one => one.ids.at(-1)), positions, context.of(positions));
   const output = yield* decodeRows(model, memory, rows, fresh.map((one, i) => ({ cache: one.cache, position: positions[i] })), context);
   return [output, fresh.map(one => one.cache)];
 }
@@ -145,12 +148,13 @@ function* decodeAll(model, memory, ids, context) {
 
 /** Returns the decoder's output for rows, each at a position of a hypothesis with its cache. */
 function* decodeRows(model, memory, rows, places, context) {
+  const rowsContext = context.of(places.map(one => one.position));
   let x = rows;
   for (const n of layerNumbers(model)) {
-    x = decoderLayer(model, n, x, memory[n - 1], places, context);
+    x = decoderLayer(model, n, x, memory[n - 1], places, rowsContext);
     yield n;
   }
-  return finalNorm(model, "decoder", x, context);
+  return finalNorm(model, "decoder", x, rowsContext);
 }
 
 /** Returns the output of decoder layer n: masked self-attention, cross-attention, feed-forward. */
@@ -187,25 +191,41 @@ function computeLogits(model, rows, { keep }) {
   return logits;
 }
 
-/** Returns a context that keeps nothing. */
-function silentContext(off = new Set()) {
-  const context = { off, keep: () => {}, keepHead: () => {}, at: () => context };
-  return context;
+/** Sets the numbers of rows that are edited, where they are not −∞; `positionOf` a row is its place. */
+function applyEdits(edits, rows, positionOf) {
+  for (const [position, column, number] of edits)
+    rows.forEach((row, i) => {
+      if (positionOf(i) === position && column < row.length && row[column] > -Infinity) row[column] = number;
+    });
 }
+
+/** Returns a context for the computation: `keep` edits the rows of a name and hands them to `store`.
+ *
+ * Row i is at position i; in `of(positions)` it is at positions[i], and `at(i)` is for that row alone.
+ */
+function buildContext(off, edits, store) {
+  const build = positionOf => ({
+    off, at: i => build(() => positionOf(i)), of: positions => build(i => positions[i]),
+    keep(name, rows) {
+      if (edits.has(name)) applyEdits(edits.get(name), rows, positionOf);
+      store(name, rows);
+    },
+  });
+  return build(i => i);
+}
+
+/** Returns a context that keeps nothing. */
+const silentContext = (off = new Set(), edits = new Map()) => buildContext(off, edits, () => {});
 
 /** Returns a context that appends the rows of each name to `trace`, an object of lists of rows. */
-function tracingContext(trace, off = new Set()) {
-  const append = (name, rows) => (trace[name] = [...(trace[name] ?? []), ...rows]);
-  const context = { off, keep: append, keepHead: (name, row) => append(name, [row]), at: () => context };
-  return context;
-}
+const tracingContext = (trace, off, edits) => buildContext(off, edits, (name, rows) => (trace[name] = [...(trace[name] ?? []), ...rows]));
 
 /** Returns the names and rows of all intermediates for source ids and an output with END. */
-function* traceModel(model, source, output, off) {
-  const trace = {}, context = tracingContext(trace, off), memory = projectMemory(model, yield* encode(model, source, context), context);
+function* traceModel(model, source, output, off, edits = new Map()) {
+  const trace = {}, context = tracingContext(trace, off, edits), memory = projectMemory(model, yield* encode(model, source, context), context);
   const rows = yield* decodeAll(model, memory, [BEGIN, ...output.slice(0, -1)], context);
-  for (const row of rows) {
-    computeLogits(model, [row], context);
+  for (const [i, row] of rows.entries()) {
+    computeLogits(model, [row], context.at(i));
     yield;
   }
   trace.probabilities = trace.logits.map(softmax);

@@ -135,7 +135,17 @@ function showCell() {
   const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
   byId("cell-title").textContent = `${name}, row ${visible(piecesOf(side)[i] ?? "")}, column ${visible(String(column))}: ${show5(row[j])}`;
   byId("cell-formula").textContent = found.formula;
+  const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = EDITABLE.test(name) && Number.isFinite(row[j]);
+  byId("edit").hidden = !canEdit;
+  byId("edit-undo").hidden = !edit;
+  if (canEdit && document.activeElement !== byId("edit-value")) byId("edit-value").value = Number(row[j].toFixed(6));
   byId("cell-rows").replaceChildren(...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x))))));
+}
+
+/** Sets the open number to what is typed, or with `null` to what is computed. */
+function editCell(number) {
+  const others = state.edits.filter(text => !text.startsWith(`${state.cell}=`));
+  change({ edits: number === null ? others : [...others, `${state.cell}=${clamp(number, -999999, 999999).toFixed(6)}`] }, { remember: true });
 }
 
 const TERMS = 8; // of a sum that are shown; the others are added up

@@ -27,10 +27,24 @@ const SWITCHES = switchNames();
 /** Returns the state of a page that is opened without a link. */
 const firstState = () => ({
   text: header.example.text, prefix: "", panel: "pieces", layer: 1, head: 1, source: 0, target: 0, cell: "", step: 0,
-  beam: header.search.beam, alpha: header.search.alpha, off: [], stage: header.stages.length - 1, tour: 0,
+  beam: header.search.beam, alpha: header.search.alpha, off: [], edits: [], stage: header.stages.length - 1, tour: 0,
 });
 
 const LETTERS = { s: "text", f: "prefix", p: "panel", l: "layer", h: "head", q: "source", o: "target", c: "cell", n: "step", b: "beam", a: "alpha", m: "stage", t: "tour" };
+
+// Names of numbers that can be set by hand, and an edit: name, position, column and number.
+const EDITABLE = /^(?:(?:source|target)\.(?:embedding|position|input)|(?:encoder|decoder)\.\d{1,2}\.(?:(?:self|cross)\.(?:[qkv]|(?:scores|weights)\.\d{1,2}|joined|output|sum|norm)|ff\.(?:inner|output|sum|norm))|logits)$/;
+const EDIT = /^([a-z0-9.]+):(\d{1,4}):(\d{1,6})=(-?\d{1,6}(?:\.\d{1,6})?)$/;
+const MAX_EDITS = 20;
+
+/** Returns edits such as "encoder.1.self.q:0:3=0.5" as a map from a name to [position, column, number]. */
+function readEdits(texts) {
+  const found = new Map();
+  for (const [, name, ...parts] of texts.map(text => EDIT.exec(text))) found.set(name, [...(found.get(name) ?? []), parts.map(Number)]);
+  return found;
+}
+
+const isEdit = text => EDITABLE.test(EDIT.exec(text)?.[1]);
 
 /** Returns a state whose values the model can have; others are brought to the nearest. */
 function clampState(state) {
@@ -43,6 +57,7 @@ function clampState(state) {
   whole("tour", 0, TOUR.length);
   state.alpha = clamp(Number(state.alpha) || 0, 0, 1);
   state.off = SWITCHES.filter(name => state.off.includes(name));
+  state.edits = state.edits.filter(isEdit).slice(-MAX_EDITS);
   if (!PANELS.some(panel => panel.id === state.panel)) state.panel = "pieces";
   if (!/^[a-z]+(\.[a-z0-9]+){0,4}:\d{1,4}:\d{1,6}$/.test(state.cell)) state.cell = "";
   state.text = state.text.slice(0, 1000);
@@ -50,8 +65,10 @@ function clampState(state) {
   return state;
 }
 
-/** Returns the state that a link's hash describes; what it says wrongly is as without a link. */
-function readHash(hash) {
+/** Returns the state that a link's hash describes; what it says wrongly is as without a link.
+ * A link that names a step of the tour alone is followed to what the step shows.
+ */
+function readHash(hash, { follow = true } = {}) {
   const state = firstState(), parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
   for (const [letter, name] of Object.entries(LETTERS)) {
     if (!parts.has(letter)) continue;
@@ -60,7 +77,9 @@ function readHash(hash) {
     else if (/^\d{1,3}(\.\d{1,3})?$/.test(text)) state[name] = Number(text);
   }
   state.off = decode(parts.get("x") ?? "").split(",");
-  return clampState(state);
+  state.edits = decode(parts.get("e") ?? "").split(",");
+  const found = clampState(state);
+  return follow && found.tour && !parts.has("p") ? clampState({ ...found, ...tourState(TOUR[found.tour - 1]), tour: found.tour }) : found;
 }
 
 /** Returns a text of a link; "" if it is damaged. */
@@ -74,14 +93,15 @@ function decode(text) {
 
 /** Returns the hash of a link to a state; readHash gives the state back. */
 function writeHash(state) {
-  const first = firstState(), parts = Object.entries(LETTERS).filter(([, name]) => state[name] !== first[name]).map(([letter, name]) => `${letter}=${encodeURIComponent(state[name])}`);
+  const first = firstState(), parts = Object.entries(LETTERS).filter(([letter, name]) => state[name] !== first[name] || (letter === "p" && state.tour)).map(([letter, name]) => `${letter}=${encodeURIComponent(state[name])}`);
   if (state.off.length) parts.push(`x=${state.off}`);
+  if (state.edits.length) parts.push(`e=${encodeURIComponent(state.edits)}`);
   return `#${parts.join("&")}`;
 }
 
 let state = null;
 
-const COMPUTED = ["text", "prefix", "beam", "alpha", "stage", "off"]; // what the numbers depend on
+const COMPUTED = ["text", "prefix", "beam", "alpha", "stage", "off", "edits"]; // what the numbers depend on
 
 /** Returns whether the same numbers belong to two states. */
 const haveSameNumbers = (one, other) => COMPUTED.every(name => String(one?.[name]) === String(other[name]));

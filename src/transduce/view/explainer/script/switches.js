@@ -30,12 +30,18 @@ function fillSwitches() {
   byId("parts").replaceChildren(create("caption", {}, "Press a part to switch it off"), create("thead", {}, head), create("tbody", {}, ...rows));
 }
 
+/** Returns the words for a number that is set by hand. */
+function describeEdit(text) {
+  const [, name, i, j, number] = EDIT.exec(text);
+  return `${name}, row ${Number(i) + 1}, column ${Number(j) + 1} is ${show5(Number(number))}`;
+}
+
 /** Shows which parts are off, and both translations. */
 function showSwitches() {
   for (const button of document.querySelectorAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
-  const forced = state.prefix ? `The output begins with “${visible(state.prefix)}”.` : "", off = state.off.length ? `Off: ${state.off.map(describeSwitch).join("; ")}.` : "";
-  byId("off").textContent = `${off} ${forced}`.trim();
-  byId("switched").hidden = !off && !forced;
+  const edited = state.edits.length ? `Set by hand: ${state.edits.map(describeEdit).join("; ")}.` : "", forced = state.prefix ? `The output begins with “${visible(state.prefix)}”.` : "", off = state.off.length ? `Off: ${state.off.map(describeSwitch).join("; ")}.` : "";
+  byId("off").textContent = [off, edited, forced].filter(Boolean).join(" ");
+  byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
   const text = one => (one?.search.best ? decodeIds(VOCABULARIES.target, one.output) : "(no output)");
   byId("translation").textContent = text(page.result);
@@ -45,7 +51,7 @@ function showSwitches() {
   if (!page.before) return;
   const same = text(page.before) === text(page.result);
   byId("before-text").textContent = text(page.before);
-  byId("changed").textContent = same ? "The translation is the same." : `It changed; score with all on ${show5(page.before.search.best?.score)}.`;
+  byId("changed").textContent = same ? "The translation is the same." : `It changed; score before ${show5(page.before.search.best?.score)}.`;
 }
 
 /** Goes back to the state before the last switch. */

@@ -54,8 +54,8 @@ const PANELS = [
     exact: "Of the 2 · beam best continuations those with </s> are finished, the best others stay live. The search ends when no live one can beat the best finished one.", boxes: [] },
 ];
 
-// The guided tour: the state of each step, and what to look at there.
-const TOUR = [
+// The guided tour of a page that was given no other: the state of each step, and what to look at.
+const GUIDE = [
   [{ panel: "pieces" }, "The sentence becomes pieces", "Look at the pieces below the sentence. ␣ is the blank that belongs to a piece. Type a rare word above, and see it fall into parts."],
   [{ panel: "input", cell: "source.embedding:1:0" }, "A piece becomes numbers", "Every row is a piece, every column one of d_model numbers: blue is above 0, orange below. The framed number is opened below as its sum; click any other one."],
   [{ panel: "input", cell: "source.position:2:0" }, "Its place is added", "Columns at the left wave quickly, columns at the right slowly. Without them “dog bites man” and “man bites dog” were the same."],
@@ -80,5 +80,6 @@ const TOUR = [
   [{ panel: "cross", layer: 99, head: 1, off: ["decoder.{n}.cross"] }, "What if: the last layer without its source", "This switched off the last layer's cross-attention. Compare both translations above. Undo brings it back."],
   [{ panel: "input", off: ["source.position"] }, "What if: no positions", "The source is a bag of pieces now. Which part of the translation breaks?"],
   [{ panel: "masked", layer: 1, head: 1, off: ["mask"] }, "What if: no mask", "The model reads later places, as it never did in training."],
+  [{ panel: "cross", layer: 99, head: 1, edits: ["decoder.{n}.cross.weights.1:0:0=5"] }, "What if: one weight by hand", "The first step now reads five times the first source piece, where a row of weights sums to 1. Open any number, and set it yourself."],
   [{ panel: "pieces", off: [] }, "On your own", "All is on again. Switch off heads under “What if”, change beam and α, and share the link: it holds what you see."],
 ];
