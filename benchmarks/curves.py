@@ -48,7 +48,7 @@ app.drawNow();
 times.sort((a, b) => a - b);
 done([times[20], times[37]]);
 """
-IS_SPIKE_DRAWN = """
+SPIKE_PIXELS = """
 const { canvas, scales } = transduce.app.panels.get("loss");
 const x = Math.floor(scales.xScale.pixel(arguments[0])), y = Math.round(scales.yScale.pixel(8));
 const { data } = canvas.getContext("2d").getImageData(x - 3, y, 7, 1);
@@ -93,7 +93,7 @@ def measure_page(run: Path, count: int, file: Path, full: bool) -> dict[str, Any
         figures["on_screen_ms"] = [round(one) for one in sorted(ready)]
         median, late = run_async(browser, ZOOM)
         figures["zoom_ms"] = [round(median, 1), round(late, 1)]
-        figures["spike_drawn"] = browser.run(IS_SPIKE_DRAWN, count // 2)
+        figures["spike_drawn"] = browser.run(SPIKE_PIXELS, count // 2)
     return figures
 
 

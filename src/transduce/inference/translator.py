@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, pairwise
-from os import PathLike
 from typing import TYPE_CHECKING, Any, final, overload
 
 from transduce.errors import InputError
@@ -218,7 +217,7 @@ class Translator:
         found: Attention = module.attend(self, text, target)
         return found
 
-    def explain(self, *texts: str, **settings: int | str | PathLike[str]) -> "Explainer":
+    def explain(self, *texts: str, **settings: int | str) -> "Explainer":
         """Return a page in which this model runs, every step visible: see `transduce.explain`."""
         module = importlib.import_module("transduce.view.explainer.explain")
         found: Explainer = module.explain(self, *texts, **settings)
