@@ -32,7 +32,7 @@ def check_first_calls(value: Any = None, *, typechecker: Any) -> Any:
             return property(*(one and check(one) for one in (value.fget, value.fset, value.fdel)))
         case type():
             if dataclasses.is_dataclass(value) and not hasattr(value.__init__, "is_checked"):
-                value.__init__ = check(value.__init__)  # type: ignore[misc]
+                value.__init__ = check(value.__init__)  # type: ignore[method-assign]
             return value
     return build_checked(value, typechecker) if inspect.isfunction(value) else value
 
