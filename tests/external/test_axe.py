@@ -54,6 +54,8 @@ def axe(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser():
     with open_browser() as opened:
+        opened.command("timeouts", {"script": 300_000})  # axe takes its time on a busy machine
+        opened.connection.sock.settimeout(310)
         yield opened
 
 
