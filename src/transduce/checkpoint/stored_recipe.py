@@ -42,7 +42,7 @@ def parse_stored_recipe(values: object, file: Path) -> Recipe:
 
 
 def require_written_types(values: Mapping[str, Any], recipe: Recipe, file: Path) -> None:
-    """Raise FolderError for a number stored as text, which only users may write (`--set`)."""
+    """Raise FolderError if a stored recipe has a number as text, such as "0.1" in place of 0.1."""
     for group, table in recipe.as_json().items():
         for name, value in table.items() if isinstance(table, Mapping) else ():
             given = values.get(group, {}).get(name, value)

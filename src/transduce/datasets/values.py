@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 Pair = tuple[bytes, bytes]  # a source line and a target line, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
-WHOLE = "all"  # the only split of a corpus without splits, used for training and as a test set
+WHOLE = "all"  # a corpus that is not split: for training, and as a test set
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -79,7 +79,7 @@ class TextPair:
 @final
 @dataclass(frozen=True)
 class Part:
-    """One origin of a split's pairs, such as Europarl: its copies on servers, best first."""
+    """A collection that is part of a split, such as Europarl, and where to get it, best first."""
 
     name: str
     text_pairs: tuple[TextPair, ...]
@@ -93,7 +93,7 @@ class Split:
 
     name: str
     parts: tuple[Part, ...]
-    lines: int = 0  # expected number of lines; 0: the sum of the parts' expected numbers
+    lines: int = 0  # expected number of lines; 0 stands for the sum of the parts' numbers
     pair_filter: PairFilter = keep_all
     sha256: tuple[str, str] = ("", "")  # expected sha256 of the source and the target file
 
@@ -114,7 +114,7 @@ class Corpus:
     about: str
     licence: str
     splits: tuple[Split, ...]
-    other_splits: tuple[tuple[str, str], ...] = ()  # (split, name of the corpus that holds it)
+    other_splits: tuple[tuple[str, str], ...] = ()  # (split, the other corpus that has it)
 
     @property
     def downloads(self) -> tuple[Download, ...]:

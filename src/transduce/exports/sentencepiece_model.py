@@ -33,7 +33,7 @@ def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
 
 
 def compile_rules() -> list[tuple[int, bytes]]:
-    """Train a tiny SentencePiece model with our text rules; return its fields by number.
+    """Train a tiny SentencePiece model to get our text rules compiled; return its protobuf fields.
 
     SentencePiece reads and writes files: a SaveError names the folder of temporary files.
     """

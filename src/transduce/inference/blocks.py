@@ -1,4 +1,4 @@
-"""Blocks of lines in worker processes, in order, and the warnings about their lines."""
+"""Translate blocks of lines in worker processes, in order, and pass on warnings about lines."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
@@ -40,7 +40,7 @@ def run_pairs_in_workers(
 def report_warnings(
     results: Generator[BlockResult, None, None], on_warning: OnWarning
 ) -> Generator[list[Output], None, None]:
-    """Yield each line's outputs; before those of a block, call `on_warning` with its warnings.
+    """Yield every line's outputs; call `on_warning` with a block's warnings before its first line.
 
     Closing this generator closes `results`, which ends the worker processes.
     """

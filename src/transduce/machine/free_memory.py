@@ -17,7 +17,7 @@ GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, t
 
 def free_memory_bytes() -> float:
     """Return the bytes this process may still use within all limits; infinity if none is known."""
-    return min(available_bytes(), free_address_bytes(), *free_group_bytes(), math.inf)
+    return min(available_bytes(), free_address_bytes(), *list_group_bytes(), math.inf)
 
 
 def free_address_bytes() -> float:
@@ -37,7 +37,7 @@ def available_bytes() -> float:
     return 1_024.0 * int(found[0]) if found else math.inf
 
 
-def free_group_bytes() -> Iterator[float]:
+def list_group_bytes() -> Iterator[float]:
     """Yield the free bytes of each control group of this process; file cache counts as free."""
     for names in GROUPS:
         for limit, usage, statistics in zip(*map(read_limits, names), strict=False):

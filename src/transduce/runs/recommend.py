@@ -148,7 +148,7 @@ def build_recipe(
 
 
 def read_languages(train: Pairs) -> tuple[str, str]:
-    """Return the languages that both file names end in, as a.en.gz and a.de; else UNNAMED."""
+    """Return ("en", "de") for files named a.en.gz and a.de, or UNNAMED if names lack languages."""
     if not isinstance(train, FilePair):
         return UNNAMED
     source, target = (read_language(file) for file in (train.source, train.target))

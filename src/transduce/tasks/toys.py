@@ -21,7 +21,7 @@ class Toy(TextToText):
 
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
     has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # outputs need the whole line
+    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # never split
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the percentage of outputs that equal their reference."""

@@ -19,7 +19,7 @@ Nodes = Int64[np.ndarray, " N"]  # the indices in the array at which nodes find 
 
 
 def require_charsmap(text: str) -> None:
-    """Raise ValueError unless a charsmap in base64 has a trie that no text leads out of."""
+    """Raise ValueError if a charsmap in base64 would let a text read beyond the end of its trie."""
     units, replacements = split_charsmap(text)
     boundaries = find_boundaries(replacements)
     seen = np.zeros(len(units), dtype=bool)

@@ -71,7 +71,7 @@ def pack_weights(model: Transformer, packing: Packing) -> None:
 
 
 def is_packed(weight: Tensor, packing: Packing) -> bool:
-    """Return whether `packing` packs a weight matrix of this size."""
+    """Return whether `packing` stores a weight matrix of this size in oneDNN's blocks."""
     outputs, inputs = weight.shape
     large = packing == Packing.LARGE and weight.numel() >= LARGE_MATRIX and outputs > inputs
     return large or packing == Packing.ALL

@@ -47,7 +47,7 @@ class HeadTendency:
 def compute_tendencies(view: AttentionView) -> Mapping[str, tuple[tuple[HeadTendency, ...], ...]]:
     """Return what every head tends to attend to, such as the next word: [kind][layer][head].
 
-    Marks as queries, such as END, do not count, unless a sequence has nothing else.
+    What END and other marks attend to does not count, unless a sequence has nothing else.
     """
     return MappingProxyType(
         {
@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a head's tendency: "broad" if `is_broad`, else by its largest share, or "mixed"."""
+    """Return a head's tendency: "broad" if `is_broad`, else the strongest, or "mixed"."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
@@ -97,7 +97,7 @@ def label_head(
 
 
 def compute_entropy(weights: Float32[np.ndarray, "H Q K"]) -> Float[np.ndarray, "H Q"]:
-    """Return the entropy of each query's weights in bits: 0 for one key, log2 K for all equally."""
+    """Return the entropy of each query's weights in bits: log2 K if all K weights are equal."""
     logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
     return -(weights * logarithms).sum(axis=-1)
 
@@ -134,7 +134,7 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
 def choose_first(
     tests: Mapping[str, Bool[np.ndarray, "Q K"]], default: str
 ) -> Int[np.ndarray, "Q K"]:
-    """Return the index of the first tendency whose test holds for each pair, else the default's."""
+    """Return each pair's first tendency with a true test, or `default`, as TENDENCIES' index."""
     numbers = [TENDENCIES.index(name) for name in tests]
     return np.select(list(tests.values()), numbers, default=TENDENCIES.index(default))
 
