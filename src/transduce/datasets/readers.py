@@ -30,7 +30,7 @@ def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield an IWSLT training file's lines without tags, and its titles' and descriptions' texts."""
+    """Yield an IWSLT training file's untagged lines, and the texts of titles and descriptions."""
     for line in lines:
         found = TITLE_OR_DESCRIPTION.search(line)
         if found or not line.lstrip().startswith(b"<"):

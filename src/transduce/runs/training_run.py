@@ -146,7 +146,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Context manager: send the recipe and the corpus' hash to all ranks; yield the process group."""
+    """Context manager: send the recipe and the corpus' hash to all ranks; yield their group."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return

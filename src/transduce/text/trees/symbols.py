@@ -73,7 +73,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
-    """Return whether a symbol such as XX3 is not the one for the word at `index` ("numbered" only)."""
+    """Return whether a symbol such as XX3 is not the one for word `index` (form "numbered")."""
     numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
     return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
 
