@@ -71,7 +71,8 @@ def require_inert(browser, elements):
     """Nothing ran, nothing was asked for or complained of, and no word has become an element."""
     assert browser.run("return window.stolen || 0") == 0
     assert browser.requests() == []
-    assert browser.console() == []
+    said = browser.console()  # Chromium takes at most 200 changes of the address in 30 seconds
+    assert [line for line in said if "Throttling navigation" not in line] == []
     assert browser.run(ELEMENTS) == elements
 
 
