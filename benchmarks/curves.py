@@ -63,7 +63,10 @@ def main(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = write_long_log(Path(folder, "run"), count)
         for full in (False, True):
-            print(json.dumps(measure_page(run, count, Path(folder, "page.html"), full)), flush=True)
+            print(
+                json.dumps(measure_page(run, count, Path(folder, "page.html"), full=full)),
+                flush=True,
+            )
         print(json.dumps(measure_live(run, count)), flush=True)
 
 
@@ -76,7 +79,7 @@ def write_long_log(run: Path, count: int) -> Path:
     return write_log(run, events)
 
 
-def measure_page(run: Path, count: int, file: Path, full: bool) -> dict[str, Any]:  # noqa: FBT001
+def measure_page(run: Path, count: int, file: Path, *, full: bool) -> dict[str, Any]:
     """Return the figures of a page that is written to a file."""
     wall, processor = time.perf_counter(), time.process_time()
     transduce.curves(run, output=file, full=full)

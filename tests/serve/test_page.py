@@ -9,7 +9,6 @@ from tests.inference.random_models import random_translator
 from tests.serve.models import load_back, load_random, load_third
 from tests.serve.running import running_server
 from tests.serve.test_detection import FRENCH, GERMAN
-from tests.view.browser import open_browser
 
 pytestmark = pytest.mark.slow
 EDIT = """
@@ -30,29 +29,6 @@ edit(edits);
 LINE, OTHER = "the dog sees a cat.", "the old red house"
 OUTPUT = "document.getElementById('output').textContent"
 SETTLED = "!document.getElementById('output').classList.contains('late')"
-
-
-@pytest.fixture(scope="module")
-def client():
-    with running_server(load_random, load_back) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with open_browser() as opened:
-        yield opened
-
-
-@pytest.fixture
-def page(client, browser):
-    """The page, freshly loaded; at the end nothing was complained of, and nobody else was asked."""
-    address = f"http://127.0.0.1:{client.port}/"
-    browser.open(address)
-    yield browser
-    assert browser.console() == []
-    asked = [one for one in browser.requests() if not one.startswith("blob:")]
-    assert {one for one in asked if not one.startswith(address)} <= {"data:,"}
 
 
 def write(browser, text):

@@ -5,34 +5,13 @@ from time import sleep
 
 import pytest
 from tests.inference.random_models import random_translator
-from tests.serve.models import load_back, load_random
+from tests.serve.models import load_back
 from tests.serve.running import running_server
 from tests.serve.test_page import LINE, OTHER, await_window, choose, wait_for, write
-from tests.view.browser import open_browser
 
 pytestmark = pytest.mark.slow
 ARABIC = "هذا الكتاب"
 PAST = "[...document.querySelectorAll('#past-list button')].map(x => x.textContent)"
-
-
-@pytest.fixture(scope="module")
-def client():
-    with running_server(load_random, load_back) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with open_browser() as opened:
-        yield opened
-
-
-@pytest.fixture
-def page(client, browser):
-    """The page, freshly loaded; at the end nothing was complained of."""
-    browser.open(f"http://127.0.0.1:{client.port}/")
-    yield browser
-    assert browser.console() == []
 
 
 def prefer_language(browser, code):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 
 BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # the most labels unknown to the model that a message lists
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How translations are scored; None: as the model's task and recipe say, without a baseline."""
+
+    metrics: Sequence[str] | None
+    language: str | None
+    baseline: str | None  # the training text whose most frequent labels are scored too
 
 
 @click.command("evaluate")
@@ -104,7 +113,7 @@ def command(
     )
     warn_if_unfinished(folders)
     files = (source, reference)
-    scoring, live = (metrics or None, language, baseline), options.is_live(option_values)
+    scoring, live = Scoring(metrics or None, language, baseline), options.is_live(option_values)
     found, about = translate_and_score(choice, files, scoring, output, processes, live=live)
     for line in [encode_evaluation(found, about)] if as_json else format_evaluation(found):
         display.print_result(line)
@@ -116,7 +125,7 @@ def command(
 def translate_and_score(
     choice: TranslatorChoice,
     files: tuple[Path, Path | None],
-    scoring: tuple[Sequence[str] | None, str | None, str | None],
+    scoring: Scoring,
     output: Path | None,
     processes: Processes,
     *,
@@ -124,8 +133,7 @@ def translate_and_score(
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
-    `files` are the source and the reference file; `scoring` is the metrics, the language,
-    and the training text of a baseline.
+    `files` are the source and the reference file.
     """
     from transduce.durable import atomic_file, resolve_output
     from transduce.inference.evaluate import (
@@ -156,7 +164,9 @@ def translate_and_score(
             workers=workers,
             reload=partial(load_in_worker, choice),
         )
-        text = build_evaluation_text(translator, lines, *scoring)
+        text = build_evaluation_text(
+            translator, lines, scoring.metrics, scoring.language, scoring.baseline
+        )
         outputs = list(show_line_count(translate_sources(translator, text), live=live))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:

@@ -174,7 +174,6 @@ def _format_usage(context: click.Context) -> str:
 
 def _format_option(option: click.Option, context: click.Context) -> str:
     """Return an option's shortest name and its value's name or choices, such as -o OUTPUT."""
-    name, value = min(option.opts, key=len), (option.name or "").upper()
-    return (
-        f"{name} {option.make_metavar(context) if isinstance(option.type, click.Choice) else value}"
-    )
+    is_choice = isinstance(option.type, click.Choice)
+    value = option.make_metavar(context) if is_choice else (option.name or "").upper()
+    return f"{min(option.opts, key=len)} {value}"
