@@ -49,7 +49,7 @@ def is_small(run: Path, step: int) -> bool:
 
 
 def move_to_milestones(run: Path, step: int) -> bool:
-    """Move a snapshot to the milestones; return whether that was possible."""
+    """Move a run's snapshot to its folder `milestones/`; return whether that was possible."""
     try:
         with raise_save_errors(run):
             ensure_folder(run / MILESTONES)

@@ -236,7 +236,7 @@ def print_failure(row: str, fault: TransduceError) -> None:
 def prepare_corpus(
     row_options: RowOptions, folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
-    """Prepare the corpus of a table and print its pair counts, or open a prepared corpus."""
+    """Return the prepared corpus in a folder; if it is not there yet, prepare it and say so."""
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.prepared_corpus import prepare_corpus
 

@@ -170,7 +170,7 @@ def translate(model: TaskModel, sources: list[list[int]], beam: int) -> list[Hyp
 
 
 def find_why_unproved(proof: Proof) -> str:
-    """Return why a comparison proves nothing: no greedy output could be compared; else ""."""
+    """Return why no greedy output could be compared, or an empty string if one was."""
     greedy = proof.comparisons[0]
     if greedy.lines:
         return ""

@@ -61,7 +61,7 @@ def pack_argos(folder: Path, name: str, stream: ByteStream) -> None:
 
 
 def find_unsupported(model: TaskModel) -> str:
-    """Return why Argos cannot find a model, split text as it does, or end its outputs; else ""."""
+    """Return why Argos cannot use a model, or an empty string."""
     source, target = model.task.source, model.task.target
     data = model.recipe.data
     if {data.source_language, data.target_language} & set(UNNAMED):

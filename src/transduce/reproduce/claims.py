@@ -73,9 +73,9 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the least difference of two rows that is significant at 5 %, from row base's seeds.
+    """Return the least difference between two rows of a table that is significant at 5 %.
 
-    Return None if the row base was not trained from several seeds.
+    The spread is that of the row "base" between its seeds; None if it has only one seed.
     """
     base = table.rows.get("base")
     spread = select_measure(measure, base).spread if base else None

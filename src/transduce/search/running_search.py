@@ -83,7 +83,7 @@ class RunningSearch(Generic[State]):
 
     @torch.inference_mode()
     def step(self) -> list[Result]:
-        """Decode one symbol, of waiting sources or of running ones; return the finished results."""
+        """Decode one symbol of running sources, or admit waiting ones; return finished results."""
         if self.should_admit():
             return self.admit()
         if self.active is None:

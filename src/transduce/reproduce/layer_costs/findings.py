@@ -46,7 +46,7 @@ def describe_paths(table: LayerTable) -> str:
 
 
 def describe_operation_powers(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence for each layer whose operations grow by other powers than the paper's."""
+    """Yield a sentence for each layer whose powers of n and d differ from those in Table 1."""
     for row in table.rows:
         in_n, in_d = (
             row.fit_power_of_n(lambda p: p.operations),

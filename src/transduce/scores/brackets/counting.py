@@ -144,9 +144,10 @@ def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> 
 
 @final
 class RangeMaximum:
-    """The maximum of any range of a list in constant time: of all ranges of 1, 2, 4, … numbers."""
+    """A table that gives the maximum of any range of a list in constant time."""
 
     def __init__(self, values: list[int]) -> None:
+        # levels[k][i] is the maximum of the 2^k numbers from i on
         self.levels, width = [values], 1
         while 2 * width <= len(values):
             last = self.levels[-1]

@@ -63,13 +63,13 @@ def record_modules(model: Transformer, found: Rows) -> Iterator[None]:
 
 
 def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) of embeddings and positions; a shared embedding is called twice."""
+    """Yield (module, hook) for each embedding and positions module; hooks write to `found`."""
     sides = iter(("source", "target"))
 
     def record_embedding(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
         found[f"{next(sides)}.embedding"] = rows
 
-    for embedding in dict.fromkeys((model.source, model.target)):
+    for embedding in dict.fromkeys((model.source, model.target)):  # a shared one is called twice
         yield embedding, record_embedding
     for side, positions in (("source", model.source_positions), ("target", model.target_positions)):
 

@@ -35,7 +35,7 @@ class KindSums:
     def add(
         self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
     ) -> None:
-        """Add the heads of one kind in one sentence pair, weighted by its number of queries."""
+        """Add to the sums what every head of a kind of attention does in one sentence pair."""
         weights = view.weights[kind]
         count = weights.shape[2]
         values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
