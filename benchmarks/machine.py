@@ -7,17 +7,22 @@ import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks import peers
 from transduce.machine.environment import cpu_model_name
+from transduce.machine.processor import Processor, read_processor
 
+# the widest first, by their names in Linux
+INSTRUCTIONS = MappingProxyType({"amx_tile": "AMX", "avx512f": "AVX512", "avx2": "AVX2"})
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
 
 
 def machine() -> dict[str, str]:
-    """Return processor, cores, system and versions."""
+    """Return processor, instructions, cores, system and versions."""
     return {
         "processor": cpu_model_name(),
+        "instructions": name_instructions(read_processor()),
         "cores": str(os.cpu_count()),
         "system": " ".join([platform.system(), platform.release().split("-")[0]]),
         "python": platform.python_version(),
@@ -28,9 +33,15 @@ def machine() -> dict[str, str]:
 
 
 def slug() -> str:
-    """Return the machine's name as part of a file name."""
+    """Return the kind of machine as part of a file name, such as intel-xeon-processor-amx-2."""
     words = re.sub(r"\(\w+\)|[^a-z0-9]+", " ", cpu_model_name().lower()).split()
-    return "-".join([*words, str(os.cpu_count())])
+    return "-".join([*words, name_instructions(read_processor()).lower(), str(os.cpu_count())])
+
+
+def name_instructions(processor: Processor) -> str:
+    """Return the widest of the instruction sets that decide how fast matrices are multiplied."""
+    known = (name for feature, name in INSTRUCTIONS.items() if feature in processor.features)
+    return next(known, "other")
 
 
 def find_version(package: str) -> str:

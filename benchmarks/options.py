@@ -25,6 +25,6 @@ class Options:
 
 
 def leave_out_slow(precisions: Sequence[str]) -> list[str]:
-    """Return the precisions without bfloat16, if this processor only emulates its products."""
+    """Return the precisions without bfloat16, if this processor is slower in it than in float32."""
     fast = has_fast_bfloat16(torch.device("cpu"))
     return [name for name in precisions if fast or name != "bfloat16"]

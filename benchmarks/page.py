@@ -16,6 +16,11 @@ ABOUT = [
 ]
 
 
+def name_kind(machine: Mapping[str, str]) -> str:
+    """Return a processor's name with the widest of its instruction sets."""
+    return f"{machine['processor']} with {machine['instructions']}"
+
+
 class Part(NamedTuple):
     """A section of the page."""
 
@@ -25,7 +30,7 @@ class Part(NamedTuple):
 
 def page(found: dict[str, Any], parts: Mapping[str, Part]) -> str:
     """Make the page of all that was measured on one machine."""
-    title = f"# Speed of {found['machine']['processor']}, {found['machine']['cores']} cores"
+    title = f"# Speed of {name_kind(found['machine'])}, {found['machine']['cores']} cores"
     lines = [
         title,
         "",

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks import search, training
 from benchmarks.figures import ratios, spread, table
 from benchmarks.on_gpu import page as gpu
+from benchmarks.page import name_kind
 from benchmarks.turns import Turn
 
 ABOUT = [
@@ -25,7 +26,7 @@ def page(machines: Mapping[Path, Mapping[str, Any]], on_gpu: Mapping[str, Any] |
     """The page that compares machines; each column's heading links to the page of its figures."""
     columns = [dict(list_rows(found["parts"])) for found in machines.values()]
     labels = sorted({label for column in columns for label in column})
-    heads = [f"[{found['machine']['processor']}]({at})" for at, found in machines.items()]
+    heads = [f"[{name_kind(found['machine'])}]({at})" for at, found in machines.items()]
     body = [[label, *(column.get(label, NOT_MEASURED) for column in columns)] for label in labels]
     return "\n".join([*ABOUT, *table(["", *heads], body), *gpu.section(on_gpu)])
 

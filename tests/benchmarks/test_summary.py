@@ -13,7 +13,7 @@ def turns(**rates):
 
 
 def machine(name, **parts):
-    return {"machine": {"processor": name}, "parts": parts}
+    return {"machine": {"processor": name, "instructions": "AVX2"}, "parts": parts}
 
 
 SEARCH = turns(
@@ -48,5 +48,5 @@ def test_a_comparison_that_one_machine_lacks_is_said_to_be_not_measured():
         Path("speed/b.md"): machine("B"),
     }
     page = summary.page(machines, None)
-    assert "|  | [A](speed/a.md) | [B](speed/b.md) |" in page
+    assert "|  | [A with AVX2](speed/a.md) | [B with AVX2](speed/b.md) |" in page
     assert "| 2.00 (1.50..3.00) | not measured |" in page

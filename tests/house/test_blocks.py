@@ -168,7 +168,8 @@ def shortened(command: str) -> str:
 
 def masked(line: str) -> str:
     """Return a line without figures, the settings that were shortened, and blanks that align."""
-    line = re.sub(r" with (data|training|architecture)\.[^:]*(?=:)", "", line)
+    changed = r"(data|training|architecture)\.[^:]*|\d+ changed settings"
+    line = re.sub(rf" with ({changed})(?=:)", "", line)
     line = re.sub(r"-?\d[\d,.:]*(e[-+]\d+)?|\bnan\b|(?<=\s)-(?=\s|$)", "#", line)
     return re.sub(r"(, #)+|\s+", " ", line).strip()
 

@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transduce.errors import InputError
 from transduce.machine import device
 from transduce.machine.device import select_device
+from transduce.machine.processor import Processor
 from transduce.search import counter_rng as noise
 from transduce.settings import Search
 from transduce.training import loss, step, validation_loss
@@ -85,12 +86,26 @@ def test_noise_is_the_same_to_the_digits_that_there_are(monkeypatch):
     torch.testing.assert_close(noise.gumbel_noise(keys), exact.float())
 
 
+AMD = Processor("AuthenticAMD", frozenset({"avx512f", "avx512_bf16"}))
+AMX = Processor("GenuineIntel", frozenset({"avx512f", "avx512_bf16", "amx_tile", "amx_bf16"}))
+NO_AMX = Processor("GenuineIntel", frozenset({"avx512f", "avx512_bf16"}))
+
+
 @pytest.mark.parametrize(
-    ("where", "supports", "fast"),
-    [("cpu", lambda: False, False), ("cpu", lambda: True, True), ("cuda", lambda: False, True)],
+    ("where", "processor", "supports", "fast"),
+    [
+        ("cpu", AMD, False, False),
+        ("cpu", AMD, True, True),
+        ("cpu", AMX, True, True),
+        ("cpu", NO_AMX, True, False),
+        ("cpu", Processor(), True, True),
+        ("cuda", NO_AMX, False, True),
+    ],
 )
-def test_the_operator_of_torch_says_whether_a_processor_has_bfloat16(
-    monkeypatch, where, supports, fast
+def test_bfloat16_is_fast_where_torch_and_the_processor_have_fast_instructions(
+    monkeypatch, where, processor, supports, fast
 ):
-    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", supports, raising=False)
+    operator = "_is_mkldnn_bf16_supported"
+    monkeypatch.setattr(torch.ops.mkldnn, operator, lambda: supports, raising=False)
+    monkeypatch.setattr(device, "read_processor", lambda: processor)
     assert device.has_fast_bfloat16(torch.device(where)) is fast

@@ -35,9 +35,9 @@ from transduce.training.loop import is_finished
 from transduce.training.progress import Progress, ValidationResult
 from transduce.training.update import Update
 
-EMULATED_BFLOAT16 = (
-    "this processor has no instructions for bfloat16 and emulates it, many times slower than "
-    "float32; begin a run with --set training.precision=float32"
+SLOW_BFLOAT16 = (
+    "this processor has no fast instructions for bfloat16, and is slower in it than in float32; "
+    "begin a run with --set training.precision=float32"
 )
 
 
@@ -111,7 +111,7 @@ def run_training(
     ):
         report_processes(recipe, group.world_size, observer)
         if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
-            observer.on_warning(EMULATED_BFLOAT16)
+            observer.on_warning(SLOW_BFLOAT16)
         if was_begun and not has_checkpoints(folder):
             observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
         callbacks = TrainingCallbacks(  # the training loop sends warnings only
