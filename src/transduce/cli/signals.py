@@ -21,21 +21,30 @@ ENDS: Mapping[int, type[KeyboardInterrupt]] = {
     signal.SIGHUP: TerminalClosed,
     signal.SIGXCPU: ProcessorTimeSpent,
 }
+Handler = Callable[[int, FrameType | None], object]
 CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finished"
 
 
 def import_with_signals_deferred(name: str) -> None:
     """Import a module, and delay the signals that end a command until the import is complete."""
     received: list[int] = []
-    numbers = ending_signals()
-    before = {one: signal.signal(one, lambda number, _: received.append(number)) for one in numbers}
-    try:
+    with install_handlers(
+        dict.fromkeys(ending_signals(), lambda number, _: received.append(number))
+    ):
         importlib.import_module(name)
+    if received:
+        signal.raise_signal(received[0])
+
+
+@contextmanager
+def install_handlers(handlers: Mapping[int, Handler]) -> Iterator[None]:
+    """In a with block, handle each signal by its function; restore the handlers at the end."""
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if received:
-        signal.raise_signal(received[0])
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
@@ -62,30 +71,32 @@ def ignore_checkpoint_signal() -> None:
 
 @contextmanager
 def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """In a with block, pass SIGUSR1 and the first ending signal to `handle`; raise at the second.
-
-    The system repeats SIGXCPU every second: only its first one counts.
-    """
+    """In a with block, pass SIGUSR1 and the first ending signal to `handle`; the second raises."""
     received: list[int] = []
 
     def receive(number: int, _: FrameType | None) -> None:
         if number != signal.SIGUSR1:
-            if number == signal.SIGHUP:
-                detach_from_terminal()
-            if received and (number, received[0]) == (signal.SIGXCPU, signal.SIGXCPU):
+            if not count_ending_signal(number, received):
                 return
-            if received:
+            if len(received) > 1:
                 raise ENDS[number]
-            received.append(number)
         handle(number)
 
-    numbers = (*ending_signals(), signal.SIGUSR1)
-    before = {number: signal.signal(number, receive) for number in numbers}
-    try:
+    with install_handlers(dict.fromkeys((*ending_signals(), signal.SIGUSR1), receive)):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+
+def count_ending_signal(number: int, received: list[int]) -> bool:
+    """Append an ending signal to `received`, and return True, unless it only repeats SIGXCPU.
+
+    The system repeats SIGXCPU every second. After SIGHUP the terminal is no longer written to.
+    """
+    if number == signal.SIGHUP:
+        detach_from_terminal()
+    if (number, *received[:1]) == (signal.SIGXCPU, signal.SIGXCPU):
+        return False
+    received.append(number)
+    return True
 
 
 @contextmanager
@@ -109,32 +120,23 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
 def ending_signals_as_interrupts() -> Iterator[None]:
     """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, on which `transduce.train` saves its run.
 
-    Ctrl-C works even if the shell ignores it. When the interrupt ends the with block, the error of
-    the first signal is raised instead. The system repeats SIGXCPU: only its first one counts.
+    Ctrl-C works even if the shell ignores it. When one of the three signals ends the with block,
+    its own error is raised in place of KeyboardInterrupt, or that of the first one of several.
     """
     received: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGHUP:
-            detach_from_terminal()
-        if (number, *received[:1]) != (signal.SIGXCPU, signal.SIGXCPU):
-            received.append(number)
+        if count_ending_signal(number, received):
             handle = signal.getsignal(signal.SIGINT)  # in a training it requests a stop
             assert callable(handle)
             handle(number, frame)
 
-    before = {
-        number: signal.signal(
-            number, signal.default_int_handler if number == signal.SIGINT else interrupt
-        )
-        for number in ending_signals()
-    }
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        if not received:
-            raise
-        raise ENDS[received[0]] from error
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    handlers: dict[int, Handler] = dict.fromkeys(ending_signals(), interrupt)
+    handlers[signal.SIGINT] = signal.default_int_handler
+    with install_handlers(handlers):
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            if not received:
+                raise
+            raise ENDS[received[0]] from error
