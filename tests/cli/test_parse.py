@@ -186,6 +186,15 @@ def test_a_model_that_translates_is_no_parser(call, model):
     )
 
 
+def test_a_baseline_of_labels_is_for_taggers(call, parser, bank):
+    ended = call("evaluate", parser, bank / "test.trees", "--baseline", bank / "train.pos")
+    assert ended.code == 2
+    assert ended.stderr == (
+        "error: a baseline of most frequent labels needs a model that tags, and this one's task is "
+        "parsing\nhint: `transduce parse` uses this model\n"
+    )
+
+
 def test_an_evaluation_counts_gold_labels_that_training_lacked(call, parser, bank, tmp_path):
     trees = (bank / "test.trees").read_text().replace("(PRP ", "(XYZ ").replace("NP-SBJ", "NEW", 1)
     (tmp_path / "gold").write_text(trees)

@@ -134,10 +134,28 @@ def test_an_evaluation_has_the_most_frequent_label_of_each_token_beside_it(
     assert call(*command).stdout.splitlines()[1].startswith(line)
 
 
-def test_a_baseline_of_labels_is_for_taggers_and_of_tagged_text(call, tagger, bank):
-    ended = call("evaluate", tagger, bank / "test.pos", "--baseline", bank / "nowhere")
+def test_a_fetched_treebank_is_the_baseline_by_its_training_split(call, tagger, bank, monkeypatch):
+    splits = []
+
+    def find(_name, split, _cache):
+        splits.append(split)
+        return bank / f"{split}.pos"
+
+    monkeypatch.setattr("transduce.inference.test_set.find_treebank_file", find)
+    for name in ("gum-pos", "gum-pos:dev"):
+        ended = call("evaluate", tagger, bank / "test.pos", "--baseline", name)
+        assert "most frequent label of each token: accuracy " in ended.stdout
+    assert splits == ["train", "dev"]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "fact"),
+    [("nowhere", "nowhere is neither a file nor a treebank"), ("", ".: cannot be read")],
+)
+def test_a_baseline_is_of_tagged_text(call, tagger, bank, baseline, fact):
+    ended = call("evaluate", tagger, bank / "test.pos", "--baseline", baseline)
     assert ended.code == 2
-    assert "nowhere is neither a file nor a treebank" in ended.stderr
+    assert ended.stderr.startswith(f"error: {fact}")
 
 
 def test_a_label_too_few_is_refused_with_its_line(call, tagger, bank, tmp_path):

@@ -98,7 +98,7 @@ def build_evaluation_text(
         )
     if language is None:
         language = translator.recipe.data.target_language
-    majority = label_by_majority(baseline, lines[0], translator.recipe.data) if baseline else ()
+    majority = () if baseline is None else label_by_majority(baseline, lines[0], translator)
     return EvaluationText(*lines, metrics, language, majority)
 
 

@@ -5,27 +5,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from transduce.inference.test_set import find_task_files, read_both_sides
-from transduce.settings import Data
-from transduce.settings.fields import require
-from transduce.tasks import TAGGING, find_task_kind
+from transduce.inference.translator import Translator
+from transduce.tasks import Tagging, require_task
+from transduce.tasks.tagging import read_tagged_pairs
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import most_frequent
 
 
-def label_by_majority(train: Path | str, sentences: Sequence[str], data: Data) -> list[str]:
+def label_by_majority(
+    train: Path | str, sentences: Sequence[str], translator: Translator
+) -> list[str]:
     """Return a line of labels for each sentence: the most frequent one of each token in `train`.
 
-    `train` is tagged text, as a file or as the name CORPUS:SPLIT of a fetched one. A token that it
-    lacks gets its most frequent label of all. Raises InputError if `data` is not that of a tagger.
+    `train` is tagged text, as a file or as the name CORPUS or CORPUS:SPLIT of a fetched one. A
+    token that it lacks gets its most frequent label of all. Raises InputError if `translator` is
+    not a tagger.
     """
-    kind = find_task_kind(data)
-    require(
-        kind is TAGGING,
-        f"a baseline by majority is for taggers, and this model's task is {data.task}",
-        "parsers stand beside theirs in `transduce reproduce table4 RECIPE --model MODEL`",
-    )
-    assert kind.read_test_file is not None
-    sides = read_both_sides(find_task_files(str(train), data), kind.read_test_file)
+    data = translator.recipe.data
+    require_task(translator.task, Tagging, data, "a baseline of most frequent labels")
+    sides = read_both_sides(find_task_files(str(train), data, "train"), read_tagged_pairs)
     return label_tokens(zip(*sides, strict=True), sentences)
 
 

@@ -44,16 +44,20 @@ def read_both_sides(
     return [source for source, _ in pairs], [reference for _, reference in pairs]
 
 
-def find_task_files(name: str, data: Data) -> Sequence[Path]:
-    """Return the test files at a path, or those of a fetched treebank CORPUS or CORPUS:SPLIT."""
+def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path]:
+    """Return the files of a split at a path, or those of a fetched treebank.
+
+    A treebank is named CORPUS, for the given split, or CORPUS:SPLIT.
+    """
     if Path(name).exists():
-        return find_task_kind(data).list_files(Path(name), "test")
-    corpus, _, split = name.partition(":")
+        return find_task_kind(data).list_files(Path(name), split)
+    corpus, _, named = name.partition(":")
     if not is_treebank(corpus):
-        raise InputError(f"{name} is neither a file nor a treebank", "name the file of a test set")
-    file = find_treebank_file(corpus, split or "test", cache_folder())
+        hint = "name a file, or a fetched treebank as CORPUS:SPLIT"
+        raise InputError(f"{name} is neither a file nor a treebank", hint)
+    file = find_treebank_file(corpus, named or split, cache_folder())
     if file is None:
-        raise InputError(f"{corpus} has no split {split or 'test'}", f"{corpus}:dev, for example")
+        raise InputError(f"{corpus} has no split {named or split}", f"{corpus}:dev, for example")
     return [file]
 
 
