@@ -98,6 +98,8 @@ def test_outer_brackets_without_a_label_are_said_to_count(call, files, tmp_path)
         "  EVALB counts outer brackets without a label, 1 gold and 0 of the output;"
         " it does not count (TOP ...). --clean removes the gold ones\n"
     )
+    swapped = call("score", "--brackets", files[0], raw)
+    assert "0 gold and 1 of the output; it does not count (TOP ...)\n" in swapped.stderr
 
 
 def test_where_evalb_gives_up_all_sentences_are_scored_and_it_is_said(call, tmp_path):

@@ -32,6 +32,11 @@ def test_an_unknown_option_is_answered_with_the_nearest(call):
             "export [OPTIONS] MODEL --to [ctranslate2|huggingface|argos|onnx] -o OUTPUT",
         ),
         (
+            "sweep tiny -o=c",
+            "missing option '--vary'",
+            "sweep [OPTIONS] RECIPE --vary SETTING=VALUES -o OUTPUT",
+        ),
+        (
             "translate a b c",
             "got unexpected extra argument (c)",
             "translate [OPTIONS] MODEL [INPUT] [-o OUTPUT]",

@@ -1,7 +1,6 @@
 """`transduce explain`: a page in which a small model runs, every step visible."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -28,14 +27,15 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
     help="A JSON file with the steps of a tour of your own, each with title, text and link.",
 )
 @options.quiet
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
     model: Path,
     texts: tuple[str, ...],
     output: Path | None,
     exact: bool,
+    max_weights: int,
+    tour: Path | None,
     quiet: bool,
-    **settings: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.
 
@@ -54,7 +54,7 @@ def command(
     from transduce.view.explainer.explain import explain
 
     numbers = "float32" if exact else "float16"
-    found = explain(model, *texts, numbers=numbers, **settings)
+    found = explain(model, *texts, max_weights=max_weights, numbers=numbers, tour=tour)
     found.write_page(output)
     if not quiet:
         display.print_message(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

@@ -174,6 +174,6 @@ def _format_usage(context: click.Context) -> str:
 
 def _format_option(option: click.Option, context: click.Context) -> str:
     """Return an option's shortest name and its value's name or choices, such as -o OUTPUT."""
-    is_choice = isinstance(option.type, click.Choice)
-    value = option.make_metavar(context) if is_choice else (option.name or "").upper()
+    has_form = option.metavar is not None or isinstance(option.type, click.Choice)
+    value = option.make_metavar(context) if has_form else (option.name or "").upper()
     return f"{min(option.opts, key=len)} {value}"

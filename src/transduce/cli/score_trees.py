@@ -87,9 +87,10 @@ def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
         )
     if any(report.unlabelled_roots):
         gold, output = report.unlabelled_roots
+        removal = ". --clean removes the gold ones" if gold else ""
         display.print_message(
             f"  EVALB counts outer brackets without a label, {gold:,} gold and {output:,} of the"
-            " output; it does not count (TOP ...). --clean removes the gold ones"
+            f" output; it does not count (TOP ...){removal}"
         )
     if not gold_tags and any("Length unmatch" in message for message in report.messages):
         display.print_message("  EVALB deletes punctuation by its tag: try --gold-tags")

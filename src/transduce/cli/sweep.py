@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     type=options.Change(),
     multiple=True,
     required=True,
+    metavar="SETTING=VALUES",
     help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
 )
 @click.option(
