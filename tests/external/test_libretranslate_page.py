@@ -38,19 +38,7 @@ def wait_for(browser, text):
 
 def write(browser, text):
     """Type a text in place of what is there."""
-    browser.run("const text = document.getElementById('textarea1'); text.focus(); text.select()")
-    browser.press(*text)
-
-
-def choose(browser, side, code):
-    """Choose a language as a user does."""
-    browser.run(
-        """const select = document.querySelectorAll("select.browser-default")[arguments[0]];
-        select.value = arguments[1];
-        select.dispatchEvent(new Event("change"));""",
-        side,
-        code,
-    )
+    browser.type_into("#textarea1", "Control+a", *text)
 
 
 def test_the_page_translates_detects_and_swaps(package):
@@ -71,8 +59,8 @@ def test_the_page_translates_detects_and_swaps(package):
         wait_for(browser, translator(LINES[1]))
         browser.click(".btn-switch-language")
         wait_for(browser, back(translator(LINES[1])))
-        choose(browser, 0, "auto")
-        choose(browser, 1, "en")
+        for number, code in enumerate(("auto", "en")):
+            browser.choose("select.browser-default", code, number)
         write(browser, GERMAN)
         wait_for(browser, back(GERMAN))
         detected = browser.run("return window._vueApp.detectedLangText")

@@ -1,4 +1,4 @@
-"""A server and its page in a browser, for the tests that ask for them."""
+"""A server of two models and its page in a browser, for the tests that ask for them."""
 
 import pytest
 from tests.serve.models import load_back, load_random

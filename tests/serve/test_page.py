@@ -33,8 +33,7 @@ SETTLED = "!document.getElementById('output').classList.contains('late')"
 
 def write(browser, text):
     """Type a text as a user does, key after key."""
-    browser.run("document.getElementById('text').focus()")
-    browser.press(*text)
+    browser.type_into("#text", *text)
 
 
 def wait_for(browser, text):
@@ -64,8 +63,8 @@ def test_the_language_is_detected_and_shown(browser):
     shown = "document.querySelector('#source option').textContent"
     with running_server(load_random, load_third, load_back) as client:
         browser.open(f"http://127.0.0.1:{client.port}/")
-        choose(browser, "source", "auto")
-        choose(browser, "target", "en")
+        browser.choose("#source", "auto")
+        browser.choose("#target", "en")
         write(browser, GERMAN)
         wait_for(browser, load_back()(GERMAN))
         assert browser.run(f"return {shown}").startswith("detected: German (")
@@ -76,21 +75,10 @@ def test_the_language_is_detected_and_shown(browser):
         write(browser, FRENCH)
         wait_for(browser, load_third()(FRENCH))
         assert browser.run("return document.getElementById('swap').disabled")
-        choose(browser, "source", "de")
+        browser.choose("#source", "de")
         wait_for(browser, load_back()(FRENCH))
         assert browser.run(f"return {shown}") == "detect language"
         assert browser.console() == []
-
-
-def choose(browser, name, value):
-    """Choose an option as a user does."""
-    browser.run(
-        """const select = document.getElementById(arguments[0]);
-        select.value = arguments[1];
-        select.dispatchEvent(new Event("change"));""",
-        name,
-        value,
-    )
 
 
 def test_words_that_are_linked_light_up_on_both_sides(page):
@@ -126,6 +114,8 @@ def test_languages_are_swapped_with_the_texts(page):
     page.click("#swap")
     wait_for(page, load_back()(found))
     assert page.run("return document.getElementById('text').value") == found
+    left = page.run("return document.getElementById('left').textContent")
+    assert left == f"{5_000 - len(found):,} characters left"
 
 
 def test_look_inside_opens_the_attention_page(page):

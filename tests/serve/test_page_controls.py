@@ -7,7 +7,7 @@ import pytest
 from tests.inference.random_models import random_translator
 from tests.serve.models import load_back
 from tests.serve.running import running_server
-from tests.serve.test_page import LINE, OTHER, await_window, choose, wait_for, write
+from tests.serve.test_page import LINE, OTHER, await_window, wait_for, write
 
 pytestmark = pytest.mark.slow
 ARABIC = "هذا الكتاب"
@@ -63,6 +63,7 @@ def test_texts_are_kept_only_if_it_is_wanted_and_only_until_the_page_is_left(pag
     page.click("#past-list li:nth-child(2) button")
     wait_for(page, translator(LINE))
     assert page.run("return document.getElementById('text').value") == LINE
+    assert page.run(f"return {PAST}") == [LINE, OTHER]
     stored = "[localStorage.length, sessionStorage.length, document.cookie]"
     assert page.run(f"return {stored}") == [0, 0, ""]
     page.click("#keep")
@@ -139,7 +140,7 @@ def test_two_tabs_have_a_text_each(page, client):
     write(page, LINE)
     page.command("window", {"handle": second})
     page.wait("document.getElementById('text')")
-    choose(page, "source", "de")
+    page.choose("#source", "de")
     write(page, OTHER)
     wait_for(page, load_back()(OTHER))
     page.call("DELETE", f"{page.session}/window")

@@ -2,16 +2,10 @@
 
 import pytest
 from tests.inference.random_models import random_translator
-from tests.serve.models import load_back, load_random
+from tests.serve.models import load_back
 from tests.serve.running import running_server
 
 LINES = ["the dog sees a cat.", "a woman", "who runs now and not today", "the old red house"]
-
-
-@pytest.fixture(scope="module")
-def client():
-    with running_server(load_random, load_back) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

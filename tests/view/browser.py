@@ -122,6 +122,20 @@ class Browser:
             up = [{"type": "keyUp", "value": code} for code in reversed(codes)]
             self.act([{"type": "key", "id": "keyboard", "actions": down + up}])
 
+    def type_into(self, selector: str, *keys: str) -> None:
+        """Focus an element and press keys in it."""
+        self.run("document.querySelector(arguments[0]).focus()", selector)
+        self.press(*keys)
+
+    def choose(self, selector: str, value: str, number: int = 0) -> None:
+        """Choose an option of a list, one of those that a selector finds, as a user does."""
+        script = """
+            const list = document.querySelectorAll(arguments[0])[arguments[2]];
+            list.value = arguments[1];
+            list.dispatchEvent(new Event("change"));
+        """
+        self.run(script, selector, value, number)
+
     def move(self, selector: str, x: int = 0, y: int = 0) -> None:
         """Move the mouse to a point, in pixels from the middle of an element."""
         self.act([self.mouse([self.to(selector, x, y)])])

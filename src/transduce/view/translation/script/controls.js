@@ -19,23 +19,32 @@ function showLanguages() {
   byId("swap").disabled = !SERVER.pairs.some(([from, to]) => from === target && to === source);
 }
 
+/** Chooses a pair of languages. */
+function choosePair(source, target) {
+  byId("source").value = source;
+  showTargets();
+  byId("target").value = target;
+  showTargets();
+}
+
+/** Puts a text in the place of what is typed, and translates it. */
+function replaceText(text) {
+  byId("text").value = text;
+  showLeft();
+  translate();
+}
+
 /** Swaps the languages, and takes the translation as the text. */
 function swap() {
   const { source, target } = pair(), text = joinLines();
-  byId("source").value = target;
-  showTargets();
-  byId("target").value = source;
-  showTargets();
-  byId("text").value = text;
-  translate();
+  choosePair(target, source);
+  replaceText(text);
 }
 
 /** Empties both boxes. */
 function clear() {
-  byId("text").value = "";
   byId("text").focus();
-  showLeft();
-  translate();
+  replaceText("");
 }
 
 /** Puts text and languages into the address; what follows # is sent to no server. */
@@ -48,15 +57,11 @@ function share() {
 function readHash() {
   const given = new URLSearchParams(location.hash.slice(1));
   const known = SERVER.pairs.some(([from, to]) => from === given.get("source") && to === given.get("target"));
-  if (known) {
-    byId("source").value = given.get("source");
-    showTargets();
-    byId("target").value = given.get("target");
-  }
+  if (known) choosePair(given.get("source"), given.get("target"));
   if (given.has("q")) byId("text").value = given.get("q").slice(0, SERVER.characters);
 }
 
-/** Writes both texts larger, in turns, and at last smaller. */
+/** Shows both texts in the next size of SIZES. */
 function changeSize() {
   const now = SIZES.indexOf(Number(byId("form").style.getPropertyValue("--size")) || SIZES[0]);
   byId("form").style.setProperty("--size", SIZES[(now + 1) % SIZES.length]);

@@ -15,7 +15,7 @@ on("output", "keydown", onOutputKey);
 on("output", "blur", unmark);
 on("source", "change", () => { showTargets(); translate(); });
 on("target", "change", () => { showTargets(); translate(); });
-on("keep", "change", keepHistory);
+on("keep", "change", changeKeeping);
 on("sure", "change", ({ target }) => byId("output").classList.toggle("sure", target.checked));
 for (const [id, act] of Object.entries({ swap, clear, share, copy, theme: toggleTheme, size: changeSize })) { on(id, "click", act); byId(id).hidden = false; }
 byId("send").hidden = true;
