@@ -227,6 +227,17 @@ def test_an_open_number_is_set_compared_linked_and_undone(opened):
     assert opened.run("return document.getElementById('edit').hidden")
 
 
+def test_a_masked_weight_cannot_be_set(opened):
+    masked, seen = (f"decoder.1.self.weights.1:{cell}" for cell in ("0:1", "1:0"))
+    for cell, is_hidden in ((masked, True), (seen, False)):
+        change(opened, panel="masked", cell=cell, edits=[f"{cell}=9", f"{cell}=7"])
+        assert opened.run("return document.getElementById('edit').hidden") == is_hidden
+        formula = opened.run("return document.getElementById('cell-formula').textContent")
+        assert (formula == "set by hand") != is_hidden
+        title = opened.run("return document.getElementById('cell-title').textContent")
+        assert title.endswith(": 0" if is_hidden else ": 7")
+
+
 def test_wrong_edits_of_a_link_are_left_out(opened):
     wrong = ["probabilities:0:0=1", "encoder.output:0:0=1", "x", "logits:0:0=1e9", "logits:-1:0=1"]
     change(opened, edits=[*wrong, "logits:0:5=1.5"])

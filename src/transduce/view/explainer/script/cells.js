@@ -88,10 +88,16 @@ function forwardCell(model, trace, name, what, i, j) {
   return { formula: inner ? "max(0, x W₁ + b₁)" : "h W₂ + b₂", ...found, value: inner ? Math.max(0, found.total) : found.total };
 }
 
+/** Returns whether number j of row i can be set by hand: its name can, and it is not masked. */
+function isEditable(trace, name, i, j) {
+  const scores = trace[name.replace(".weights.", ".scores.")]; // −∞ where weights are masked
+  return EDITABLE.test(name) && Number.isFinite(scores[i][j]);
+}
+
 /** Returns how number j of row i of a name comes about: {formula, terms or steps, value}. */
 function explainCell(model, trace, name, i, j, ids) {
-  const parts = name.split("."), edit = page.result.edits.get(name)?.find(([position, column]) => position === i && column === j);
-  if (edit && Number.isFinite(trace[name][i][j])) return { formula: "set by hand", steps: [], value: Math.fround(edit[2]) };
+  const parts = name.split("."), edit = page.result.edits.get(name)?.findLast(([position, column]) => position === i && column === j);
+  if (edit && isEditable(trace, name, i, j)) return { formula: "set by hand", steps: [], value: Math.fround(edit[2]) };
   if (["source", "target"].includes(parts[0])) return inputCell(model, trace, parts[0], parts[1], i, j, ids[parts[0]]);
   if (name === "logits") {
     const found = productTerms(trace["decoder.output"][i], model.output.data.subarray(j * model.sizes.d_model, (j + 1) * model.sizes.d_model));

@@ -33,7 +33,7 @@ async function searchNow(asked, names, texts, isWanted) {
   return { model, source, off, edits, search: found, settings, output: found.best?.ids ?? [END] };
 }
 
-/** Computes search and trace of the state, and the translation with all on beside it. */
+/** Computes search and trace of the state, and beside it the translation without switches and edits. */
 async function compute() {
   const turn = ++page.turn, isWanted = () => turn === page.turn, asked = state, count = encodeSource(asked.text).length;
   page.ready = false;

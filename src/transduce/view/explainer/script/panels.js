@@ -135,7 +135,7 @@ function showCell() {
   const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
   byId("cell-title").textContent = `${name}, row ${visible(piecesOf(side)[i] ?? "")}, column ${visible(String(column))}: ${show5(row[j])}`;
   byId("cell-formula").textContent = found.formula;
-  const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = EDITABLE.test(name) && Number.isFinite(row[j]);
+  const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;
   byId("edit-undo").hidden = !edit;
   if (canEdit && document.activeElement !== byId("edit-value")) byId("edit-value").value = Number(row[j].toFixed(6));

@@ -2,7 +2,7 @@
 const header = readJson("header");
 const VOCABULARIES = { source: readVocabulary(header.vocabularies.source) };
 VOCABULARIES.target = header.vocabularies.target ? readVocabulary(header.vocabularies.target) : VOCABULARIES.source;
-// models: by stage, when opened; result: what was computed last; before: the same with all on.
+// models: by stage, when opened; result: what was computed last; before: the same with all on, nothing set by hand.
 const page = { models: [], result: null, before: null, turn: 0, ready: false, undo: [] };
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
