@@ -1,6 +1,8 @@
 """A number that is set by hand changes what follows from it, as in PyTorch, and nothing else."""
 
+import base64
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -272,22 +274,32 @@ def test_a_tour_of_ones_own_takes_the_place_of_the_pages(browser, translator, tm
 
 
 @pytest.mark.slow
-def test_the_tour_is_printed_with_a_slide_for_each_step(opened):
+def test_the_tour_is_printed_with_a_page_for_each_step(opened):
     change(opened, panel="cross", layer=2)
     opened.run(
-        "const look = one => [one.querySelector('h2').textContent,"
-        " one.querySelectorAll('svg, table').length];"
-        "window.print = () => "
-        "{ window.printed = [...document.querySelectorAll('.slide')].map(look); };"
+        """
+        const slides = document.getElementById("slides");
+        window.print = () => { window.printed = [...slides.children]; };
+        document.getElementById("tour-print").click();
+        """
     )
-    opened.run("document.getElementById('tour-print').click()")
     opened.wait("window.printed && transduce.page.ready")
-    slides = opened.run("return window.printed")
     count = opened.run("return transduce.TOUR.length")
-    assert [int(title.split(" of ")[0]) for title, _ in slides] == [*range(1, count + 1)]
-    assert all(pictures for _, pictures in slides)
     assert opened.run("return [transduce.state().panel, transduce.state().layer]") == ["cross", 2]
     assert opened.run("return document.querySelectorAll('.slide').length") == 0
+    slides = opened.run(
+        """
+        document.getElementById("slides").replaceChildren(...window.printed);
+        const count = one => one.querySelectorAll("svg, table").length;
+        return window.printed.map(one => [one.querySelector("h2").textContent, count(one)]);
+        """
+    )
+    assert [int(title.split(" of ")[0]) for title, _ in slides] == [*range(1, count + 1)]
+    assert all(pictures for _, pictures in slides)
+    a4 = {"width": 21.0, "height": 29.7}
+    printed = base64.b64decode(opened.command("print", {"page": a4}))
+    assert len(re.findall(rb"/Type */Page\b", printed)) == count
+    opened.run("document.getElementById('slides').replaceChildren()")
 
 
 def test_every_station_is_saved_with_what_it_shows(opened):

@@ -1,4 +1,4 @@
-// The guided tour: one focus a step. It can be printed, each step with its picture on a page.
+// The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 const TOUR = header.tour?.map(({ title, text, link }) => [link, title, text]) ?? GUIDE;
 
 /** Returns the state of a tour step, of its link or of its parts: layer 99 is the last, {n} its number. */
