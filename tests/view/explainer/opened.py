@@ -1,5 +1,7 @@
 """What tests of the explainer do in a browser again and again."""
 
+import json
+
 from tests.view.browser import Browser
 
 from transduce.inference.translator import Translator
@@ -26,6 +28,13 @@ return texts.map((text) => {
 def open_explainer(browser: Browser, translator: Translator, *texts: str, **settings):
     """Open the page of a translator and wait until it has shown its example."""
     browser.open_text(explain(translator, *texts, **settings).page)
+    browser.wait(READY)
+
+
+def change(browser: Browser, **parts):
+    """Change parts of the page's state and wait until it is shown."""
+    sent = json.dumps(parts)  # as text: the driver refuses lone surrogates in arguments
+    browser.run("transduce.change(JSON.parse(arguments[0]))", sent)
     browser.wait(READY)
 
 

@@ -1,9 +1,7 @@
 """What a reader does with the explainer: types, moves, takes the tour, switches parts off."""
 
-import json
-
 import pytest
-from tests.view.explainer.opened import READY, open_explainer
+from tests.view.explainer.opened import READY, change, open_explainer
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
@@ -53,11 +51,6 @@ def opened(browser, page):
     yield browser
     assert browser.console() == []
     assert browser.requests() == []
-
-
-def change(browser, **parts):
-    browser.run("transduce.change(JSON.parse(arguments[0]))", json.dumps(parts))
-    browser.wait("transduce.page.ready")
 
 
 def text_of(browser, selector):

@@ -1,0 +1,74 @@
+"""The tour of the explainer: one of a user's own, and in print."""
+
+import base64
+import re
+
+import pytest
+from tests.view.explainer.opened import READY, change, open_explainer
+from tests.view.explainer.samples import ODD, TEXT, make_translator
+
+from transduce.view.explainer.explain import explain
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return make_translator(ODD)
+
+
+def test_a_tour_of_ones_own_takes_the_place_of_the_pages(browser, translator, tmp_path):
+    file = tmp_path / "tour.json"
+    file.write_text(
+        '[{"title": "One", "text": "<b>Look</b>", "link": "explainer.html#p=cross&l=2&h=3&t=1"},'
+        ' {"title": "Two", "text": "off", "link": "#p=beam&x=mask&s=a%20dog"}]'
+    )
+    browser.open_text(explain(translator, TEXT, tour=file).page)
+    browser.wait(READY)
+    show = """
+        const [number, done] = arguments, { state, goToTour } = transduce;
+        goToTour(number).then(() => {
+          const { panel, layer, head, off, text } = state();
+          const said = ["title", "text"].map((id) => document.getElementById(`tour-${id}`));
+          done([...said.map((one) => one.textContent), panel, layer, head, off, text]);
+        });
+    """
+    found = [browser.command("execute/async", {"script": show, "args": [n]}) for n in (1, 2)]
+    assert found[0] == ["1 of 2: One", "<b>Look</b>", "cross", 2, 3, [], TEXT]
+    assert found[1] == ["2 of 2: Two", "off", "beam", 1, 1, ["mask"], "a dog"]
+    browser.run("location.hash = '#t=1'")
+    browser.wait("transduce.page.ready && transduce.state().panel === 'cross'")
+    browser.run("location.hash = '#t=1&p=pieces'")
+    browser.wait("transduce.page.ready && transduce.state().panel === 'pieces'")
+    assert browser.run("return transduce.writeHash(transduce.state())") == "#p=pieces&t=1"
+    assert browser.console() == []
+
+
+@pytest.mark.slow
+def test_the_tour_is_printed_with_a_page_for_each_step(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    change(browser, panel="cross", layer=2)
+    browser.run(
+        """
+        const slides = document.getElementById("slides");
+        window.print = () => { window.printed = [...slides.children]; };
+        document.getElementById("tour-print").click();
+        """
+    )
+    browser.wait("window.printed && transduce.page.ready")
+    count = browser.run("return transduce.TOUR.length")
+    assert browser.run("return [transduce.state().panel, transduce.state().layer]") == ["cross", 2]
+    assert browser.run("return document.querySelectorAll('.slide').length") == 0
+    slides = browser.run(
+        """
+        document.getElementById("slides").replaceChildren(...window.printed);
+        const count = one => one.querySelectorAll("svg, table").length;
+        return window.printed.map(one => [one.querySelector("h2").textContent, count(one)]);
+        """
+    )
+    assert [int(title.split(" of ")[0]) for title, _ in slides] == [*range(1, count + 1)]
+    assert all(pictures for _, pictures in slides)
+    a4 = {"width": 21.0, "height": 29.7}
+    printed = base64.b64decode(browser.command("print", {"page": a4}))
+    assert len(re.findall(rb"/Type */Page\b", printed)) == count
+    assert browser.console() == []
