@@ -3,7 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -67,20 +67,22 @@ def build_handler(package: Path, port: int, calls: list[Call]) -> type[BaseHTTPR
 
         def forward(self, body: bytes) -> None:
             """Send a request on as it came, the browser's headers with it, and keep it."""
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            connection.request(self.command, self.path, body or None, dict(self.headers.items()))
-            found = connection.getresponse()
-            content = found.read()
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                headers = dict(self.headers.items())
+                connection.request(self.command, self.path, body or None, headers)
+                found = connection.getresponse()
+                content = found.read()
             calls.append(Call(self.command, self.path, body, found.status, json.loads(content)))
             self.answer(found.status, found.getheader("Content-Type", ""), content)
-            connection.close()
 
         def answer(self, status: int, kind: str, content: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            """Send an answer, unless the page has given its request up."""
+            with suppress(ConnectionError):
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
 
         def log_message(self, format: str, *values: object) -> None:  # noqa: A002
             """Write nothing."""
