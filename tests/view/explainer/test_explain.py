@@ -11,8 +11,11 @@ from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 
 import transduce
 from transduce.errors import InputError
+from transduce.view.explainer.header import build_stored_model, compute_example
 from transduce.view.explainer.page import PARTS
+from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.weights import store_weights
+from transduce.view.page.data import encode_json
 from transduce.view.page.parts import join_scripts, join_styles
 
 
@@ -96,6 +99,25 @@ def test_what_float16_cannot_hold_is_stored_in_32_bits():
     stored = store_weights({"big": torch.tensor([[1e6, 1.0]])}, "float16")
     assert stored.layout[0]["type"] == "float32"
     assert np.array_equal(stored.tensors["big"].numpy(), [[1e6, 1.0]])
+
+
+def test_the_numbers_by_which_a_page_checks_itself_have_at_most_20_kilobytes():
+    """Row E7, for 24 layers of 16 heads and the longest numbers."""
+    row = torch.full((1, 41), -1.234567e-05)
+    names = [f"encoder.{i // 40}.cross.weights.{i}" for i in range(960)]
+    sampled = sample_rows(dict.fromkeys(names, row))
+    assert len(encode_json(sampled).encode()) <= 19_000, "the sentence and its ids have the rest"
+    layers = [int(name.split(".")[1]) for name in sampled]
+    assert {layers.count(layer) for layer in range(24)} <= {8, 9}
+    assert (next(iter(sampled)), next(reversed(sampled))) == (names[0], names[-1])
+
+
+def test_a_small_model_checks_itself_by_all_its_intermediates(translator):
+    stored = store_weights(translator.models[0].named_weights(), "float32")
+    example = compute_example(translator, stored, TEXT)
+    rows = trace_model(build_stored_model(translator, stored), example.source, example.output)
+    assert example.numbers.keys() == {name for name in rows if ".scores." not in name}
+    assert {len(values) for values in example.numbers.values()} <= {3, 4}
 
 
 def test_script_and_style_have_at_most_100_kilobytes():

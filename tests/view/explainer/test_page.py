@@ -89,7 +89,9 @@ def test_the_stored_translation_is_shown_before_anything_is_computed(opened):
 
 def test_the_page_says_how_far_it_is_from_pytorch(opened):
     opened.wait("transduce.page.checked !== undefined")
-    assert 0 <= opened.run("return transduce.page.checked") <= 1e-4
+    difference = opened.run("return transduce.page.checked")
+    assert 0 < difference <= 1e-4
+    assert float(text_of(opened, "#check")) == pytest.approx(difference, rel=0.05)
 
 
 def test_what_is_typed_is_translated(opened):

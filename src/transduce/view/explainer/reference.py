@@ -20,6 +20,7 @@ from transduce.vocabulary import BEGIN
 
 # T query tokens · S key tokens · H heads · K = d_k
 
+MOST_SAMPLED = 210  # intermediates whose numbers a page holds, at most 90 bytes for each
 Rows = dict[str, Tensor]  # name -> a matrix with a row for each position
 Hook = Callable[[nn.Module, tuple[Any, ...], Tensor], None]
 
@@ -167,10 +168,18 @@ def build_recording_kernel(found: Rows, stack: str, layers: int) -> Any:  # noqa
     return build
 
 
-def sample_rows(rows: Mapping[str, Tensor], columns: int = 4) -> dict[str, list[float]]:
-    """Return a few numbers of the last row of each intermediate, for a page to check itself by."""
-    sampled = {name: matrix[-1] for name, matrix in rows.items() if ".scores." not in name}
-    return {
-        name: [float(f"{x:.7g}") for x in row[:: max(1, len(row) // columns)].tolist()]
-        for name, row in sampled.items()
-    }
+def sample_rows(rows: Mapping[str, Tensor], most: int = MOST_SAMPLED) -> dict[str, list[float]]:
+    """Return up to four numbers of the last row of each intermediate, for a page to check itself.
+
+    Of more than `most` intermediates, `most` are taken at equal distances, the first and the last
+    among them: a number that follows from a wrong one is wrong, too.
+    """
+    names = [name for name in rows if ".scores." not in name]
+    count = min(most, len(names))
+    chosen = [names[i * (len(names) - 1) // max(1, count - 1)] for i in range(count)]
+    return {name: sample_row(rows[name][-1]) for name in chosen}
+
+
+def sample_row(row: Float[Tensor, " N"]) -> list[float]:
+    """Return up to four numbers of a row at equal distances, with seven significant digits."""
+    return [float(f"{x:.7g}") for x in row[:: math.ceil(len(row) / 4)].tolist()]
