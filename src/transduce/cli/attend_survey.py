@@ -101,8 +101,11 @@ def read_pairs_of(
 
 def format_survey(found: "HeadSurvey") -> Iterator[str]:
     """Yield a line on the surveyed pairs, then the lines of a table of all heads."""
+    from transduce.recipes.choice import shorten_name
+
+    pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
     yield (
-        f"{found.model.name}: {found.pairs:,} pairs, {found.tokens:,} target pieces, "
+        f"{shorten_name(found.model.name)}: {pairs}, {found.tokens:,} target pieces, "
         f"loss {found.loss:.4f} nats per piece"
     )
     rows = [list(COLUMNS), *(format_head(one) for one in found.heads)]

@@ -1,4 +1,5 @@
 const MARGIN = { left: 54, right: 14, top: 30, bottom: 34 };
+const NARROW = 400; // pixels of a panel; below it the title is small, so that it ends before the button
 const AXIS_TITLES = { step: "update", tokens: "target tokens", seconds: "time of training" };
 
 /** Returns the range of x that all shown runs fill, or the one that was zoomed to. */
@@ -160,7 +161,8 @@ function averagedSteps(run) {
 
 /** Draws title, grid and numbers of a panel. */
 function drawAxes(pen, panel, { colors, width, height, xScale, yScale, state, runs }) {
-  pen.text(panelTitle(panel, runs), MARGIN.left, 16, { color: colors.ink, size: 13, bold: true });
+  const narrow = width < NARROW;
+  pen.text(panelTitle(panel, runs), narrow ? 8 : MARGIN.left, 16, { color: colors.ink, size: narrow ? 11 : 13, bold: true });
   const room = (xScale.end - xScale.begin) / 80;
   const right = width - MARGIN.right;
   const ticks = yScale.ticks(Math.max(2, (yScale.begin - yScale.end) / 45));

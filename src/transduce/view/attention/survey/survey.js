@@ -66,7 +66,7 @@ function sortBy(name) {
 }
 
 byId("heading").textContent = document.title;
-byId("about").textContent = `${survey.pairs} pairs, ${survey.tokens} target pieces, loss ` +
+byId("about").textContent = `${survey.pairs} ${survey.pairs === 1 ? "pair" : "pairs"}, ${survey.tokens} target pieces, loss ` +
   `${survey.loss.toFixed(4)} nats per piece` +
   (survey.alignment ? `; words aligned by ${visible(survey.alignment)}` : "");
 byId("measure").onchange = drawGrids;

@@ -102,7 +102,7 @@ function showPieces() {
   const { source } = page.result, vocabulary = VOCABULARIES.source, words = normalise(state.text).match(WORDS) ?? [], rows = words.map(word => {
     const stages = vocabulary.kind === "byte-pair" ? mergeWord(vocabulary, toBytes(word)) : [encodeWord(vocabulary, toBytes(word))];
     const steps = stages.map(ids => ids.map(id => readablePiece(vocabulary, id)).join(" "));
-    return create("tr", {}, create("th", { scope: "row", dir: "auto" }, visible(word)), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
+    return create("tr", {}, create("th", { scope: "row" }, create("bdi", {}, visible(word))), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
   });
   const head = create("tr", {}, ...["word", "from its bytes to its pieces", "ids"].map(text => create("th", { scope: "col" }, text)));
   return [create("section", { className: "box" }, create("h3", {}, `${source.length} pieces, END included; the vocabulary has ${vocabulary.symbols.length.toLocaleString("en")}`), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": "Words and their pieces" }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
