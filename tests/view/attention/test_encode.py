@@ -31,11 +31,16 @@ def read_block(encoded: EncodedView, kind: str, layer: int, dtype="u1"):
 def read_weights(encoded: EncodedView, kind: str, layer: int):
     """Return the weights of one block: the number of a step stands for the sum of those before."""
     numbers = read_block(encoded, kind, layer)
-    smallest, step = 0.02 / numbers.shape[-1], np.zeros(256)
+    return list_steps(numbers.shape[-1])[numbers]
+
+
+def list_steps(keys):
+    """Return the weight that each byte stands for, from the description of the format."""
+    smallest, step = 0.02 / keys, np.zeros(256)
     for index in range(255):
         size = min(0.008, max(smallest, 0.08 * step[index]))
         step[index + 1] = min(1, step[index] + size)
-    return step[numbers]
+    return step
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -53,6 +58,17 @@ def test_small_weights_are_held_more_exactly():
     exact = view.weights["encoder"][0]
     read = read_weights(encode_view(view, WeightEncoding()), "encoder", 1)
     assert (np.abs(read - exact) <= np.maximum(0.0401 * exact, 0.01 / exact.shape[-1])).all()
+
+
+@pytest.mark.parametrize(("number", "most"), [("step8", 0.004), ("float16", 0.0005)])
+@pytest.mark.parametrize("keys", [2, 27, 512])
+def test_no_weight_is_further_off_than_row_v15_allows(number, most, keys):
+    """100,000 weights from 0 to 1 at equal distances, the worst of them among them."""
+    weights = np.resize(np.linspace(0, 1, 100_001, dtype=np.float32), (1, 100_002 // keys, keys))
+    block = WeightEncoding(numbers=number).encode_block(weights)
+    content = zlib.decompress(base64.b64decode(block, validate=True))
+    read = list_steps(keys)[[*content]] if number == "step8" else np.frombuffer(content, "<f2")
+    assert np.abs(read.astype(np.float64) - weights.flatten()).max() <= most
 
 
 @pytest.mark.parametrize("keys", [1, 27, 512, 100_000])
