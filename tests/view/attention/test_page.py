@@ -15,7 +15,7 @@ def words(count):
 
 def test_script_and_style_have_at_most_40_kilobytes():
     script, style = join_scripts(PARTS.scripts), join_styles(PARTS.styles)
-    assert len(script.encode()) + len(style.encode()) <= 40 * 1024
+    assert len(script.encode()) + len(style.encode()) <= 40_000
 
 
 @pytest.mark.parametrize(("count", "size"), [(26, 60_000), (127, 600_000)])

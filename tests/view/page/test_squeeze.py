@@ -12,23 +12,29 @@ VIEW = Path(__file__).parents[3] / "src/transduce/view"
 @pytest.mark.parametrize(
     ("script", "squeezed"),
     [
-        ("const a = 1; // one\n", "const a=1;"),
-        ("/** Says. */\nconst b = a + +c;\n", "const b=a+ +c;"),
+        ("const a = 1; // one\n", "let a=1;"),
+        ("/** Says. */\nconst b = a + +c;\n", "let b=a+ +c;"),
         ("return typeof x in y;\n", "return typeof x in y;"),
-        ('const s = "a  // b  /* c */";\n', 'const s="a  // b  /* c */";'),
-        ("const t = `${a}  //  ${b}`;\n", "const t=`${a}  //  ${b}`;"),
+        ('const s = "a  // b  /* c */";\n', 'let s="a  // b  /* c */";'),
+        ("const t = `${a}  //  ${b}`;\n", "let t=`${a}  //  ${b}`;"),
         ("x.replace(/[ /]  '/g, a / b);\n", "x.replace(/[ /]  '/g,a/b);"),
         ("if (a) {\n  b();\n  c = d\n    ? 1 : 2;\n}\nf();\n", "if(a){b();c=d?1:2}\nf();"),
         ("a = b\n  c()\n", "a=b\nc()\n"),
-        ("const a = 1;\nconst b = 2;\nlet c;\n", "const a=1,b=2;let c;"),
-        ("const a = 1; const b = (c, d); const [e] = f;\n", "const a=1,b=(c,d),[e]=f;"),
-        ("b(); const c = 1; let d = 2; const e = 3;\n", "b();const c=1;let d=2;const e=3;"),
-        ("for (const a of b) c(); const d = 1;\n", "for(const a of b)c();const d=1;"),
+        ("const a = 1;\nconst b = 2;\nlet c;\n", "let a=1,b=2,c;"),
+        ("const a = 1; const b = (c, d); const [e] = f;\n", "let a=1,b=(c,d),[e]=f;"),
+        ("b(); const c = 1; let d = 2; const e = 3;\n", "b();let c=1,d=2,e=3;"),
+        ("for (const a of b) c(); const d = 1;\n", "for(let a of b)c();let d=1;"),
         (
             "const a = () => { b(); const c = 1; }; const d = 1;\n",
-            "const a=()=>{b();const c=1},d=1;",
+            "let a=()=>{b();let c=1},d=1;",
         ),
-        ("const u = 'https://x';\n", "const u='https://x';"),
+        ("const u = 'https://x';\n", "let u='https://x';"),
+        ("return 0.5 + 10.5 + 0x3c + a[0];\n", "return .5+10.5+0x3c+a[0];"),
+        ("f({\n  a: 1,\n  b,\n});\n", "f({a:1,b});"),
+        (
+            "function f() {}\nconst a = 1;\nasync function g() {}\nf()\n",
+            "function f(){}let a=1;async function g(){}\nf()\n",
+        ),
     ],
 )
 def test_strings_and_patterns_stay_and_blanks_that_mean_nothing_go(script, squeezed):
@@ -49,3 +55,8 @@ def test_a_style_sheet_keeps_its_blanks_between_words():
         "/* one */\na b:hover {\n  color: red; margin: 0 1px;\n}\n@media (x: y) { a { b: c; } }\n"
     )
     assert squeeze_style(style) == "a b:hover{color:red;margin:0 1px}\n@media (x:y){a{b:c}}\n"
+
+
+def test_a_name_in_a_selector_loses_its_quotes():
+    style = 'a[b="true"]:hover { c: "d e"; }\n[e="1"] { f: "g"; }\n'
+    assert squeeze_style(style) == 'a[b=true]:hover{c:"d e"}\n[e="1"]{f:"g"}\n'

@@ -9,7 +9,7 @@ async function main() {
   app.drawNow();
   performance.mark("drawn");
   new ResizeObserver(() => app.draw()).observe(byId("panels"));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  prefersDark.addEventListener("change", () => {
     buildRuns(app);
     app.draw();
   });

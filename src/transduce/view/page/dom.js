@@ -21,10 +21,7 @@ function setOnce(element, name, value) {
 const readJson = id => JSON.parse(byId(id).textContent);
 
 /** Returns the bytes of a base64 text. */
-function readBase64(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  return Uint8Array.from(atob(text), c => c.charCodeAt(0));
-}
+const readBase64 = text => Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), c => c.charCodeAt(0));
 
 /** Returns the inflated bytes of a zlib stream. */
 async function inflate(bytes) {
@@ -56,8 +53,10 @@ function download(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
 /** Changes between light and dark, from what is visible now. */
 function toggleTheme() {
-  const { dataset } = document.documentElement, { matches } = matchMedia("(prefers-color-scheme: dark)");
-  dataset.theme = (dataset.theme || (matches ? "dark" : "light")) === "dark" ? "light" : "dark";
+  const { dataset } = document.documentElement;
+  dataset.theme = (dataset.theme || (prefersDark.matches ? "dark" : "light")) === "dark" ? "light" : "dark";
 }

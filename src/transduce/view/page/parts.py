@@ -30,8 +30,8 @@ def read_part(path: str) -> str:
 
 def join_scripts(paths: Iterable[str]) -> str:
     """Join script modules to one strict-mode script, in which no name is global."""
-    modules = "".join(squeeze_script(read_part(path)) for path in paths)
-    return f'(() => {{\n"use strict";\n{modules}}})();\n'
+    modules = squeeze_script("".join(map(read_part, paths)))
+    return f'(()=>{{\n"use strict";\n{modules}}})();\n'
 
 
 def join_styles(paths: Iterable[str]) -> str:

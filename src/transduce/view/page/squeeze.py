@@ -1,11 +1,12 @@
 """Removes comments and blanks from the script and the style of a page; names stay as they are.
 
-Lines are joined only where a bracket, a comma or a semicolon divides them, so that a function keeps
-a line of its own, or a few. The rules hold for this package's own scripts, in which a division has
-a blank on each side, and no template literal is inside of another.
+Lines are joined where a bracket, a comma or a semicolon divides them; `const` becomes `let`. The
+rules hold for this package's own scripts, in which every statement ends with a semicolon, a
+division has a blank on each side, and no template literal is inside of another.
 """
 
 import re
+from collections.abc import Iterable
 
 SCRIPT_TOKEN = re.compile(
     r"""
@@ -18,6 +19,9 @@ SCRIPT_TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# A line end between a block and what is declared next; statements end with semicolons.
+DECLARED = re.compile(r"(?<=})\n(?=(?:(?:async )?function|let) )")
+STYLE_NAME = re.compile(r'="([a-z-]+)"]')  # an attribute's value that needs no quotes
 STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})", re.DOTALL)
 
 
@@ -29,18 +33,21 @@ def squeeze_script(script: str) -> str:
         text = token[0]
         if token.lastgroup in ("newline", "blank"):
             text = squeeze_blank(kept[-1][-1], text, following[0][0] if following else "\n")
-        if text == "}" and kept[-1] == ";":
+        if text == "}" and kept[-1] in (";", ","):
             kept.pop()
+        if text == "0" and following and following[0] == ".":
+            continue  # .5 for 0.5
         if text:
             kept.append(text)
-    return "".join(join_constants(kept[1:]))
+    joined = "".join(join_names("let" if token == "const" else token for token in kept[1:]))
+    return DECLARED.sub("", joined)
 
 
-def join_constants(tokens: list[str]) -> list[str]:
-    """Return tokens with `const a=1;const b=2` as `const a=1,b=2`, within a block and a line."""
+def join_names(tokens: Iterable[str]) -> list[str]:
+    """Return tokens with `let a=1;let b=2` as `let a=1,b=2`, within a block and a line."""
     kept, first = list[str](), [""]  # first: for each bracket depth, the statement's first word
     for token in tokens:
-        if token == "const" and kept[-1:] == [";"] and first[-1] == "const":
+        if token == "let" and kept[-1:] == [";"] and first[-1] == "let":
             kept[-1] = ","
         elif not (token == " " and kept[-1:] == [","]):
             kept.append(token)
@@ -78,4 +85,4 @@ def squeeze_style(style: str) -> str:
     """Return a style sheet without comments, indentation and blanks around its punctuation."""
     lines = (line.strip() for line in STYLE_BLANK.sub("", style).splitlines())
     joined = "".join(f"{line}\n" for line in lines if line)
-    return re.sub(r"(?<=[{;,])\n|\n(?=})", "", joined)
+    return re.sub(r"(?<=[{;,])\n|\n(?=})", "", STYLE_NAME.sub(r"=\1]", joined))

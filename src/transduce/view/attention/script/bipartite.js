@@ -3,24 +3,20 @@ const COLUMN = 21, BOX = 112, GAP = 140; // and in two rows: the paper's figures
 const MOVING = 1500; // most lines that are drawn while the page scrolls
 
 /** Returns where things are in two columns: readers at the left, what they read at the right. */
-function columnLayout(shown, box, gap) {
-  return {
-    width: 2 * box + gap, height: ROW * Math.max(shown.height, shown.width),
-    start: i => [box, ROW * (i + 0.5)], end: j => [box + gap, ROW * (j + 0.5)],
-    slot: (side, i, part, parts) => [(side === "read" ? box + gap : 0) + (box * part) / parts, ROW * i, box / parts, ROW],
-    span: ({ top, height }) => [Math.floor(top / ROW), Math.ceil((top + height) / ROW)],
-  };
-}
+const columnLayout = (shown, box, gap) => ({
+  width: 2 * box + gap, height: ROW * max(shown.height, shown.width),
+  start: i => [box, ROW * (i + 0.5)], end: j => [box + gap, ROW * (j + 0.5)],
+  slot: (side, i, part, parts) => [(side === "read" ? box + gap : 0) + (box * part) / parts, ROW * i, box / parts, ROW],
+  span: ({ top, height }) => [floor(top / ROW), ceil((top + height) / ROW)],
+});
 
 /** Returns where things are in two rows, as in the paper's figures: readers above. */
-function rowLayout(shown, column, box, gap) {
-  return {
-    width: column * Math.max(shown.height, shown.width), height: 2 * box + gap,
-    start: i => [column * (i + 0.5), box], end: j => [column * (j + 0.5), box + gap],
-    slot: (side, i, part, parts) => [column * i, (side === "read" ? box + gap : 0) + (box * part) / parts, column, box / parts],
-    span: ({ left, width }) => [Math.floor(left / column), Math.ceil((left + width) / column)],
-  };
-}
+const rowLayout = (shown, column, box, gap) => ({
+  width: column * max(shown.height, shown.width), height: 2 * box + gap,
+  start: i => [column * (i + 0.5), box], end: j => [column * (j + 0.5), box + gap],
+  slot: (side, i, part, parts) => [column * i, (side === "read" ? box + gap : 0) + (box * part) / parts, column, box / parts],
+  span: ({ left, width }) => [floor(left / column), ceil((left + width) / column)],
+});
 
 /** Calls visit(head index, reader, read, weight, opacity) for each line of readers in [from, to). */
 function eachLine(shown, chosen, threshold, from, to, visit) {
@@ -30,7 +26,7 @@ function eachLine(shown, chosen, threshold, from, to, visit) {
       const row = readers ? readers[r] : from + r, factor = head.factors[row] / (chosen.side ? 1 : shown.heads.length);
       for (let c = 0; c < (read ? read.length : width); c++) {
         const column = read ? read[c] : c, weight = head.values[row * width + column];
-        if (weight >= threshold && weight > 0) visit(h, row, column, weight, Math.min(1, weight * factor));
+        if (weight >= threshold && weight > 0) visit(h, row, column, weight, min(1, weight * factor));
       }
     }
   });
@@ -47,7 +43,7 @@ function eachBox(shown, chosen, threshold, visit) {
         const row = byReader ? one : i, weight = head.values[row * width + (byReader ? i : one)];
         if (weight >= threshold) sum += weight * head.factors[row];
       }
-      if (sum > 0) visit(byReader ? "read" : "readers", h, i, Math.min(1, sum));
+      if (sum > 0) visit(byReader ? "read" : "readers", h, i, min(1, sum));
     }
   });
 }
@@ -59,22 +55,22 @@ function readersIn({ shown, chosen, layout, region }) {
 }
 
 /** Draws the lines and boxes of a region of the plot; returns how many lines. */
-function drawBipartite(context, scene) {
+function drawBipartite(pen, scene) {
   const { shown, chosen, layout, colours, threshold } = scene;
   eachBox(shown, chosen, threshold, (side, h, i, opacity) => {
-    context.globalAlpha = 0.6 * opacity;
-    context.fillStyle = colours[h];
-    context.fillRect(...layout.slot(side, i, h, shown.heads.length));
+    pen.globalAlpha = 0.6 * opacity;
+    pen.fillStyle = colours[h];
+    pen.fillRect(...layout.slot(side, i, h, shown.heads.length));
   });
   let lines = 0;
-  context.lineWidth = 2;
+  pen.lineWidth = 2;
   eachLine(shown, chosen, threshold, ...readersIn(scene), (h, row, column, _, opacity) => {
-    context.globalAlpha = opacity;
-    context.strokeStyle = colours[h];
-    context.beginPath();
-    context.moveTo(...layout.start(row));
-    context.lineTo(...layout.end(column));
-    context.stroke();
+    pen.globalAlpha = opacity;
+    pen.strokeStyle = colours[h];
+    pen.beginPath();
+    pen.moveTo(...layout.start(row));
+    pen.lineTo(...layout.end(column));
+    pen.stroke();
     lines++;
   });
   return lines;

@@ -4,14 +4,15 @@ const PAPER = "1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 7f7f7f bcbd22 17
 const PAPER_OFF = "aec7d8 f1cdac b5cfb5 e0b8b8 d4cdd9 c4c4c4 edcfe4 cccccc".split(" ");
 const OKABE = "0072b2 e69f00 009e73 d55e00 cc79a7 56b4e9 f0e442 000000".split(" ");
 const MEAN = "#5e6ad2"; // the average of heads
+const WHITE = "#ffffff";
 
 /** Returns red, green and blue, from 0 to 255, of a colour such as "#1f77b4". */
 const channels = hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16));
 
 /** Returns the relative luminance of a colour as WCAG defines it. */
 function luminance(hex) {
-  const linear = channels(hex).map(one => (one <= 10 ? one / 3294 : ((one / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  const [r, g, b] = channels(hex).map(one => (one <= 10 ? one / 3294 : ((one / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
 /** Returns the contrast of two colours, from 1 to 21. */
@@ -28,7 +29,7 @@ function mix(one, other, share) {
 
 /** Returns the colour that is nearest to a head's and has a contrast of 3 with the page. */
 function readable(hex, paper) {
-  const end = luminance(paper) > 0.5 ? "#000000" : "#ffffff";
+  const end = luminance(paper) > 0.5 ? "#000000" : WHITE;
   let share = 0;
   while (contrast(mix(hex, end, share), paper) < 3) share += 0.02;
   return mix(hex, end, share);
@@ -43,11 +44,14 @@ function headColour(number, second) {
 /** Returns the lighter colour of a head that is off. */
 function offColour(number, second) {
   const known = !second && PAPER_OFF[(number - 1) % PAPER.length];
-  return known ? "#" + known : mix(headColour(number, second), "#ffffff", 0.65);
+  return known ? "#" + known : mix(headColour(number, second), WHITE, 0.65);
 }
 
 /** Returns black or white, whichever is read better on a colour. */
-const inkOn = hex => (contrast(hex, "#ffffff") >= 4.5 ? "#ffffff" : "#000000");
+const inkOn = hex => (contrast(hex, WHITE) >= 4.5 ? WHITE : "#000000");
+
+/** Returns the colour of the page's text as it is now. */
+const inkColour = () => getComputedStyle(document.body).color;
 
 /** Returns the page's background as it is now. */
 const paperColour = () => getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();

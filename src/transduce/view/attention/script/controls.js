@@ -53,10 +53,11 @@ function showControls() {
   press("kinds", value => value === state.kind);
   press("views", value => value === state.view);
   press("switches", value => (value === "theme" ? luminance(paperColour()) < 0.5 : value === "all" ? state.heads.length === kind.heads : state[value]));
-  byId("layer").replaceChildren(...kind.layers.map(one => create("option", { value: one, selected: one === state.layer }, one)));
-  byId("threshold").value = toSlider(state.threshold);
-  byId("threshold").setAttribute("aria-valuetext", state.threshold);
-  if (byId("heads").children.length !== kind.heads) byId("heads").replaceChildren(...numbers(kind.heads).map(head => create("button", { "data-value": head }, head)));
+  fill("layer", ...kind.layers.map(one => create("option", { value: one, selected: one === state.layer }, one)));
+  const slider = byId("threshold");
+  slider.value = toSlider(state.threshold);
+  slider.ariaValueText = state.threshold;
+  if (byId("heads").children.length !== kind.heads) fill("heads", ...numbers(kind.heads).map(head => create("button", { "data-value": head }, head)));
   press("heads", value => state.heads.includes(Number(value)));
   [...byId("heads").children].forEach((square, i) => paintSquare(square, i + 1));
 }
@@ -64,8 +65,8 @@ function showControls() {
 /** Paints a head's square: in its colour if the head is on, lighter if it is off. */
 function paintSquare(square, head) {
   const { heads, second, layer } = state, [label, share] = tendencyOf(layer, head);
-  const fill = heads.includes(head) ? headColour(head, second) : offColour(head, second);
+  const colour = heads.includes(head) ? headColour(head, second) : offColour(head, second);
   square.title = `Head ${head}: ${label} ${percent(share)}`;
   square.setAttribute("aria-label", `Head ${head}`);
-  Object.assign(square.style, { background: fill, color: inkOn(fill) });
+  Object.assign(square.style, { background: colour, color: inkOn(colour) });
 }

@@ -1,6 +1,10 @@
 /** Calls a function at each event of a name on the element of an id. */
 const on = (id, name, act) => byId(id).addEventListener(name, act);
 
+/** Gives the element of an id these children, and no others. */
+const fill = (id, ...children) => byId(id).replaceChildren(...children);
+
+const { ceil, floor, max, min } = Math;
 const header = readJson("header");
 const KINDS = Object.fromEntries(header.kinds.map(one => [one.kind, one]));
 const SIDES = ["readers", "read"];
@@ -13,7 +17,7 @@ const isView = view => state.view === view;
 const kindNow = () => KINDS[state.kind];
 
 /** Returns a number, or the nearest that lies in a range. */
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+const clamp = (value, low, high) => min(high, max(low, value));
 
 /** Returns the value of each float16 from 0 to 1. */
 function halfTable() {
@@ -24,7 +28,7 @@ function halfTable() {
 /** Returns the weights that a byte stands for where a row has so many keys; encode.py says why. */
 function stepTable(keys) {
   const steps = [0];
-  for (let w = 0; w < 1; steps.push(w)) w = Math.min(1, w + clamp(0.08 * w, Math.max(0.02 / keys, 1e-6), 0.008));
+  for (let w = 0; w < 1; steps.push(w)) w = min(1, w + clamp(0.08 * w, max(0.02 / keys, 1e-6), 0.008));
   return Float32Array.from(steps);
 }
 

@@ -4,8 +4,8 @@ const round = x => Number(x.toFixed(2));
 
 /** Returns what is shown as SVG; rows have the size of the paper's figures. */
 function buildSvg() {
-  const { shown } = page, paper = paperColour(), ink = getComputedStyle(document.body).color;
-  const colours = isView("rows") && !state.second && paper === "#ffffff" ? shown.heads.map(head => headColour(head.number)) : drawingColours();
+  const { shown } = page, paper = paperColour(), ink = inkColour();
+  const colours = isView("rows") && !state.second && paper === WHITE ? shown.heads.map(head => headColour(head.number)) : drawingColours();
   const scene = { shown, chosen: chosenNow(), threshold: state.threshold, colours };
   const [body, width, height] = isView("grid") ? gridSvg() : isView("matrix") ? matrixSvg(scene) : bipartiteSvg(scene);
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
@@ -48,7 +48,7 @@ const imageSvg = (canvas, x, y, width, height, transform = "") =>
 
 /** Returns the matrix as SVG: a picture with one pixel for each cell, and the words. */
 function matrixSvg({ shown }) {
-  const { label, cell, width, height } = matrixLayout(shown, page.scene.layout.cell), size = Math.min(12, cell);
+  const { label, cell, width, height } = matrixLayout(shown, page.scene.layout.cell), size = min(12, cell);
   const image = imageSvg(page.image.canvas, label, label, width - label, height - label, page.mirror ? `translate(${width} 0) scale(-1 1)` : "");
   const x = at => (page.mirror ? width - at : at), rows = shown.rows.map((unit, i) => wordSvg(unit.text, x(label - 4), label + cell * (i + 0.5) + size / 3, size, page.mirror ? "start" : "end"));
   const columns = shown.columns.map((unit, j) => wordSvg(unit.text, x(label + cell * (j + 0.5)) + size / 3, label - 4, size, "start", true));
@@ -58,7 +58,7 @@ function matrixSvg({ shown }) {
 /** Returns the grid of all heads as SVG. */
 function gridSvg() {
   const { heads, layers } = kindNow(), parts = [...byId("grid").children].map((button, i) => {
-    const x = 100 * (i % heads) + 5, y = 110 * Math.floor(i / heads) + 5;
+    const x = 100 * (i % heads) + 5, y = 110 * floor(i / heads) + 5;
     return imageSvg(button.firstChild, x, y, 90, 80) + wordSvg(button.textContent, x, y + 93, 9, "start");
   });
   return [parts.join(""), 100 * heads, 110 * layers.length];

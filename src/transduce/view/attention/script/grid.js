@@ -3,9 +3,9 @@ const THUMB = 64; // most pixels of a side of a small matrix
 /** Shows a small matrix of each head of each layer; a click opens that head. */
 async function fillGrid(turn) {
   const { kind, view, second } = state, { layers, heads, rows, columns, table } = KINDS[kind];
-  if (view !== "grid") return byId("grid").replaceChildren();
+  if (view !== "grid") return fill("grid");
   byId("grid").style.setProperty("--heads", heads);
-  const found = [], paper = paperColour(), cells = [Math.min(rows, THUMB), Math.min(columns, THUMB)];
+  const found = [], paper = paperColour(), cells = [min(rows, THUMB), min(columns, THUMB)];
   for (const layer of layers) {
     const values = await openLayer(kind, layer);
     if (turn !== page.turn) return null;
@@ -15,7 +15,7 @@ async function fillGrid(turn) {
       found.push(thumbButton(layer, head, paintThumb(part, table, [rows, columns], cells, channels(ink))));
     }
   }
-  return byId("grid").replaceChildren(...found);
+  return fill("grid", ...found);
 }
 
 /** Returns the button of one head in the grid. */
@@ -29,8 +29,8 @@ function thumbButton(layer, head, canvas) {
 function paintThumb(values, table, [rows, columns], [height, width], ink) {
   const image = new ImageData(width, height), most = new Float32Array(width * height);
   for (let q = 0; q < rows; q++)
-    for (let k = 0, line = Math.floor((q * height) / rows) * width; k < columns; k++) {
-      const at = line + Math.floor((k * width) / columns), weight = table[values[q * columns + k]];
+    for (let k = 0, line = floor((q * height) / rows) * width; k < columns; k++) {
+      const at = line + floor((k * width) / columns), weight = table[values[q * columns + k]];
       if (weight > most[at]) most[at] = weight;
     }
   most.forEach((weight, at) => image.data.set([...ink, 255 * Math.sqrt(weight)], 4 * at));

@@ -3,7 +3,7 @@ const otherSide = side => (side === "read" ? "readers" : "read");
 /** Fills one list with units; words become text, never markup. */
 function fillList(side, units) {
   const option = (unit, i) => create("div", { id: `${side}-${i}`, role: "option", title: unit.text, className: "unit" }, create("bdi", {}, unit.text));
-  byId(side).replaceChildren(...units.map(option));
+  fill(side, ...units.map(option));
   byId(side).setAttribute("aria-label", side === "read" ? "Words that are read" : "Words that read");
 }
 
@@ -72,7 +72,7 @@ function onListKey(event) {
   const at = page.active.side === side ? page.active.unit : -1, last = page[side].length - 1;
   const flat = view === "rows" || (view === "matrix" && side === "read"), unit = by ? at + by : { Home: 0, End: last }[event.key];
   if (by && view !== "align" && /Left|Right/.test(event.key) !== flat) enterList(otherSide(side));
-  else if (event.key === "Enter" || event.key === " ") choose({ side, unit: Math.max(0, at) }, "toggle");
+  else if (event.key === "Enter" || event.key === " ") choose({ side, unit: max(0, at) }, "toggle");
   else if (unit !== undefined) choose({ side, unit: clamp(unit, 0, last) }, event.shiftKey ? "add" : "only");
   else return;
   event.preventDefault();

@@ -26,7 +26,7 @@ async function show() {
   const shown = await buildShown(state);
   if (turn !== page.turn) return;
   Object.assign(page, { shown, readers: shown.rows, read: shown.columns });
-  if (state.view !== "grid") page.before = state.view;
+  if (!isView("grid")) page.before = state.view;
   fillStage();
   markLists();
   showMass();
@@ -73,7 +73,7 @@ function onHover(found) {
 function showHeading() {
   const { source, output, given, notes } = header, texts = [source.text, output.text].filter(Boolean);
   byId("heading").textContent = document.title;
-  byId("about").replaceChildren(...texts.flatMap((text, i) => [i ? (given ? " → (given) " : " → ") : "", create("bdi", {}, visible(text))]));
+  fill("about", ...texts.flatMap((text, i) => [i ? (given ? " → (given) " : " → ") : "", create("bdi", {}, visible(text))]));
   byId("about").after(...notes.map(note => create("p", { className: "quiet" }, note)));
 }
 
@@ -98,7 +98,7 @@ function start() {
   document.addEventListener("scroll", followScroll, { capture: true, passive: true });
   addEventListener("resize", () => (page.shown && sizePlot(), drawSoon()));
   addEventListener("hashchange", followLink);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  prefersDark.addEventListener("change", show);
   addEventListener("beforeprint", () => draw(false, 8000));
   show();
 }

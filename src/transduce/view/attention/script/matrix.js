@@ -6,8 +6,11 @@ function matrixLayout(shown, cell) {
   return { label, cell, width: label + cell * shown.width, height: label + cell * shown.height };
 }
 
-/** Returns the size of a cell with which a matrix fits into a width. */
-const fitCell = (shown, width) => clamp(Math.floor((width - LABEL) / shown.width), 2, ROW);
+/** Returns the size of a cell with which a matrix fits into a width; small ones need no labels. */
+function fitCell(shown, width) {
+  const fit = (label, most) => clamp(floor((width - label) / shown.width), 2, most), cell = fit(LABEL, ROW);
+  return cell < NARROW ? fit(12, NARROW - 1) : cell;
+}
 
 /** Returns the colour of each cell: heads in their colours, blended; as dense as any of them. */
 function paintMatrix({ shown, colours, threshold }) {
@@ -19,7 +22,7 @@ function paintMatrix({ shown, colours, threshold }) {
     for (let h = 0; h < inks.length; h++) {
       const { values, factors } = shown.heads[h];
       if (values[at] < threshold || !values[at]) continue;
-      const weight = Math.min(1, values[at] * factors[Math.floor(at / width)]);
+      const weight = min(1, values[at] * factors[floor(at / width)]);
       clear *= 1 - weight;
       total += weight;
       for (let c = 0; c < 3; c++) sums[c] += weight * inks[h][c];
@@ -33,30 +36,31 @@ function paintMatrix({ shown, colours, threshold }) {
 }
 
 /** Draws a matrix and its crosshair. */
-function drawMatrix(context, scene) {
+function drawMatrix(pen, scene) {
   const { shown, layout: { label, cell }, colours, threshold } = scene, name = [colours, threshold].join();
   if (page.image?.shown !== shown || page.image.name !== name) page.image = { shown, name, canvas: paintMatrix(scene) };
   const width = cell * shown.width, height = cell * shown.height;
-  context.imageSmoothingEnabled = false;
-  context.drawImage(page.image.canvas, label, label, width, height);
-  context.strokeStyle = getComputedStyle(document.body).color;
-  context.strokeRect(label - 0.5, label - 0.5, width + 1, height + 1);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(page.image.canvas, label, label, width, height);
+  pen.strokeStyle = inkColour();
+  pen.strokeRect(label - 0.5, label - 0.5, width + 1, height + 1);
   const { readers, read } = crosshair();
-  for (const row of readers) context.strokeRect(0, label + row * cell, label + width, cell);
-  for (const column of read) context.strokeRect(label + column * cell, 0, cell, label + height);
+  for (const row of readers) pen.strokeRect(0, label + row * cell, label + width, cell);
+  for (const column of read) pen.strokeRect(label + column * cell, 0, cell, label + height);
   return 0;
 }
 
 /** Returns the rows and columns that are marked: those under the mouse, or those chosen. */
 function crosshair() {
-  if (page.hover?.cell) return { readers: [page.hover.cell[0]], read: [page.hover.cell[1]] };
-  return page.hover ? { readers: [], read: [], [page.hover.side]: [page.hover.unit] } : chosenLists();
+  const { hover } = page;
+  if (hover?.cell) return { readers: [hover.cell[0]], read: [hover.cell[1]] };
+  return hover ? { readers: [], read: [], [hover.side]: [hover.unit] } : chosenLists();
 }
 
 /** Returns the row and the column of the cell at a point of the screen, or null. */
 function cellAt(event) {
   const box = boxOf("between"), { cell } = page.scene.layout;
-  const row = Math.floor((event.clientY - box.top) / cell);
-  const column = Math.floor((page.mirror ? box.right - event.clientX : event.clientX - box.left) / cell);
+  const row = floor((event.clientY - box.top) / cell);
+  const column = floor((page.mirror ? box.right - event.clientX : event.clientX - box.left) / cell);
   return page.shown.rows[row] && page.shown.columns[column] ? [row, column] : null;
 }

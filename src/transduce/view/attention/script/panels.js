@@ -68,7 +68,7 @@ function buildSteps() {
   byId("steps-panel").hidden = !header.steps.length;
   const button = ({ chosen: [piece, probability] }, i) =>
     create("button", { onclick: () => goToStep(i + 1) }, create("bdi", {}, visible(piece)), " ", create("small", {}, percent(probability)));
-  byId("steps").replaceChildren(...header.steps.map(button));
+  fill("steps", ...header.steps.map(button));
 }
 
 /** Chooses a step of the output, and the word that reads for it; 0 is none. */

@@ -7,25 +7,24 @@ const boxOf = id => byId(id).getBoundingClientRect();
 /** Returns the part of the plot that is in view, widened by a margin, in pixels of the plot. */
 function regionInView(margin) {
   const plot = boxOf("plot"), stage = boxOf("stage");
-  const left = Math.floor(clamp(Math.max(stage.left, 0) - plot.left - margin, 0, plot.width));
-  const top = Math.floor(clamp(-plot.top - margin, 0, plot.height));
-  const right = clamp(Math.min(stage.right, innerWidth) - plot.left + margin, left, plot.width);
+  const left = floor(clamp(max(stage.left, 0) - plot.left - margin, 0, plot.width));
+  const top = floor(clamp(-plot.top - margin, 0, plot.height));
+  const right = clamp(min(stage.right, innerWidth) - plot.left + margin, left, plot.width);
   const bottom = clamp(innerHeight - plot.top + margin, top, plot.height);
-  return { left, top, width: Math.ceil(right - left), height: Math.ceil(bottom - top) };
+  return { left, top, width: ceil(right - left), height: ceil(bottom - top) };
 }
 
 const isInside = (a, b) => b && a.top >= b.top && a.left >= b.left && a.top + a.height <= b.top + b.height && a.left + a.width <= b.left + b.width;
 
-/** Places the canvas over a region of the plot; returns its context in pixels of the plot. */
+/** Places the canvas over a region of the plot; returns its pen in pixels of the plot. */
 function placeCanvas({ left, top, width, height }) {
-  const canvas = byId("canvas"), scale = Math.min(2, devicePixelRatio), whole = byId("plot").clientWidth;
-  canvas.width = Math.max(1, width * scale);
-  canvas.height = Math.max(1, height * scale);
-  Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-  const context = canvas.getContext("2d");
-  if (page.mirror) context.setTransform(-scale, 0, 0, scale, (whole - left) * scale, -top * scale);
-  else context.setTransform(scale, 0, 0, scale, -left * scale, -top * scale);
-  return context;
+  const canvas = byId("canvas"), scale = min(2, devicePixelRatio), whole = byId("plot").clientWidth;
+  canvas.width = max(1, width * scale);
+  canvas.height = max(1, height * scale);
+  canvas.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
+  const pen = canvas.getContext("2d"), [sign, start] = page.mirror ? [-scale, whole - left] : [scale, -left];
+  pen.setTransform(sign, 0, 0, scale, start * scale, -top * scale);
+  return pen;
 }
 
 /** Returns the colours in which the shown heads are drawn on the page. */
@@ -37,9 +36,9 @@ function drawingColours() {
 /** Returns the layout of the plot as it is on the screen. */
 function measureLayout() {
   const { shown } = page;
-  if (isView("rows")) return rowLayout(shown, COLUMN, BOX, GAP);
-  if (isView("matrix")) return matrixLayout(shown, fitCell(shown, byId("stage").clientWidth));
-  return columnLayout(shown, byId("readers").offsetWidth, byId("between").offsetWidth);
+  return isView("rows") ? rowLayout(shown, COLUMN, BOX, GAP)
+    : isView("matrix") ? matrixLayout(shown, fitCell(shown, byId("stage").clientWidth))
+    : columnLayout(shown, byId("readers").offsetWidth, byId("between").offsetWidth);
 }
 
 /** Draws what is in view; while the page moves, only the strongest lines. */
@@ -49,7 +48,7 @@ function draw(moving = false, margin = MARGIN) {
   if (isView("align")) return tintWords();
   const region = regionInView(margin), layout = measureLayout();
   const scene = { shown, chosen: chosenNow(), layout, region, colours: drawingColours(), threshold: state.threshold };
-  if (moving && state.view !== "matrix") scene.threshold = movingThreshold(scene);
+  if (moving && !isView("matrix")) scene.threshold = movingThreshold(scene);
   page.lines = (isView("matrix") ? drawMatrix : drawBipartite)(placeCanvas(region), scene);
   page.scene = scene;
   page.region = moving ? null : region;

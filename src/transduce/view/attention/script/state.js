@@ -14,9 +14,9 @@ const nearest = (list, number) => list.reduce((a, b) => (Math.abs(b - number) < 
 
 /** Returns the state of a page that is opened without a link. */
 function firstState() {
-  const kind = header.kinds[0], large = header.kinds.some(one => Math.max(one.rows, one.columns) > LARGE);
+  const kind = header.kinds[0], large = header.kinds.some(one => max(one.rows, one.columns) > LARGE);
   return {
-    kind: kind.kind, layer: kind.layers[Math.max(0, kind.layers.length - 2)], view: large ? "matrix" : "lines",
+    kind: kind.kind, layer: kind.layers[max(0, kind.layers.length - 2)], view: large ? "matrix" : "lines",
     heads: numbers(kind.heads), readers: [], read: [], threshold: 0.01, step: 0,
     ...Object.fromEntries(Object.values(FLAGS).map(name => [name, false])),
   };

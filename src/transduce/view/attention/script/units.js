@@ -32,7 +32,7 @@ async function buildShown(state) {
   const { rows: height, columns: width, table } = KINDS[state.kind], rows = shownUnits(state, "readers"), columns = shownUnits(state, "read");
   const values = await openLayer(state.kind, state.layer);
   // An alignment reads the step at which a word is the decoder's input, one after it was written.
-  const shift = state.view === "align" && ALIGNED.shifted !== false ? 1 : 0;
+  const shift = isView("align") && ALIGNED.shifted !== false ? 1 : 0;
   const sizes = { rows, columns, width, height, shift, table };
   let shown = state.heads.map(number => ({ number, values: joinUnits(values, (number - 1) * height * width, sizes) }));
   if (state.mean) shown = [{ number: 0, values: average(shown.map(head => head.values)) }];
@@ -67,5 +67,5 @@ function hiddenMass(shown, threshold) {
       if (values[i] < threshold) small += values[i];
     }
   const total = shown.heads.length * shown.height;
-  return { small: small / total, marks: Math.max(0, 1 - sum / total) };
+  return { small: small / total, marks: max(0, 1 - sum / total) };
 }
