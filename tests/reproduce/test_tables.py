@@ -30,7 +30,8 @@ def test_what_differs_in_more_than_the_row_makes_no_table(other, what):
 
 
 def test_threads_and_seed_are_no_difference():
-    build_table([BASE[0], result("A-h1", 29.0, seed=5, training__threads=16)], TABLE_3)
+    table = build_table([BASE[0], result("A-h1", 29.0, seed=5, training__threads=16)], TABLE_3)
+    assert table.rows.keys() == {"base", "A-h1"}
 
 
 def test_a_row_of_another_table_is_refused_by_name():
