@@ -21,5 +21,5 @@ def test_a_processor_is_named_by_its_widest_instructions(monkeypatch, features, 
     assert name_instructions(processor) == name
     monkeypatch.setattr(machine, "read_processor", lambda: processor)
     monkeypatch.setattr(machine, "cpu_model_name", lambda: "Intel(R) Xeon(R) Processor")
-    monkeypatch.setattr(machine.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
     assert slug() == f"intel-xeon-processor-{name.lower()}-2"
