@@ -27,7 +27,7 @@ from transduce.training.callbacks import TrainingCallbacks
 class TreeTexts:
     """The trees for training, validation and test of Table 4, with descriptions of their origin."""
 
-    train: Pairs
+    train: Pairs | None  # None if they are not needed
     dev: Pairs | None
     gold: Sequence[str]  # the cleaned test trees, one line each
     trained_on: str  # description of the trees that our parser is trained on
@@ -37,17 +37,31 @@ class TreeTexts:
 
     def read_train(self) -> Iterator[Tree]:
         """Yield the cleaned training trees."""
+        assert self.train is not None
         return (to_tree(tree) for words, tree in self.train.read() if words)
 
 
-def choose_trees(recipe: Recipe, train: object, dev: object, test: Path | str | None) -> TreeTexts:
-    """Open the trees of Table 4: those given, or else those of the recipe's corpus."""
+def choose_trees(
+    recipe: Recipe,
+    train: object,
+    dev: object,
+    test: Path | str | None,
+    *,
+    needs_training: bool = True,
+) -> TreeTexts:
+    """Open the trees of Table 4: those given, or else those of the recipe's corpus.
+
+    The corpus need not have been fetched if test trees are given and nothing is trained.
+    """
     require(
         find_task_kind(recipe.data) is PARSING,
         f"the recipe {recipe.name} is of the task {recipe.data.task}, not of parsing",
         "table4/wsj, craft or gum, for example",
     )
-    train_trees, dev_trees = choose_texts(recipe.data, train, dev)
+    train_trees: Pairs | None = None
+    dev_trees: Pairs | None = None
+    if needs_training or train is not None:
+        train_trees, dev_trees = choose_texts(recipe.data, train, dev)
     gold = train_trees.main if isinstance(train_trees, MixedPairs) else train_trees
     folder = gold.path if isinstance(gold, TaskFiles) else None
     is_penn = folder is not None and folder.is_dir() and has_penn_sections(folder)
@@ -87,6 +101,7 @@ def train_parser(
     callbacks: TrainingCallbacks,
 ) -> Path:
     """Train a parser in `folder`/run, or resume its training; return the averaged model's path."""
+    assert trees.train is not None
     run = train_run(
         folder / "run",
         trees.train,

@@ -179,7 +179,8 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.training.callbacks import TrainingCallbacks
 
     folder, chosen = Path(folder), find_recipe(recipe)
-    trees = choose_trees(chosen, train, dev, test)
+    needs_training = model is None or baselines
+    trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
     if model is None:
         observer = callbacks or TrainingCallbacks(on_message=on_message)
         parser = load(train_parser(folder, chosen, trees, settings or {}, observer))
