@@ -66,3 +66,9 @@ def test_the_architecture_answers_where_to_change_what():
     package = ROOT / "src/transduce"
     files = {path for row in rows for path in re.findall(r"`([\w/]+\.py)`", row)}
     assert [path for path in sorted(files) if not (package / path).is_file()] == []
+
+
+def test_what_one_cites_has_the_version_and_the_licence_of_the_package():
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for field in ("version", "license"):
+        assert f"\n{field}: {PROJECT['project'][field]}\n" in cited
