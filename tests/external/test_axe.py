@@ -109,7 +109,7 @@ def explainer(folder):
     [
         *("p=pieces", "p=input&t=3", "p=attention&c=encoder.1.self.scores.1:2:1", "p=norm"),
         *("p=forward", "p=target", "p=masked", "p=cross&x=decoder.1.cross.2", "p=decoder"),
-        *("p=softmax&o=2", "p=beam&n=2"),
+        *("p=softmax&o=2", "p=beam&n=2", "p=smoothing&o=1&y=0.4", "p=rate&w=200"),
     ],
 )
 def test_the_explainer(check, explainer, link):

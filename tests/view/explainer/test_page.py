@@ -18,6 +18,8 @@ LINKS = [
     },
     {"panel": "beam", "step": 3, "beam": 2, "alpha": 0.3},
     {"panel": "softmax", "target": 2, "prefix": "a woman", "off": ["mask", "decoder.1.cross.2"]},
+    {"panel": "smoothing", "smoothing": 0.35},
+    {"panel": "rate", "warmup": 12_345},
     {"text": "größer & <b>#x=1</b>", "tour": 4},
 ]
 
@@ -207,7 +209,7 @@ def test_the_beam_names_what_becomes_of_each_candidate(opened):
 
 
 def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):
-    for panel in ("input", "attention", "cross", "beam"):
+    for panel in ("input", "attention", "cross", "beam", "smoothing", "rate"):
         change(opened, panel=panel)
         first = opened.run("return transduce.buildSvg()")
         assert first == opened.run("return transduce.buildSvg()")

@@ -21,6 +21,7 @@ from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import BytePair, WordPiece
 
 FORMAT = 1  # version of header and weights; a page's script reads no other
+TRAINING = ("steps", "warmup", "learning_rate_factor", "label_smoothing", "smoothing_form")
 EXAMPLES = 6  # sentences that the page offers
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
 
@@ -115,6 +116,7 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
         "parameters": sum(weight.numel() for weight in read_weights(model).values()),
         "sizes": asdict(model.sizes),
         "search": asdict(recipe.search),
+        "training": {name: getattr(recipe.training, name) for name in TRAINING},
         "vocabularies": {"source": describe_vocabulary(task.source), **target},
         "longest": LONGEST,
         "texts": list(texts),

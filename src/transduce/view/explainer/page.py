@@ -11,7 +11,7 @@ from transduce.view.page.parts import PageParts
 
 CORE = ("sums", "pieces", "weights", "model", "beam")
 VIEWS = (
-    *("texts", "state", "compute", "cells", "picture", "panels", "tree", "switches"),
+    *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "switches"),
     *("stages", "tour", "export", "main"),
 )
 PARTS = PageParts(

@@ -14,7 +14,7 @@ function paint(copy) {
   const { paper, ink, quiet, accent, below, edge } = coloursNow(), none = "none";
   const looks = {
     above: { fill: accent }, below: { fill: below }, marked: { fill: none, stroke: ink }, picked: { fill: none, stroke: ink, "stroke-width": 3 },
-    line: { fill: none, stroke: quiet, "stroke-width": 1.5 }, "line best": { fill: none, stroke: accent, "stroke-width": 2.5 }, "quiet-text": { fill: quiet },
+    line: { fill: none, stroke: quiet, "stroke-width": 1.5 }, "line best": { fill: none, stroke: accent, "stroke-width": 2.5 }, "quiet-text": { fill: quiet }, "dot now": { fill: accent },
   };
   for (const element of copy.querySelectorAll("*")) {
     const box = element.nodeName === "rect" && element.parentNode.nodeName === "g" ? { fill: paper, stroke: element.parentNode.classList.contains("best") ? accent : edge } : {};
@@ -64,7 +64,7 @@ function buildSvg() {
     parts.push(text);
     [width, y] = [Math.max(width, wide + 20), y + high];
   }
-  const tree = byId("boxes").querySelector(".tree");
+  const tree = byId("boxes").querySelector(".tree, .chart");
   if (tree) {
     const [wide, high] = ["width", "height"].map(name => Number(tree.getAttribute(name)));
     parts.push(nested(tree, 10, y, wide, high));

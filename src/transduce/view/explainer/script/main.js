@@ -107,6 +107,12 @@ function listen() {
   });
   on("beam", "change", () => change({ beam: Number(byId("beam").value) }));
   on("alpha", "input", () => change({ alpha: Number(byId("alpha").value) }));
+  on("slider", "input", () => change({ [panelNow().slider]: byId("slider").valueAsNumber }));
+  on("as-recipe", "click", () => {
+    const { slider } = panelNow();
+    change({ [slider]: firstState()[slider] });
+    byId("slider").focus();
+  });
   on("undo", "click", undo);
   on("all-on", "click", () => change({ off: [], edits: [], prefix: "" }, { remember: true }));
   on("begin-tour", "click", () => goToTour(1));
@@ -143,5 +149,5 @@ async function main() {
 main();
 window.transduce = {
   header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, readEdits, normalise, encodeSource, encodeText, decodeIds, readablePiece,
-  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox,
+  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox, smoothingMass, smoothedLoss, learningRate,
 };

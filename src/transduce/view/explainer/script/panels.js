@@ -82,7 +82,8 @@ function showPanel() {
   byId("exact").textContent = panel.exact;
   fillChoices("layers", panel.layered ? header.sizes.layers : 0, "layer");
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head");
-  const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam }[panel.id];
+  showSlider(panel);
+  const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, smoothing: showSmoothing, rate: showRate }[panel.id];
   byId("boxes").replaceChildren(...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
   showCell();
 }

@@ -28,9 +28,10 @@ const SWITCHES = switchNames();
 const firstState = () => ({
   text: header.example.text, prefix: "", panel: "pieces", layer: 1, head: 1, source: 0, target: 0, cell: "", step: 0,
   beam: header.search.beam, alpha: header.search.alpha, off: [], edits: [], stage: header.stages.length - 1, tour: 0,
+  smoothing: header.training.label_smoothing, warmup: header.training.warmup,
 });
 
-const LETTERS = { s: "text", f: "prefix", p: "panel", l: "layer", h: "head", q: "source", o: "target", c: "cell", n: "step", b: "beam", a: "alpha", m: "stage", t: "tour" };
+const LETTERS = { s: "text", f: "prefix", p: "panel", l: "layer", h: "head", q: "source", o: "target", c: "cell", n: "step", b: "beam", a: "alpha", m: "stage", t: "tour", y: "smoothing", w: "warmup" };
 
 // Names of numbers that can be set by hand, and an edit: name, position, column and number.
 const EDITABLE = /^(?:(?:source|target)\.(?:embedding|position|input)|(?:encoder|decoder)\.\d{1,2}\.(?:(?:self|cross)\.(?:[qkv]|(?:scores|weights)\.\d{1,2}|joined|output|sum|norm)|ff\.(?:inner|output|sum|norm))|logits)$/;
@@ -55,7 +56,8 @@ function clampState(state) {
   whole("beam", 1, 8);
   whole("stage", 0, header.stages.length - 1);
   whole("tour", 0, TOUR.length);
-  state.alpha = clamp(Number(state.alpha) || 0, 0, 1);
+  whole("warmup", 1, 4e9);
+  for (const name of ["alpha", "smoothing"]) state[name] = clamp(Number(state[name]) || 0, 0, 1);
   state.off = SWITCHES.filter(name => state.off.includes(name));
   state.edits = state.edits.filter(isEdit).slice(-MAX_EDITS);
   if (!PANELS.some(panel => panel.id === state.panel)) state.panel = "pieces";
@@ -74,7 +76,7 @@ function readHash(hash, { follow = true } = {}) {
     if (!parts.has(letter)) continue;
     const text = decode(parts.get(letter) ?? "");
     if (typeof state[name] === "string") state[name] = text;
-    else if (/^\d{1,3}(\.\d{1,3})?$/.test(text)) state[name] = Number(text);
+    else if (/^\d{1,10}(\.\d{1,3})?$/.test(text)) state[name] = Number(text);
   }
   state.off = decode(parts.get("x") ?? "").split(",");
   state.edits = decode(parts.get("e") ?? "").split(",");

@@ -52,6 +52,14 @@ const PANELS = [
     equation: "score(Y) = log P(Y) / ((5 + |Y|) / 6)^α",
     plain: "Not only the likeliest piece is followed: some beginnings stay alive side by side, and the best whole output wins.",
     exact: "Of the 2 · beam best continuations those with </s> are finished, the best others stay live. The search ends when no live one can beat the best finished one.", boxes: [] },
+  { id: "smoothing", title: "Label smoothing", section: "5.4", side: "target", slider: "smoothing",
+    equation: `loss = −Σ q(w) log P(w),  q(w) = ${header.training.smoothing_form === "t2t" ? "1 − ε if w is right, else ε / (V − 1)" : "(1 − ε) [w is right] + ε / V"}`,
+    plain: "Training compares the model's probabilities (blue) with a target (orange). Smoothed, the target gives the right piece not all: a model that is too sure pays for it.",
+    exact: `The written piece stands for the right one here; to see another, “take” it at “Next piece”. P − q is the gradient of the loss for each logit. ${header.training.smoothing_form === "t2t" ? "This recipe spreads ε over the V − 1 wrong pieces, as the authors' code does." : "This recipe spreads ε over all V pieces, as Szegedy et al. do."}`, boxes: [] },
+  { id: "rate", title: "Learning rate", section: "5.3", side: "target", slider: "warmup",
+    equation: "lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)     (3)",
+    plain: "The steps of training grow, as long as the model knows nothing, and then become smaller and smaller. The peak is where the warm-up ends.",
+    exact: `Grey: the recipe's warm-up. A warm-up that is four times as long halves the peak.${header.training.learning_rate_factor === 1 ? "" : " The recipe multiplies equation 3 by a factor."}`, boxes: [] },
 ];
 
 // The guided tour of a page that was given no other: the state of each step, and what to look at.
@@ -77,6 +85,8 @@ const GUIDE = [
   [{ panel: "beam", step: 0 }, "The beam, first step", "From one beginning, <s>, the best continuations. Live ones stay, the rest is cut."],
   [{ panel: "beam", step: 2 }, "The beam grows", "Every live beginning is continued; only the best of all stay. A likely beginning can lose later."],
   [{ panel: "beam", step: 999 }, "The end", "Finished outputs are compared by log P over a divisor that grows with the length: else short outputs always won."],
+  [{ panel: "smoothing", target: 0 }, "What training aims at", "Move ε: the target's bar shrinks, and the loss of this step grows with it. The grey line is what is left even for the best model."],
+  [{ panel: "rate" }, "How fast it learned", "Move the warm-up: a short one makes a high peak. At the end all rates are the same."],
   [{ panel: "cross", layer: 99, head: 1, off: ["decoder.{n}.cross"] }, "What if: the last layer without its source", "This switched off the last layer's cross-attention. Compare both translations above. Undo brings it back."],
   [{ panel: "input", off: ["source.position"] }, "What if: no positions", "The source is a bag of pieces now. Which part of the translation breaks?"],
   [{ panel: "masked", layer: 1, head: 1, off: ["mask"] }, "What if: no mask", "The model reads later places, as it never did in training."],

@@ -1,0 +1,98 @@
+// What training makes of a step: label smoothing    (section 5.4), and the learning rate    (section 5.3).
+
+/** Returns the probability that smoothing ε spreads over all pieces; "t2t" spreads ε over the wrong ones. */
+const smoothingMass = (smoothing, form, pieces) => (form === "t2t" ? (smoothing * pieces) / (pieces - 1) : smoothing);
+
+/** Returns x log x, which is 0 at 0. */
+const xlogx = x => (x > 0 ? x * Math.log(x) : 0);
+
+/** Returns the loss of one step, its two parts, and the smoothed target    (section 5.4)
+ *
+ * right, wrong: what the target gives the right piece and any other; least: the target's entropy,
+ * below which no model's loss can be.
+ */
+function smoothedLoss(logits, target, mass) {
+  const logP = logSoftmax(Float64Array.from(logits)), count = logP.length, nats = -logP[target], other = -logP.reduce((a, b) => a + b, 0) / count;
+  const wrong = mass / count, right = 1 - mass + wrong;
+  return { logP, nats, other, wrong, right, loss: (1 - mass) * nats + mass * other, least: -xlogx(right) - (count - 1) * xlogx(wrong) };
+}
+
+/** Returns the learning rate of a step: equation 3 times the recipe's factor    (section 5.3) */
+const learningRate = (step, warmup) => header.training.learning_rate_factor * header.sizes.d_model ** -0.5 * Math.min(step ** -0.5, step * warmup ** -1.5);
+
+const CHART = { width: 480, height: 180, left: 64, right: 12, top: 12, bottom: 24 };
+
+/** Returns lines [class, points [x, y]] from x = 0 to `last` as SVG, with a dot at each point of `dots`. */
+function drawChart(lines, dots, last, unit, label) {
+  const { width, height, left, right, top, bottom } = CHART, most = lines.reduce((a, [, points]) => points.reduce((b, [, y]) => Math.max(b, y), a), 0);
+  const x = value => (left + ((width - left - right) * value) / last).toFixed(1), y = value => (top + (height - top - bottom) * (1 - value / most)).toFixed(1);
+  const text = (content, at, high, anchor) => createSvg("text", { x: at, y: high, "text-anchor": anchor, class: "quiet-text" }, content);
+  const paths = lines.map(([name, points]) => createSvg("path", { class: name, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a)} ${y(b)}`).join("") }));
+  const circles = dots.map(([a, b]) => createSvg("circle", { cx: x(a), cy: y(b), r: 5, class: "dot now" }));
+  const names = [text(show5(most), left - 6, top + 4, "end"), text("0", left - 6, height - bottom, "end"), text("0", left, height - 6, "middle"), text(unit, width - right, height - 6, "end")];
+  return createSvg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": label }, createSvg("path", { class: "line", d: `M${left} ${top}V${height - bottom}H${width - right}` }), ...paths, ...circles, ...names);
+}
+
+/** Returns a table of rows, the first cell of each a header. */
+function buildTable(caption, heads, rows) {
+  const head = heads.length ? [create("thead", {}, create("tr", {}, ...heads.map(text => create("th", { scope: "col" }, text))))] : [];
+  const body = rows.map(([first, ...cells]) => create("tr", {}, create("th", { scope: "row", dir: "auto" }, first), ...cells.map(cell => create("td", {}, typeof cell === "number" ? show5(cell) : cell))));
+  const table = create("table", {}, create("caption", {}, caption), ...head, create("tbody", {}, ...body));
+  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": caption }, table);
+}
+
+/** Returns the panel of label smoothing at the chosen step: the written piece stands for the right one. */
+function showSmoothing() {
+  const { trace, output } = page.result, t = Math.min(state.target, output.length - 1), logits = trace.logits[t], count = logits.length, { smoothing_form: form } = header.training;
+  const at = smoothing => smoothedLoss(logits, output[t], smoothingMass(smoothing, form, count)), now = at(state.smoothing), mass = smoothingMass(state.smoothing, form, count);
+  const ids = bestContinuations([{ logProb: 0 }], [now.logP], 7).map(([, , id]) => id);
+  if (!ids.includes(output[t])) ids.push(output[t]);
+  const aims = ids.map(id => (id === output[t] ? now.right : now.wrong)), shares = ids.map(id => Math.exp(now.logP[id])), rest = list => Math.max(0, 1 - list.reduce((a, b) => a + b, 0));
+  const bar = (share, name) => {
+    const found = create("span", { className: name });
+    found.style.width = `${Math.max(0.5, 100 * share)}%`;
+    return found;
+  };
+  const row = (name, aim, share) => [name, aim, share, share - aim, create("div", { className: "pair" }, bar(aim, "share aim"), bar(share, "share"))];
+  const pieces = ids.map((id, i) => row(`${readablePiece(VOCABULARIES.target, id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
+  if (count > ids.length) pieces.push(row(`${(count - ids.length).toLocaleString("en")} others`, rest(aims), rest(shares)));
+  const points = Array.from({ length: 51 }, (_, i) => [i / 50, at(i / 50)]), begin = piecesOf("target").slice(0, t + 1).join(" ");
+  const lines = [["line best", points.map(([x, { loss }]) => [x, loss])], ["line", points.map(([x, { least }]) => [x, least])]];
+  const sums = [["−log P of the right piece", now.nats], ["mean of −log P over all pieces", now.other], [`loss = ${show5(1 - mass)} · first + ${show5(mass)} · second`, now.loss], ["the least that any model can reach", now.least]];
+  return [
+    create("section", { className: "box" }, buildTable(`After ${begin}`, ["piece", "target q", "model P", "P − q", "q and P"], pieces)),
+    create("section", { className: "box" }, drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, "ε = 1", `Loss ${show5(now.loss)} at ε = ${state.smoothing}, and the least that any model can reach, ${show5(now.least)}`), buildTable("Loss of this step", [], sums)),
+  ];
+}
+
+/** Returns the panel of the learning rate: the recipe's warm-up and the chosen one. */
+function showRate() {
+  const { warmup: recipes, steps } = header.training, { warmup } = state;
+  const line = peak => [...Array.from({ length: 121 }, (_, i) => (i * steps) / 120), peak].filter(step => step <= steps).sort((a, b) => a - b).map(step => [step, step ? learningRate(step, peak) : 0]);
+  const lines = [["line", line(recipes)], ["line best", line(warmup)]], top = Math.min(warmup, steps), asked = [...new Set([1, top, Math.min(recipes, steps), Math.ceil(steps / 2), steps])].sort((a, b) => a - b);
+  const rows = asked.map(step => [step.toLocaleString("en"), learningRate(step, warmup), learningRate(step, recipes)]);
+  const heads = ["update", `with warm-up ${warmup.toLocaleString("en")}`, `the recipe's: ${recipes.toLocaleString("en")}`];
+  const chart = drawChart(lines, [[top, learningRate(top, warmup)]], steps, `${steps.toLocaleString("en")} updates`, `The learning rate is largest at update ${top}: ${show5(learningRate(top, warmup))}`);
+  return [create("section", { className: "box" }, chart), create("section", { className: "box" }, buildTable("Rate by update", heads, rows))];
+}
+
+/** Returns range, step and text of a slider: the state's part of this name. */
+const SLIDERS = {
+  smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2)],
+  warmup: () => {
+    const { warmup } = header.training, step = [1000, 100, 10].find(one => warmup % one === 0 && 10 * one <= warmup) ?? 1;
+    return [step, 4 * Math.max(warmup, 2), step, "warm-up", state.warmup.toLocaleString("en")];
+  },
+};
+
+/** Shows the slider of a panel that has one. */
+function showSlider({ slider }) {
+  byId("slide").hidden = !slider;
+  if (!slider) return;
+  const [min, max, step, name, value] = SLIDERS[slider]();
+  Object.assign(byId("slider"), { min, max, step });
+  if (Number(byId("slider").value) !== state[slider]) byId("slider").value = state[slider];
+  byId("slide-name").textContent = name;
+  byId("slide-value").textContent = value;
+  byId("as-recipe").disabled = state[slider] === firstState()[slider];
+}

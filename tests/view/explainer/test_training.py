@@ -1,0 +1,125 @@
+"""Row E14: label smoothing and the learning rate in the page are those of training."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.view.explainer.opened import READY, change, open_explainer
+from tests.view.explainer.samples import ODD, TEXT, make_translator
+
+from transduce.training.loss import cross_entropy_inplace, smoothing_mass
+from transduce.training.schedule import scaled_learning_rate
+
+pytestmark = pytest.mark.browser
+TOLERANCE = 1e-6
+FORMS = ("szegedy", "t2t")
+LOSSES = """
+const [smoothings, form] = arguments, { smoothingMass, smoothedLoss, page } = transduce;
+const { trace, output } = page.result;
+return output.map((id, t) => smoothings.map(smoothing => {
+  const mass = smoothingMass(smoothing, form, trace.logits[t].length);
+  return smoothedLoss(trace.logits[t], id, mass);
+}));
+"""
+LOGITS = "const { trace } = transduce.page.result; return trace.logits.map(row => Array.from(row));"
+RATES = """
+const [steps, warmups] = arguments, { learningRate } = transduce;
+return warmups.map(warmup => steps.map(step => learningRate(step, warmup)));
+"""
+CELLS = """
+const rows = [...document.querySelectorAll(arguments[0] + " tbody tr")];
+return rows.map(row => [...row.cells].map(cell => cell.textContent.replace("−", "-")));
+"""
+
+
+def make_trained(**training):
+    """Return a translator whose recipe has other settings of training."""
+    translator = make_translator(ODD)
+    recipe = translator.recipe
+    return replace(
+        translator, recipe=replace(recipe, training=replace(recipe.training, **training))
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_loss_and_gradient_of_every_step_are_those_of_training(browser, form):
+    open_explainer(browser, make_trained(smoothing_form=form), TEXT)
+    logits = torch.tensor(browser.run(LOGITS), dtype=torch.float64)
+    targets = torch.tensor(browser.run("return transduce.page.result.output"))
+    smoothings = [0.0, 0.05, 0.1, 0.37, 1.0]
+    found = browser.run(LOSSES, smoothings, form)
+    for t, target in enumerate(targets):
+        for smoothing, one in zip(smoothings, found[t], strict=True):
+            mass = smoothing_mass(smoothing, form, logits.shape[1])
+            gradient = logits[t : t + 1].clone()
+            loss, nats = cross_entropy_inplace(gradient, target[None], mass)
+            assert one["loss"] == pytest.approx(float(loss), rel=0, abs=TOLERANCE)
+            assert one["nats"] == pytest.approx(float(nats), rel=0, abs=TOLERANCE)
+            target_row = logits[t].softmax(dim=0) - gradient[0]
+            assert one["right"] == pytest.approx(float(target_row[target]), rel=0, abs=TOLERANCE)
+            wrong = target_row[torch.arange(len(target_row)) != target]
+            assert float((wrong - one["wrong"]).abs().max()) <= TOLERANCE
+            least = float(torch.special.entr(target_row.clamp(min=0)).sum())
+            assert one["least"] == pytest.approx(least, rel=0, abs=TOLERANCE)
+            assert one["least"] <= one["loss"] + TOLERANCE
+
+
+def test_the_learning_rate_is_that_of_training(browser):
+    translator = make_trained(learning_rate_factor=1.7, warmup=300, steps=2_000)
+    open_explainer(browser, translator, TEXT)
+    steps, warmups = [1, 2, 299, 300, 301, 1999, 100_000], [1, 300, 4_000]
+    found = browser.run(RATES, steps, warmups)
+    for warmup, rates in zip(warmups, found, strict=True):
+        training = replace(translator.recipe.training, warmup=warmup)
+        expected = [scaled_learning_rate(step, ODD, training) for step in steps]
+        assert rates == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize(("form", "named"), [("szegedy", "all V pieces"), ("t2t", "V − 1 wrong")])
+def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, form, named):
+    open_explainer(browser, make_trained(smoothing_form=form, label_smoothing=0.2), TEXT)
+    change(browser, panel="smoothing", target=1)
+    assert named in browser.run("return document.getElementById('exact').textContent")
+    assert browser.run("return document.getElementById('slider').value") == "0.2"
+    browser.type_into("#slider", "ArrowRight", "ArrowRight")
+    browser.wait(f"{READY} && transduce.state().smoothing === 0.22")
+    assert browser.run("return document.activeElement.id") == "slider"
+    one = browser.run(LOSSES, [0.22], form)[1][0]
+    pieces, sums = browser.run(CELLS, "#boxes section"), browser.run(CELLS, "#boxes .chart + .rows")
+    (right,) = [row for row in pieces if row[0].endswith("✓")]
+    assert float(right[1]) == pytest.approx(one["right"], rel=1e-4)
+    assert float(right[3]) == pytest.approx(float(right[2]) - float(right[1]), abs=1e-4)
+    columns = [[float(row[c]) for row in pieces if len(row) > 2] for c in (1, 2)]
+    assert [sum(column) for column in columns] == pytest.approx([1, 1], abs=1e-3)
+    expected = [one[name] for name in ("nats", "other", "loss", "least")]
+    assert [float(row[1]) for row in sums] == pytest.approx(expected, rel=1e-4)
+    browser.click("#as-recipe")
+    browser.wait(f"{READY} && transduce.state().smoothing === 0.2")
+    assert browser.console() == []
+
+
+def test_the_warmup_slider_starts_from_the_recipe_and_moves_by_mouse(browser):
+    translator = make_trained(warmup=400, steps=2_000)
+    open_explainer(browser, translator, TEXT)
+    change(browser, panel="rate")
+    slider = "const { min, max, step, value } = document.getElementById('slider');"
+    assert browser.run(f"{slider} return [min, max, step, value]") == ["10", "1600", "10", "400"]
+    browser.click("#slider")
+    browser.wait(f"{READY} && transduce.state().warmup !== 400")
+    warmup = browser.run("return transduce.state().warmup")
+    assert warmup == pytest.approx(800, abs=30)
+    training = replace(translator.recipe.training, warmup=warmup)
+    for step, now, recipes in browser.run(CELLS, "#boxes"):
+        number = int(step.replace(",", ""))
+        for shown, one in ((now, training), (recipes, translator.recipe.training)):
+            assert float(shown) == pytest.approx(scaled_learning_rate(number, ODD, one), rel=1e-4)
+    assert browser.run("return transduce.writeHash(transduce.state())") == f"#p=rate&w={warmup}"
+    assert browser.console() == []
+
+
+def test_a_warmup_longer_than_the_training_has_its_peak_at_the_end(browser):
+    open_explainer(browser, make_trained(warmup=4_000, steps=100), TEXT)
+    change(browser, panel="rate")
+    label = browser.run("return document.querySelector('.chart').getAttribute('aria-label')")
+    assert "at update 100:" in label
+    assert "NaN" not in browser.run("return document.getElementById('boxes').innerHTML")
