@@ -117,6 +117,13 @@ def test_the_explainer(check, explainer, link):
     assert check(explainer, link, ready, OPEN_ALL) == {}
 
 
+@pytest.mark.parametrize("answer", ["", "document.getElementById('guess-show').click();"])
+def test_the_questions_of_the_explainer(check, explainer, answer):
+    ready = "window.transduce && transduce.page.ready"
+    ask = f"document.getElementById('guess-first').click(); {answer}"
+    assert check(explainer, "p=attention&q=1", ready, ask) == {}
+
+
 def test_the_stages_of_the_explainer_and_its_help(check, folder):
     translator, page = make_translator(ODD), folder / "run.html"
     weights = translator.models[0].named_weights()

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from transduce.view.page.language import read_texts
 from transduce.view.page.parts import read_part
 from transduce.view.translation.page import SCRIPTS, Form, PageSettings, TranslationPage
 
@@ -42,9 +43,8 @@ def test_every_text_of_the_interface_is_in_the_table_of_its_languages():
     )
     named = re.findall(r'(?:title|aria-label|placeholder)="([^"]+)"', markup)
     shown = re.findall(r">([^<>]+)<", markup)
-    calls = r'translateInterface\(\s*"([^"]+)"'
+    calls = r'gettext\(\s*"([^"]+)"'
     scripts = {name: read_part(f"translation/script/{name}.js") for name in SCRIPTS}
     said = [text for script in scripts.values() for text in re.findall(calls, script)]
     texts = {" ".join(text.split()) for text in (*named, *shown, *said)} - {"", "⇄", "A±"}
-    table = set(re.findall(r'^ {4}"([^"]+)":', scripts["language"], re.MULTILINE))
-    assert table == texts
+    assert set(read_texts("translation")["de"]) == texts

@@ -7,15 +7,19 @@ from transduce.recipes.choice import shorten_name
 from transduce.view.explainer.weights import StoredWeights
 from transduce.view.page.data import base64_block, json_block
 from transduce.view.page.document import build_page
+from transduce.view.page.language import read_texts, texts_block
 from transduce.view.page.parts import PageParts
 
 CORE = ("sums", "pieces", "weights", "model", "beam")
 VIEWS = (
-    *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "switches"),
-    *("stages", "tour", "export", "main"),
+    *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "guess"),
+    *("switches", "stages", "tour", "export", "main"),
 )
 PARTS = PageParts(
-    scripts=("page/dom.js", *(f"explainer/script/{name}.js" for name in (*CORE, *VIEWS))),
+    scripts=(
+        *("page/dom.js", "page/language.js"),
+        *(f"explainer/script/{name}.js" for name in (*CORE, *VIEWS)),
+    ),
     styles=("page/theme.css", "explainer/explainer.css"),
     markup="explainer/explainer.html",
 )
@@ -33,5 +37,6 @@ def build_explainer_page(
         for i, (one, stored) in enumerate(stages)
     ]
     blocks = [base64_block(f"weights-{i}", stored.block) for i, (_, stored) in enumerate(stages)]
-    data = [json_block("header", {**header, "stages": about}), *blocks]
+    texts = texts_block(read_texts("explainer"))
+    data = [texts, json_block("header", {**header, "stages": about}), *blocks]
     return build_page(f"How {shorten_name(header['model']['name'])} translates", PARTS, data)

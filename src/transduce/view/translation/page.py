@@ -7,6 +7,7 @@ from typing import final
 
 from transduce.view.page.data import json_block
 from transduce.view.page.document import build_page
+from transduce.view.page.language import read_texts, texts_block
 from transduce.view.page.parts import PageParts
 
 SCRIPTS = (
@@ -14,7 +15,11 @@ SCRIPTS = (
     *("history", "main"),
 )
 PARTS = PageParts(
-    scripts=("page/dom.js", *(f"translation/script/{name}.js" for name in SCRIPTS)),
+    scripts=(
+        "page/dom.js",
+        "page/language.js",
+        *(f"translation/script/{name}.js" for name in SCRIPTS),
+    ),
     styles=("page/theme.css", "translation/translation.css"),
     markup="translation/translation.html",
     connect="'self'",
@@ -62,7 +67,8 @@ class TranslationPage:
             "texts": settings.texts,
             "needsKey": settings.needs_key,
         }
-        rest, self.parts = build_page("Translate", PARTS, [json_block("server", header)]), []
+        data = [texts_block(read_texts("translation")), json_block("server", header)]
+        rest, self.parts = build_page("Translate", PARTS, data), []
         for mark in MARKS:  # a mark cannot occur in the data, which has no `<`
             part, _, rest = rest.partition(mark)
             self.parts.append(part)

@@ -10,6 +10,7 @@ function show() {
   showStage();
   showTour();
   showPanel();
+  showGuess();
   finishTurn();
 }
 
@@ -60,7 +61,7 @@ const KEYS = {
   PageUp: () => movePanel(-1), PageDown: () => movePanel(1),
   "[": () => change({ layer: state.layer - 1, cell: "" }), "]": () => change({ layer: state.layer + 1, cell: "" }),
   t: () => goToTour(state.tour ? 0 : 1), "<": () => state.tour && goToTour(Math.max(1, state.tour - 1)), ">": () => goToTour(state.tour + 1),
-  u: undo, d: toggleTheme, g: () => save("svg"), p: () => save("png"), Escape: () => change({ cell: "" }), "?": () => byId("help").showModal(),
+  q: toggleGuess, u: undo, d: toggleTheme, g: () => save("svg"), p: () => save("png"), Escape: () => change({ cell: "" }), "?": () => byId("help").showModal(),
 };
 
 /** Does what a key stands for, wherever the focus is but in a field. */
@@ -113,6 +114,9 @@ function listen() {
     change({ [slider]: firstState()[slider] });
     byId("slider").focus();
   });
+  on("guess-first", "click", toggleGuess);
+  on("guess-more", "click", askMore);
+  on("guess-show", "click", () => answer(questionNow(), -1));
   on("undo", "click", undo);
   on("all-on", "click", () => change({ off: [], edits: [], prefix: "" }, { remember: true }));
   on("begin-tour", "click", () => goToTour(1));
@@ -149,5 +153,5 @@ async function main() {
 main();
 window.transduce = {
   header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, readEdits, normalise, encodeSource, encodeText, decodeIds, readablePiece,
-  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox, smoothingMass, smoothedLoss, learningRate,
+  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox, smoothingMass, smoothedLoss, learningRate, guess, questionsNow,
 };

@@ -34,7 +34,7 @@ async function translate() {
     if (number === state.number) show(lines);
   } catch (error) {
     if (number !== state.number || error.name === "AbortError") return;
-    say(error instanceof TypeError ? translateInterface("The server cannot be reached.") : error.message);
+    say(error instanceof TypeError ? gettext("The server cannot be reached.") : error.message);
   }
 }
 

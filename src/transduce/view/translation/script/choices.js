@@ -24,8 +24,8 @@ async function openChoices(at) {
 /** Lists outputs for a sentence, each with its score, and the way into the model. */
 function listChoices(at, outputs, word) {
   byId("place").replaceChildren(
-    translateInterface("Translations of this sentence with the same words before “{0}”, with their scores", word), " ",
-    create("button", { type: "button", id: "look", onclick: () => lookInside(at) }, translateInterface("look inside")));
+    gettext("Translations of this sentence with the same words before “{0}”, with their scores", word), " ",
+    create("button", { type: "button", id: "look", onclick: () => lookInside(at) }, gettext("look inside")));
   byId("list").replaceChildren(...outputs.map(one => create("li", {},
     create("button", { type: "button", lang: pair().target, dir: "auto", onclick: () => choose(at, one.text) }, one.text),
     create("span", { className: "quiet" }, ` ${one.score.toFixed(2)}`))));

@@ -1,6 +1,6 @@
 /** Shows how many characters are left. */
 function showLeft() {
-  byId("left").textContent = translateInterface("{0} characters left", (SERVER.characters - byId("text").value.length).toLocaleString(LOCALE));
+  byId("left").textContent = gettext("{0} characters left", (SERVER.characters - byId("text").value.length).toLocaleString(LOCALE));
 }
 
 /** Lists the targets of the source chosen, and says which language each box holds. */
@@ -50,7 +50,7 @@ function clear() {
 /** Puts text and languages into the address; what follows # is sent to no server. */
 function share() {
   location.hash = new URLSearchParams({ ...pair(), q: byId("text").value }).toString();
-  say(translateInterface("The address of this page now holds the text."));
+  say(gettext("The address of this page now holds the text."));
 }
 
 /** Takes text and languages from the address. */
@@ -71,10 +71,10 @@ function changeSize() {
 async function copy() {
   try {
     await navigator.clipboard.writeText(joinLines());
-    say(translateInterface("Copied."));
+    say(gettext("Copied."));
   } catch {
     getSelection().selectAllChildren(byId("output"));
-    say(translateInterface("Ctrl+C copies what is selected."));
+    say(gettext("Ctrl+C copies what is selected."));
   }
 }
 

@@ -12,6 +12,6 @@ function showDetected(found) {
   const name = found && nameOf(found.language);
   state.detected = found?.language || null;
   const option = byId("source").querySelector(`[value=${AUTO}]`);
-  if (option) option.textContent = found ? translateInterface("detected: {0} ({1} %)", name, Math.round(found.confidence)) : translateInterface("detect language");
+  if (option) option.textContent = found ? gettext("detected: {0} ({1} %)", name, Math.round(found.confidence)) : gettext("detect language");
   showLanguages();
 }

@@ -22,7 +22,7 @@ byId("send").hidden = true;
 byId("sure-label").hidden = byId("keep-label").hidden = false;
 byId("key-label").hidden = !SERVER.needsKey;
 byId("text").maxLength = SERVER.characters;
-localise();
+localiseAll();
 showTargets();
 readHash();
 showLeft();

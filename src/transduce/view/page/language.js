@@ -1,0 +1,20 @@
+// The page's own words in another language: the block "texts" has the texts of each by their English.
+const { language: FIXED, texts: TEXTS } = readJson("texts");
+const LOCALE = FIXED || Object.keys(TEXTS).find(code => navigator.language.split("-")[0] === code) || "en";
+
+/** Returns a text of the page in the reader's language, with values in the places {0}, {1}. */
+const gettext = (text, ...values) => (TEXTS[LOCALE]?.[text] || text).replace(/\{(\d)\}/g, (_, n) => values[n]);
+
+/** Puts all texts of the markup into the reader's language, but not in elements of a selector. */
+function localise(others = "script") {
+  document.documentElement.lang = LOCALE;
+  if (!TEXTS[LOCALE]) return;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), tidy = text => text.replace(/\s+/g, " ").trim();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = tidy(node.data);
+    if (TEXTS[LOCALE][text] && !node.parentNode.closest(others)) node.data = node.data.replace(node.data.trim(), () => gettext(text));
+  }
+  for (const name of ["title", "aria-label", "placeholder"])
+    for (const one of document.querySelectorAll(`[${name}]`)) one.setAttribute(name, gettext(tidy(one.getAttribute(name))));
+  document.title = gettext(document.title);
+}

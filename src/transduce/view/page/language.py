@@ -1,0 +1,22 @@
+"""The words of a page in other languages: a table of each, from the English text to its own."""
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+
+from transduce.view.page.data import DataBlock, json_block
+from transduce.view.page.parts import PACKAGE
+
+Texts = dict[str, str]
+
+
+def read_texts(page: str) -> dict[str, Texts]:
+    """Return the texts of a page, such as "explainer", by the code of each language it speaks."""
+    folder = files(PACKAGE).joinpath(page, "texts")
+    found = {one.name.removesuffix(".json"): one for one in folder.iterdir()}
+    return {code: json.loads(found[code].read_text(encoding="utf-8")) for code in sorted(found)}
+
+
+def texts_block(texts: Mapping[str, Texts], language: str = "") -> DataBlock:
+    """Return the block of a page's texts; without a `language` the reader's browser chooses."""
+    return json_block("texts", {"language": language, "texts": texts})
