@@ -3,7 +3,6 @@
 import json
 import re
 import zlib
-from base64 import b64decode
 
 import numpy as np
 import pytest
@@ -13,14 +12,23 @@ import transduce
 from transduce.view.curves import cells as cells_module
 from transduce.view.curves.cells import build_cells, count_blocks
 from transduce.view.curves.encode import encode_run, round_down
+from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import read_run_log
+from transduce.view.curves.run_log import RunLog, Updates
 
 
 def unpack(header, packed, name):
     """Return a column as a browser unpacks it."""
-    offset, length = header["columns"][name]
+    offset, length, is_summed = header["columns"][name]
     shuffled = np.frombuffer(zlib.decompress(packed[offset : offset + length]), np.uint8)
-    return np.ascontiguousarray(shuffled.reshape(4, -1).T).view("<f4").reshape(-1)
+    words = np.ascontiguousarray(shuffled.reshape(4, -1).T).view("<u4").reshape(-1)
+    return (np.cumsum(words, dtype=np.uint32) if is_summed else words).view("<f4")
+
+
+def unpack_bytes(text):
+    """Return the bytes of a data block, as a browser reads them: seven bits a character."""
+    bits = "".join(f"{ord(character) & 127:07b}" for character in text)
+    return bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) // 8 * 8, 8))
 
 
 def encode(run, *, full=False):
@@ -107,6 +115,37 @@ def test_the_smaller_number_of_twelve_digits_is_close():
     assert np.isnan(round_down(np.array([np.nan]))).all()
 
 
+def test_numbers_whose_bits_change_evenly_are_stored_as_differences(tmp_path):
+    header, packed = encode(write_log(tmp_path, [update(step) for step in range(1, 3000)]))
+    assert header["columns"]["learning_rate"][2]
+    assert unpack(header, packed, "learning_rate").tolist() == [
+        np.float32(rate(step)) for step in range(1, 3000)
+    ]
+
+
+def test_times_are_the_milliseconds_of_the_log(tmp_path):
+    seconds = [round(333.917 * step, 3) for step in range(1, 3000)]
+    events = [update(step, seconds=one) for step, one in enumerate(seconds, 1)]
+    header, packed = encode(write_log(tmp_path, events))
+    totals = np.cumsum(unpack(header, packed, "milliseconds").astype(float)) / 1000
+    assert totals.tolist() == seconds
+
+
+@pytest.mark.parametrize(("full", "most"), [(True, 4_000_000), (False, 500_000)])
+def test_the_page_of_a_million_updates_is_no_larger_than_asked_for(tmp_path, full, most):
+    """Row V20."""
+    step = np.arange(1.0, 1_000_001)
+    values = {
+        "nats": 1 + 4 * np.exp(-step / 50) + 0.1 * np.sin(step * 12.9898),
+        "gradient_norm": 0.5 + np.abs(np.sin(step)),
+        "learning_rate": 32**-0.5 * np.minimum(step**-0.5, step * 100**-1.5),
+        "target_tokens": 100 + step % 7,
+    }
+    updates = Updates(step=step, seconds=0.25 * step, applied=np.ones(1_000_000), **values)
+    log = RunLog(updates, (), {}, 0, 0, 280_000_000)
+    assert len(build_curves_page({"run": (tmp_path, log)}, full=full)) <= most
+
+
 def test_a_rate_that_is_equation_3_is_not_stored_and_another_is(tmp_path):
     events = [update(step) for step in range(1, 300)]
     run = write_recipe(write_log(tmp_path, events))
@@ -128,8 +167,14 @@ def test_a_damaged_run_file_leaves_equation_3_out(tmp_path, content):
 
 
 def test_huge_numbers_stay_finite(tmp_path):
-    header, packed = encode(write_log(tmp_path, [update(1, nats=1e300), update(2, nats=-1e300)]))
-    assert np.isfinite(unpack(header, packed, "loss")).all()
+    names = ("nats", "gradient_norm", "learning_rate", "target_tokens", "seconds")
+    events = [update(step, **dict.fromkeys(names, 1.7e308)) for step in (1, 2, 3)]
+    run = write_log(tmp_path, [*events, update(4, nats=-1.7e308)])
+    header, packed = encode(run)
+    for name in header["columns"]:
+        assert np.isfinite(unpack(header, packed, name)).all()
+    (curve,) = transduce.curves(run)
+    assert curve.points[-1].target_tokens > 2.9e300
 
 
 def test_cells_of_no_updates_are_none(tmp_path):
@@ -159,4 +204,4 @@ def test_the_page_holds_what_was_encoded(tmp_path):
     assert header["validations"] == [[1, 3.0, 11.0, "BLEU"]]
     columns = re.search(r'id="run-0">(.*?)</script>', page)
     assert columns
-    assert unpack(header, b64decode(columns[1]), "loss").tolist() == [np.float32(loss(1))]
+    assert unpack(header, unpack_bytes(columns[1]), "loss").tolist() == [np.float32(loss(1))]

@@ -16,7 +16,8 @@ from transduce.errors import FolderError, InputError
 from transduce.training import log_lines
 from transduce.training.journal import LOG, read_journal
 from transduce.view.curves import update_lines
-from transduce.view.curves.read_log import join_parts, read_log_part, read_run_log, resolve_resumes
+from transduce.view.curves.log_part import join_parts, read_log_part
+from transduce.view.curves.read_log import read_run_log, resolve_resumes
 from transduce.view.curves.run_log import Updates
 
 

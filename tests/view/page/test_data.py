@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.view.hostile import attacks
 
-from transduce.view.page.data import base64_block, encode_json, json_block
+from transduce.view.page.data import base64_block, encode_json, encode_seven_bits, json_block
 
 STRINGS = st.text(st.characters(exclude_categories=()), max_size=40)
 
@@ -68,3 +68,17 @@ def test_not_a_number_is_refused_since_a_browser_could_not_read_it():
 
 def test_bytes_are_written_as_base64():
     assert base64_block("weights", b"\x00\xff").text == "AP8="
+
+
+@given(st.binary(max_size=300))
+def test_bytes_in_seven_bits_a_character_come_back(content):
+    text = encode_seven_bits(content)
+    bits = "".join(f"{ord(character) & 127:07b}" for character in text)
+    assert bytes(int(bits[i : i + 8], 2) for i in range(0, 8 * len(content), 8)) == content
+    assert len(text) == -(-len(content) // 7) * 8
+    assert not set(text) & set("\0\r<")
+
+
+def test_seven_bits_a_character_take_less_space_than_base64():
+    content = bytes(range(256)) * 70
+    assert len(encode_seven_bits(content).encode()) < 1.2 * len(content)

@@ -34,13 +34,13 @@ class Series:
 class Cells:
     """A run's updates as C cells: the first `blocks` cells hold 64 updates each, the others one.
 
-    `steps`, `tokens` and `seconds` are those of a cell alone, not counted from the start.
+    `steps`, `tokens` and `milliseconds` are those of a cell alone, not counted from the start.
     """
 
     blocks: int
     steps: Float64[np.ndarray, " C"]
     tokens: Float64[np.ndarray, " C"]  # target tokens
-    seconds: Float64[np.ndarray, " C"]
+    milliseconds: Float64[np.ndarray, " C"]  # a log has no shorter times
     skipped: Float64[np.ndarray, " C"]  # updates that were not finite and changed no weight
     series: Mapping[str, Series]
 
@@ -64,7 +64,7 @@ def build_cells(updates: Updates, *, full: bool) -> Cells:
         blocks=blocks,
         steps=add_up(np.diff(updates.step, prepend=0.0), blocks),
         tokens=add_up(tokens, blocks),
-        seconds=add_up(np.diff(updates.seconds, prepend=0.0), blocks),
+        milliseconds=add_up(np.diff(np.rint(1000 * updates.seconds), prepend=0.0), blocks),
         skipped=add_up(1 - updates.applied, blocks),
         series={name: summarise(column, blocks) for name, column in values.items()},
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, UInt32
 
 from transduce.durable import from_checksummed_json, read_regular
 from transduce.errors import TransduceError
@@ -23,19 +23,21 @@ RUN_FILE_BYTES = 1 << 20
 def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
     """Return a run's curves, a cell per update if `full`: a header for JSON, and columns as bytes.
 
-    `columns` in the header has the offset and the length of each column. `offset` is the number of
-    bytes of the log that were read; a live page asks for the bytes after it.
+    `columns` in the header has for each column its offset, its length, and whether its numbers must
+    be added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
+    page asks for the bytes after it.
     """
     cells = build_cells(log.updates, full=full)
-    columns, packed, end = dict[str, tuple[int, int]](), list[bytes](), 0
+    columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
     schedule = read_schedule(folder)
     follows = follows_schedule(log, schedule)
     for column, values in list_columns(cells):
         if follows and column.startswith("learning_rate"):
             continue
-        packed.append(pack_column(values))
-        columns[column] = (end, len(packed[-1]))
-        end += len(packed[-1])
+        content, is_summed = pack_column(values)
+        packed.append(content)
+        columns[column] = (end, len(content), is_summed)
+        end += len(content)
     header = {
         "name": name,
         "schedule": schedule,
@@ -65,7 +67,7 @@ def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
 
 def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]]:
     """Yield the columns of a run's cells, each with the name that the page's script expects."""
-    for name in ("steps", "tokens", "seconds", "skipped"):
+    for name in ("steps", "tokens", "milliseconds", "skipped"):
         yield name, getattr(cells, name)
     for name, series in cells.series.items():
         if name != "speed":  # the page computes speed from tokens and seconds
@@ -80,13 +82,22 @@ def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
     return np.ldexp(np.floor(fraction * 4096), exponent - 12)
 
 
-def pack_column(values: Float64[np.ndarray, " C"]) -> bytes:
-    """Compress C numbers as float32 with zlib: all first bytes, then all second ones, and so on.
+def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
+    """Compress C numbers as float32, or the differences of their 32 bits if these take less space.
+
+    Return the compressed bytes, and whether they are differences, to be added up modulo 2^32.
+    """
+    bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
+    plain, changes = compress_words(bits), compress_words(np.diff(bits, prepend=np.uint32(0)))
+    return min((plain, False), (changes, True), key=lambda packed: len(packed[0]))
+
+
+def compress_words(words: UInt32[np.ndarray, " C"]) -> bytes:
+    """Compress C words of 32 bits with zlib: all first bytes, then all second ones, and so on.
 
     Similar bytes are then neighbours, and the result is a third smaller.
     """
-    single = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4")
-    return zlib.compress(single.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
+    return zlib.compress(words.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
 
 
 def read_schedule(folder: Path) -> dict[str, float] | None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import final
@@ -10,13 +11,9 @@ from transduce.durable.verified import open_regular
 from transduce.errors import InputError
 from transduce.training.journal import LOG
 from transduce.training.log_lines import UNREADABLE
-from transduce.view.curves.read_log import (
-    LogPart,
-    empty_part,
-    join_parts,
-    read_log_part,
-    resolve_resumes,
-)
+from transduce.view.curves.log_cache import read_cached_log
+from transduce.view.curves.log_part import empty_part, join_parts, read_log_part
+from transduce.view.curves.read_log import resolve_resumes
 from transduce.view.curves.run_log import RunLog
 
 MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
@@ -38,16 +35,12 @@ class FollowedLog:
         with self.lock:
             if not os.path.lexists(self.path):
                 self.known = empty_part()
-            elif has_line_end(self.path, self.known.size):
-                self.known = self.extended(self.known)
+            elif self.known.size and has_line_end(self.path, self.known.size):
+                new = read_log_part(self.path, self.known.size)
+                self.known = replace(join_parts([self.known, new]), tail=b"")
             else:
-                self.known = self.extended(empty_part())
+                self.known = replace(read_cached_log(self.path), tail=b"")
             return resolve_resumes(self.known)
-
-    def extended(self, known: LogPart) -> LogPart:
-        """Return a part of the log, read before, extended by the whole lines written since."""
-        part = join_parts([known, read_log_part(self.path, known.size)])
-        return LogPart(part.updates, part.events, part.unreadable, part.size, b"")
 
 
 def has_line_end(path: Path, offset: int) -> bool:

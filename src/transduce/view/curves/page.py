@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transduce.view.curves.encode import encode_run
 from transduce.view.curves.run_log import RunLog
-from transduce.view.page.data import base64_block, json_block
+from transduce.view.page.data import json_block, seven_bit_block
 from transduce.view.page.document import build_page
 from transduce.view.page.parts import PageParts
 
@@ -44,7 +44,7 @@ def build_curves_page(
     """
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}
-    blocks = [base64_block(f"run-{i}", columns) for i, (_, columns) in enumerate(encoded)]
+    blocks = [seven_bit_block(f"run-{i}", columns) for i, (_, columns) in enumerate(encoded)]
     parts = replace(PARTS, connect="'self'" if events else "'none'")
     title = f"Training curves: {', '.join(logs)}"
     return build_page(title, parts, [json_block("curves", header), *blocks]).encode()

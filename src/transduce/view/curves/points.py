@@ -3,11 +3,14 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar, final
+
+import numpy as np
+from jaxtyping import Float64
 
 from transduce.view.curves.run_log import RunLog, Validation
 
@@ -41,16 +44,17 @@ class RunCurve:
 def compute_points(log: RunLog) -> Iterator[CurvePoint]:
     """Yield a curve point for each validation of a run, and one for its last update."""
     validations = {found.step: found for found in log.validations}
-    steps = [int(step) for step in log.updates.step]
-    ends = [i for i, step in enumerate(steps) if step in validations or i == len(steps) - 1]
-    for begin, last in pairwise([-1, *ends]):
-        found = validations.get(steps[last], Validation(steps[last], None, None, None))
-        recent = log.updates.nats[begin + 1 : last + 1].tolist()
-        finite = [one for one in recent if math.isfinite(one)]
+    steps = log.updates.step
+    tokens = np.nancumsum(log.updates.target_tokens)
+    for begin, last in pairwise([-1, *find_ends(steps, validations)]):
+        step = int(steps[last])
+        found = validations.get(step, Validation(step, None, None, None))
+        recent = log.updates.nats[begin + 1 : last + 1]
+        finite = recent[np.isfinite(recent)].tolist()
         yield CurvePoint(
-            steps[last],
+            step,
             float(log.updates.seconds[last]),
-            count_tokens(log, last),
+            int(tokens[last]),
             finite_perplexity(mean(finite)) if finite else None,
             finite_perplexity(found.nats) if found.nats is not None else None,
             found.score,
@@ -58,10 +62,12 @@ def compute_points(log: RunLog) -> Iterator[CurvePoint]:
         )
 
 
-def count_tokens(log: RunLog, last: int) -> int:
-    """Return the number of target tokens up to the update with the index `last`."""
-    tokens = log.updates.target_tokens[: last + 1]
-    return int(tokens[tokens == tokens].sum())
+def find_ends(steps: Float64[np.ndarray, " N"], validated: Iterable[int]) -> list[int]:
+    """Return the sorted indices of the updates at validated steps, and of the last update."""
+    known = np.array(sorted(validated), dtype=float)
+    found = np.searchsorted(steps, known, side="right") - 1
+    ends = found[steps[found] == known].tolist() if len(steps) else []
+    return sorted({*ends, *range(len(steps))[-1:]})
 
 
 def encode_csv(found: Sequence[RunCurve]) -> bytes:

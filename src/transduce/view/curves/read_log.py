@@ -1,89 +1,35 @@
-"""Read a run's log.jsonl into columns: a million lines take seconds; any content is accepted."""
+"""Read a run's log.jsonl into columns, without the lines that a later resume made void."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from transduce.durable.verified import open_regular
 from transduce.errors import InputError
 from transduce.training.journal import LOG
-from transduce.training.log_lines import read_line_blocks
+from transduce.view.curves.log_cache import read_cached_log
+from transduce.view.curves.log_part import LogPart, join_parts, read_lines
 from transduce.view.curves.run_log import (
     MARKS,
     MAX_STEP,
     RunLog,
-    Updates,
     Validation,
-    build_updates,
     has_step,
-    join_updates,
 )
-from transduce.view.curves.update_lines import LogEvent, parse_lines
+from transduce.view.curves.update_lines import LogEvent
 
 KNOWN = ("validation", *MARKS)
-
-
-@final
-@dataclass(frozen=True)
-class LogPart:
-    """All updates and events in a part of a log, even those that a later resume made void."""
-
-    updates: Updates
-    events: tuple[LogEvent, ...]
-    unreadable: int
-    size: int  # bytes up to the end of the last whole line
-    tail: bytes  # a last line without a newline: cut by a crash, or not wholly written yet
 
 
 def read_run_log(run: Path) -> RunLog:
     """Read a run's log without lines that a resume made void; raise InputError if there is none."""
     if not (run / LOG).exists():
         raise InputError(f"{run}: no {LOG} lies there", "a run's folder is what train -o made")
-    return resolve_resumes(read_log_part(run / LOG))
-
-
-def read_log_part(path: Path, begin: int = 0) -> LogPart:
-    """Read a log from byte `begin`, where a line begins, to its present end."""
-    part = empty_part(begin)
-    parts, tail = [part], b""
-    with open_regular(path) as stream:
-        stream.seek(begin)
-        for block in read_line_blocks(stream):
-            if block.lines.endswith(b"\n"):
-                parts.append(read_lines(block.lines, block.end))
-            else:
-                tail = block.lines
-    return replace(join_parts(parts), tail=tail)
-
-
-def empty_part(size: int = 0) -> LogPart:
-    """Return a part of a log without lines, which ends at byte `size`."""
-    return LogPart(build_updates([]), (), 0, size, b"")
-
-
-def read_lines(lines: bytes, end: int) -> LogPart:
-    """Parse whole lines of a log, the last of which ends at byte `end`, into a part of the log."""
-    found = parse_lines(lines)
-    return LogPart(build_updates(found.updates), tuple(found.events), found.unreadable, end, b"")
-
-
-def join_parts(parts: Sequence[LogPart]) -> LogPart:
-    """Join consecutive parts of a log to one part."""
-    begins = accumulate((len(part.updates) for part in parts), initial=0)
-    events = (
-        LogEvent(event.position + begin, event.values)
-        for begin, part in zip(begins, parts, strict=False)
-        for event in part.events
-    )
-    updates = join_updates([part.updates for part in parts])
-    unreadable = sum(part.unreadable for part in parts)
-    return LogPart(updates, tuple(events), unreadable, parts[-1].size, parts[-1].tail)
+    return resolve_resumes(read_cached_log(run / LOG))
 
 
 def resolve_resumes(part: LogPart) -> RunLog:

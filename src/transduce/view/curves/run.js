@@ -15,8 +15,8 @@ class Run {
     this.name = visible(header.name);
     this.shown = true;
     this.blocks = header.blocks;
-    this.x = {};
-    AXES.forEach((axis, i) => (this.x[axis] = runningTotal(columns[["steps", "tokens", "seconds"][i]])));
+    this.x = { step: runningTotal(columns.steps), tokens: runningTotal(columns.tokens) };
+    this.x.seconds = runningTotal(columns.milliseconds, 1000);
     this.skipped = new Column(columns.skipped);
     this.unreadable = header.unreadable;
     this.lost = header.lost;
@@ -42,7 +42,7 @@ class Run {
 
   /** Returns tokens a second of each cell, or the rate of equation 3 in its middle. */
   deriveMean(columns, name) {
-    if (name === "speed") return columns.tokens.map((tokens, i) => this.speedOf(tokens, columns.seconds[i]));
+    if (name === "speed") return columns.tokens.map((tokens, i) => this.speedOf(tokens, columns.milliseconds[i] / 1000));
     return columns.steps.map((size, i) => this.rateAt(this.x.step.data[i] - (size - 1) / 2));
   }
 
@@ -185,8 +185,9 @@ function parseEvent(line) {
 /** Returns the runs of the page from its data blocks. */
 async function readRuns(headers) {
   return Promise.all(headers.map(async (header, number) => {
-    const bytes = readBase64(byId(`run-${number}`).textContent);
-    const read = async ([name, [offset, length]]) => [name, await unpackColumn(bytes.subarray(offset, offset + length))];
+    const bytes = readSevenBits(byId(`run-${number}`).textContent);
+    const read = async ([name, [offset, length, isSummed]]) =>
+      [name, await unpackColumn(bytes.subarray(offset, offset + length), isSummed)];
     const columns = await Promise.all(Object.entries(header.columns).map(read));
     return new Run(header, Object.fromEntries(columns), number);
   }));

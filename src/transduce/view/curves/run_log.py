@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float64
 from transduce.view.curves.update_lines import FIELDS, UpdateFields, parse_numbers
 
 MAX_STEP = 2**53  # larger integers are no longer exact as float64
+LARGEST = 1e300  # no log is long enough for a sum of such numbers to be infinite
 MARKS = ("resume", "snapshot", "checkpoint", "failure", "finish")
 
 
@@ -32,6 +33,8 @@ class Updates:
 
     def select(self, kept: Bool[np.ndarray, " N"]) -> "Updates":
         """Return only the updates for which `kept` is true."""
+        if kept.all():
+            return self
         return Updates(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
@@ -68,15 +71,17 @@ def build_updates(rows: Sequence[UpdateFields]) -> Updates:
 
 
 def finite(values: Sequence[float]) -> Float64[np.ndarray, " N"]:
-    """Return numbers as an array of N, with NaN for infinity."""
+    """Return numbers as an array of N, with NaN for infinity, and small enough to be added up."""
     found = np.array(values, dtype=float)
     found[~np.isfinite(found)] = np.nan
-    return found
+    return np.clip(found, -LARGEST, LARGEST)
 
 
 def join_updates(parts: Sequence[Updates]) -> Updates:
     """Join the updates of consecutive parts of a log."""
-    parts = parts or [build_updates([])]
+    parts = [part for part in parts if len(part)] or [build_updates([])]
+    if len(parts) == 1:
+        return parts[0]
     columns = ([getattr(part, field.name) for part in parts] for field in fields(Updates))
     return Updates(*map(np.concatenate, columns))
 

@@ -1,13 +1,26 @@
 const CHUNK = 64;
 
+/** Returns the bytes of a text in which each character holds the next seven bits. */
+function readSevenBits(text) {
+  const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
+  let [bits, length] = [0, 0];
+  for (let i = 0; i < text.length; i++) {
+    bits = (bits << 7) | (text.charCodeAt(i) & 127);
+    if (i % 8) bytes[length++] = bits >> (7 - (i % 8));
+  }
+  return bytes;
+}
+
 /** Returns float32 values from a zlib block in which bytes of one significance stand together. */
-async function unpackColumn(packed) {
+async function unpackColumn(packed, isSummed) {
   const bytes = await inflate(packed);
   const count = bytes.length / 4;
   const ordered = new Uint8Array(bytes.length);
   for (let i = 0; i < count; i++) {
     for (let k = 0; k < 4; k++) ordered[4 * i + k] = bytes[k * count + i];
   }
+  const words = new Uint32Array(ordered.buffer);
+  for (let i = 1; isSummed && i < count; i++) words[i] += words[i - 1];
   return new Float32Array(ordered.buffer);
 }
 
@@ -34,11 +47,11 @@ class Column {
   }
 }
 
-/** Returns a column of running totals. */
-function runningTotal(values) {
+/** Returns a column of running totals, of which a unit is so many. */
+function runningTotal(values, unit = 1) {
   const totals = new Float64Array(values.length);
   let total = 0;
-  for (let i = 0; i < values.length; i++) totals[i] = total += values[i];
+  for (let i = 0; i < values.length; i++) totals[i] = (total += values[i]) / unit;
   return new Column(totals, Float64Array);
 }
 

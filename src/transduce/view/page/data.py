@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
+import numpy as np
+
 # Characters that could end a script element or a line of a script, and lone surrogates, which
 # UTF-8 cannot hold; JSON reads all of them back from their \u codes.
 UNSAFE = frozenset({*map(ord, "<>&\u2028\u2029\x7f"), *range(0xD800, 0xE000)})
@@ -35,6 +37,24 @@ def json_block(identifier: str, value: object) -> DataBlock:
 def base64_block(identifier: str, content: bytes) -> DataBlock:
     """Return a data block of bytes in base64, which the page decodes."""
     return DataBlock(identifier, "text/plain", base64.b64encode(content).decode("ascii"))
+
+
+def seven_bit_block(identifier: str, content: bytes) -> DataBlock:
+    """Return a data block of bytes in 1.17 times their number; base64 takes 1.33."""
+    return DataBlock(identifier, "text/plain", encode_seven_bits(content))
+
+
+def encode_seven_bits(content: bytes) -> str:
+    """Return bytes as text in which each character holds the next seven bits, filled up with zeros.
+
+    Characters that HTML does not keep (NUL, CR) or that could end the block (<) are moved by 256.
+    """
+    padded = np.frombuffer(content + bytes(-len(content) % 7), np.uint8)
+    sevens = np.packbits(np.unpackbits(padded).reshape(-1, 7), axis=1) >> 1
+    text = sevens.tobytes().decode("ascii")
+    for character in "\0\r<":
+        text = text.replace(character, chr(ord(character) + 256))
+    return text
 
 
 def encode_json(value: object) -> str:

@@ -2,8 +2,7 @@ const allHeads = kind => numbers(KINDS[kind].heads);
 
 /** Does what a switch stands for: all heads on, another theme, or a flag of the state turned. */
 function flip(name) {
-  if (name === "theme") toggleTheme();
-  change(name === "all" ? { heads: allHeads(state.kind) } : name === "theme" ? {} : { [name]: !state[name] });
+  change(name === "all" ? { heads: allHeads(state.kind) } : name === "theme" ? toggleTheme() : { [name]: !state[name] });
 }
 
 /** Returns what changes with the kind: nothing is chosen, and heads that it has not are left out. */
@@ -67,6 +66,6 @@ function paintSquare(square, head) {
   const { heads, second, layer } = state, [label, share] = tendencyOf(layer, head);
   const colour = heads.includes(head) ? headColour(head, second) : offColour(head, second);
   square.title = `Head ${head}: ${label} ${percent(share)}`;
-  square.setAttribute("aria-label", `Head ${head}`);
+  square.ariaLabel = `Head ${head}`;
   Object.assign(square.style, { background: colour, color: inkOn(colour) });
 }

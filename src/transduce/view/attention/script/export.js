@@ -76,6 +76,6 @@ function buildCsv() {
 
 /** Saves what is shown as a file of a kind. */
 async function save(kind) {
-  const build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(buildSvg(), Number(byId("zoom").value)) }[kind];
+  const build = { svg: buildSvg, csv: buildCsv, png: () => buildPng(buildSvg(), byId("zoom").value) }[kind];
   download(`attention-${state.kind}-layer${state.layer}.${kind}`, await build());
 }

@@ -94,8 +94,8 @@ function start() {
   on("plot", "mouseleave", () => onHover(null));
   on("plot", "click", onClick);
   for (const side of SIDES) on(side, "keydown", onListKey);
-  document.addEventListener("keydown", onKey);
-  document.addEventListener("scroll", followScroll, { capture: true, passive: true });
+  addEventListener("keydown", onKey);
+  addEventListener("scroll", followScroll, { capture: true, passive: true });
   addEventListener("resize", () => (page.shown && sizePlot(), drawSoon()));
   addEventListener("hashchange", followLink);
   prefersDark.addEventListener("change", show);
