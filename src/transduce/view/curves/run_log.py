@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from operator import itemgetter
 from typing import final
 
 import numpy as np
@@ -64,9 +65,9 @@ class RunLog:
 
 def build_updates(rows: Sequence[UpdateFields]) -> Updates:
     """Return updates as columns, given the JSON fields of each update as a row."""
-    columns = list(zip(*rows, strict=True)) or [()] * (len(FIELDS) + 1)
-    numbers = [finite(parse_numbers(column)) for column in columns[: len(FIELDS) - 1]]
-    applied = np.array([value != b"false" for value in columns[len(FIELDS) - 1]], dtype=float)
+    columns = [list(map(itemgetter(i), rows)) for i in range(len(FIELDS))]
+    numbers = [finite(parse_numbers(column)) for column in columns[:-1]]
+    applied = np.array([value != b"false" for value in columns[-1]], dtype=float)
     return Updates(*[*numbers, applied])
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -82,13 +82,12 @@ def encode_fields(event: dict[str, Any]) -> UpdateFields:
     return [*(json.dumps(event.get(name)).encode() for name in FIELDS), b""]
 
 
-def parse_numbers(column: Iterable[bytes]) -> list[float]:
+def parse_numbers(column: Sequence[bytes]) -> list[float]:
     """Return the numbers of a column of JSON values; NaN for null and all that is no number."""
-    known = list(column)
     try:
-        return list(map(float, known))
+        return list(map(float, column))
     except ValueError:
-        return list(map(parse_number, known))
+        return list(map(parse_number, column))
 
 
 def parse_number(value: bytes) -> float:
