@@ -64,7 +64,7 @@ def build_cells(updates: Updates, *, full: bool) -> Cells:
         blocks=blocks,
         steps=add_up(np.diff(updates.step, prepend=0.0), blocks),
         tokens=add_up(tokens, blocks),
-        milliseconds=add_up(np.diff(np.rint(1000 * updates.seconds), prepend=0.0), blocks),
+        milliseconds=add_up(np.diff(1000 * updates.seconds, prepend=0.0), blocks),
         skipped=add_up(1 - updates.applied, blocks),
         series={name: summarise(column, blocks) for name, column in values.items()},
     )
