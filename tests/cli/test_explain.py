@@ -1,6 +1,10 @@
 """transduce explain: the page of a model, and what is refused."""
 
+from pathlib import Path
+
 import pytest
+
+from transduce.view.page.language import texts_file
 
 TEXT = "the dog sees a cat."
 
@@ -22,12 +26,28 @@ def test_weights_in_32_bits_make_a_larger_page(call, babbler, tmp_path):
     assert sizes[0] < sizes[1]
 
 
+def test_a_page_in_german_and_one_with_words_of_a_file(call, babbler, tmp_path):
+    page, german = tmp_path / "page.html", texts_file("explainer", "de")
+    call("explain", babbler, TEXT, "-o", page, "--language", "de")
+    assert '<html lang="de">' in page.read_text(encoding="utf-8")
+    (tmp_path / "nl.json").write_bytes(Path(german).read_bytes())
+    ended = call("explain", babbler, TEXT, "-o", page, "--texts", tmp_path / "nl.json")
+    assert ended.code == 0
+    assert '<html lang="nl">' in page.read_text(encoding="utf-8")
+    (tmp_path / "nl.json").write_text('{"Keys": "Toetsen"}')
+    ended = call("explain", babbler, TEXT, "-o", page, "--texts", tmp_path / "nl.json")
+    assert ended.code == 2
+    assert "nl.json: lacks '" in ended.stderr
+    assert "de.json has each text of the page" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ((), "nothing says where the page goes"),
         (("-o", "page.svg"), "page.svg is not .html"),
         (("-o", "nowhere/page.html"), "no such folder"),
+        (("-o", "page.html", "--language", "fr"), "the page has no language 'fr'"),
         (("-o", "page.html", "--max-weights", "100"), "the explainer runs at most 100"),
     ],
 )

@@ -3,6 +3,7 @@
 It comes from the npm registry, so that this test is not one of the fast ones.
 """
 
+import json
 import shutil
 import subprocess
 import tarfile
@@ -24,6 +25,7 @@ from transduce.view.attention.survey.record import (
 )
 from transduce.view.explainer.explain import build_page_of, explain
 from transduce.view.explainer.stage import Stage
+from transduce.view.page.language import read_texts
 
 pytestmark = [pytest.mark.external, pytest.mark.browser]
 AXE = "axe-core@4.11.0"
@@ -115,6 +117,15 @@ def explainer(folder):
 def test_the_explainer(check, explainer, link):
     ready = "window.transduce && transduce.page.ready && transduce.page.checked !== undefined"
     assert check(explainer, link, ready, OPEN_ALL) == {}
+
+
+@pytest.mark.parametrize("link", ["p=smoothing&t=2", "p=cross&x=decoder.1.cross.2"])
+def test_the_explainer_in_a_right_to_left_language(check, folder, link):
+    page, texts = folder / "arabic.html", folder / "ar.json"
+    texts.write_text(json.dumps(read_texts("explainer")["de"]), encoding="utf-8")
+    page.write_text(explain(make_translator(ODD), TEXT, page_texts=texts).page, encoding="utf-8")
+    ready = "window.transduce && transduce.page.ready"
+    assert check(page, link, ready, OPEN_ALL) == {}
 
 
 @pytest.mark.parametrize("answer", ["", "document.getElementById('guess-show').click();"])

@@ -26,6 +26,13 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
     type=click.Path(path_type=Path),
     help="A JSON file with the steps of a tour of your own, each with title, text and link.",
 )
+@click.option("--language", default="", help="The page's language: en or de, or the browser's.")
+@click.option(
+    "--texts",
+    "page_texts",
+    type=click.Path(path_type=Path),
+    help="A JSON file with the page's words in another language, named by its code: fr.json.",
+)
 @options.quiet
 def command(  # noqa: PLR0913 - one for each option
     *,
@@ -35,6 +42,8 @@ def command(  # noqa: PLR0913 - one for each option
     exact: bool,
     max_weights: int,
     tour: Path | None,
+    language: str,
+    page_texts: Path | None,
     quiet: bool,
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.
@@ -54,7 +63,15 @@ def command(  # noqa: PLR0913 - one for each option
     from transduce.view.explainer.explain import explain
 
     numbers = "float32" if exact else "float16"
-    found = explain(model, *texts, max_weights=max_weights, numbers=numbers, tour=tour)
+    found = explain(
+        model,
+        *texts,
+        max_weights=max_weights,
+        numbers=numbers,
+        tour=tour,
+        language=language,
+        page_texts=page_texts,
+    )
     found.write_page(output)
     if not quiet:
         display.print_message(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.browser
 TEXTS = (TEXT, "the red house")
 # At one place of each station: the questions, and what was found to be right.
 ASK = """
-const [place, done] = arguments, { change, questionsNow, page } = transduce;
+const [station, done] = arguments, { change, questionsNow, page } = transduce;
 (async () => {
-  await change(place);
+  await change(station);
   const asked = [];
   for (const one of questionsNow()) {
     const [right, why] = await one.find();
@@ -26,7 +26,7 @@ const [place, done] = arguments, { change, questionsNow, page } = transduce;
 ROWS = (
     "const rows = transduce.page.result.trace[arguments[0]]; return rows.map(r => Array.from(r));"
 )
-SHOWN = """
+VISIBLE = """
 const shown = selector => document.querySelector(selector).checkVisibility();
 return [".work", ".strips", ".results", "#guess"].map(shown);
 """
@@ -52,9 +52,9 @@ def text_of(browser, selector):
     return browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
 
-def ask(browser, **place):
-    """Return {kind: (text, choices, right choices, why)} at a place."""
-    script = {"script": ASK, "args": [place]}
+def ask(browser, **station):
+    """Return {kind: (text, choices, right choices, why)} at a station."""
+    script = {"script": ASK, "args": [station]}
     found = browser.command("execute/async", script)
     return {kind: tuple(rest) for kind, *rest in found}
 
@@ -85,29 +85,29 @@ def test_answers_are_those_of_the_numbers(opened, text):
     asked = ask(opened, text=text, panel="pieces")
     pieces = opened.run("return transduce.page.result.source.length")
     assert right_of(asked["count"]) == [str(pieces)]
-    place = {"text": text, "layer": 2, "head": 3, "source": 1, "target": 1}
-    longest = right_of(ask(opened, panel="input", **place)["longest"])
+    station = {"text": text, "layer": 2, "head": 3, "source": 1, "target": 1}
+    longest = right_of(ask(opened, panel="input", **station)["longest"])
     norms = [math.hypot(*row) for row in rows(opened, "source.input")]
     assert longest[0].split()[0] == str(norms.index(max(norms)) + 1)
-    asked = ask(opened, panel="attention", **place)
+    asked = ask(opened, panel="attention", **station)
     weights = rows(opened, "encoder.2.self.weights.3")[1]
     assert right_of(asked["reads"])[0].split()[0] == str(weights.index(max(weights)) + 1)
     sharpest = [max(rows(opened, f"encoder.2.self.weights.{h}")[1]) for h in (1, 2, 3)]
     assert right_of(asked["sharp"]) == [f"head {sharpest.index(max(sharpest)) + 1}"]
-    asked = ask(opened, panel="cross", **place)
+    asked = ask(opened, panel="cross", **station)
     weights = rows(opened, "decoder.2.cross.weights.3")[1]
     assert right_of(asked["source"])[0].split()[0] == str(weights.index(max(weights)) + 1)
     all_heads = [rows(opened, f"decoder.2.cross.weights.{h}")[1] for h in (1, 2, 3)]
     means = [sum(column) for column in zip(*all_heads, strict=True)]
     assert right_of(asked["aligned"])[0].split()[0] == str(means.index(max(means)) + 1)
-    asked = ask(opened, panel="norm", **place)
+    asked = ask(opened, panel="norm", **station)
     far = [
         math.dist(rows(opened, before)[1], rows(opened, f"encoder.{n}.ff.norm")[1])
         for n, before in ((1, "source.input"), (2, "encoder.1.ff.norm"))
     ]
     assert right_of(asked["encoder"]) == [f"layer {far.index(max(far)) + 1}"]
     zeros = rows(opened, "encoder.2.ff.inner")[1].count(0) / ODD.d_ff
-    (found,) = ask(opened, panel="forward", **place)["zeros"][2]
+    (found,) = ask(opened, panel="forward", **station)["zeros"][2]
     assert found == min(3, int(4 * zeros))
 
 
@@ -152,18 +152,18 @@ def test_whether_the_translation_changes_is_tried(opened, head):
 
 
 def test_nothing_is_asked_before_the_reader_wants_it(opened):
-    assert opened.run(SHOWN) == [True, True, True, False]
+    assert opened.run(VISIBLE) == [True, True, True, False]
 
 
 def test_numbers_are_hidden_until_a_guess_by_mouse_and_the_score_is_counted(opened):
     change(opened, panel="cross", layer=2, head=2, target=2)
     opened.click("#guess-first")
-    assert opened.run(SHOWN) == [False, False, False, True]
+    assert opened.run(VISIBLE) == [False, False, False, True]
     right = ask(opened, panel="cross", layer=2, head=2, target=2)["source"][2][0]
     wrong = 1 if right == 0 else 0
     opened.click(f"#guess-choices button:nth-child({wrong + 1})")
     opened.wait("document.getElementById('guess-told').textContent")
-    assert opened.run(SHOWN) == [True, True, True, True]
+    assert opened.run(VISIBLE) == [True, True, True, True]
     choices = opened.run(CHOICES)
     assert choices[wrong].endswith("✗")
     assert choices[right].endswith("✓")
@@ -172,7 +172,7 @@ def test_numbers_are_hidden_until_a_guess_by_mouse_and_the_score_is_counted(open
     opened.click(f"#guess-choices button:nth-child({right + 1})")
     assert text_of(opened, "#guess-score") == "0 of 1 right", "only the first answer counts"
     opened.click("#guess-first")
-    assert opened.run(SHOWN) == [True, True, True, False]
+    assert opened.run(VISIBLE) == [True, True, True, False]
 
 
 def test_guesses_by_keyboard_go_from_question_to_question(opened):
@@ -212,6 +212,6 @@ def test_what_was_answered_stays_open_and_a_slider_does_not_ask_again(opened):
     opened.type_into("#slider", "ArrowRight")
     opened.wait("transduce.page.ready && transduce.state().smoothing > 0.1")
     change(opened, panel="rate")
-    assert opened.run(SHOWN)[0] is False
+    assert opened.run(VISIBLE)[0] is False
     change(opened, panel="smoothing")
-    assert opened.run(SHOWN)[0] is True
+    assert opened.run(VISIBLE)[0] is True

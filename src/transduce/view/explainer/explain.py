@@ -23,8 +23,10 @@ from transduce.view.explainer.stage import (
     read_trained_stage,
 )
 from transduce.view.explainer.subject import require_explainable
+from transduce.view.explainer.texts import choose_page_texts
 from transduce.view.explainer.tour import read_tour
 from transduce.view.explainer.weights import store_weights
+from transduce.view.page.language import Texts
 
 FRAME_HEIGHT = 800  # pixels of the page in a notebook
 
@@ -62,6 +64,8 @@ def explain(
     max_weights: int = MAX_WEIGHTS,
     numbers: str = "float16",
     tour: str | PathLike[str] | None = None,
+    language: str = "",
+    page_texts: str | PathLike[str] | None = None,
 ) -> Explainer:
     """Return a page in which a small model runs: type a sentence and follow it step by step.
 
@@ -72,11 +76,17 @@ def explain(
     Weights are stored in 16 bits, or exactly with `numbers="float32"`; those of earlier stages in
     8. A model of more than `max_weights` weights is refused. `tour` is a JSON file with steps that
     take the place of the page's own tour.
+
+    The page speaks the `language` "en" or "de", or, if none is given, the one of these that the
+    reader's browser prefers. `page_texts` is a JSON file with its words in another language, whose
+    code is the file's name, such as fr.json.
     """
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"a text must be a string, not {describe_value(text)}")
     steps = None if tour is None else read_tour(read_path("tour", tour))
+    file = None if page_texts is None else read_path("page_texts", page_texts)
+    words = choose_page_texts(language, file)
     run = None if isinstance(model, Translator) or not is_run(Path(model)) else Path(model)
     if run is None:
         translator = model if isinstance(model, Translator) else load(model)
@@ -87,7 +97,7 @@ def explain(
     offered = choose_texts(translator, texts)
     stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
     header = {"curve": curve} | ({} if steps is None else {"tour": steps})
-    return Explainer(build_page_of(translator, offered, stages, header, numbers))
+    return Explainer(build_page_of(translator, offered, stages, header, numbers, words))
 
 
 def build_page_of(
@@ -96,10 +106,12 @@ def build_page_of(
     stages: list[Stage],
     more: Mapping[str, Any],
     numbers: str,
+    words: tuple[str, Mapping[str, Texts]] = ("", {}),
 ) -> str:
     """Return the page of a model at stages of its training; all but the last are in 8 bits.
 
-    `more` is what the header has besides the model: the loss curve, a tour.
+    `more` is what the header has besides the model: the loss curve, a tour. `words` are its
+    language and its own words.
     """
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
     stored = [store_weights(stage.weights, kind) for stage, kind in zip(stages, kinds, strict=True)]
@@ -109,4 +121,4 @@ def build_page_of(
         for stage, kind in zip(stages, kinds, strict=True)
     ]
     header = {**build_header(translator, texts, example), **more}
-    return build_explainer_page(header, list(zip(about, stored, strict=True)))
+    return build_explainer_page(header, list(zip(about, stored, strict=True)), *words)

@@ -7,7 +7,7 @@ from transduce.recipes.choice import shorten_name
 from transduce.view.explainer.weights import StoredWeights
 from transduce.view.page.data import base64_block, json_block
 from transduce.view.page.document import build_page
-from transduce.view.page.language import read_texts, texts_block
+from transduce.view.page.language import Texts, texts_block
 from transduce.view.page.parts import PageParts
 
 CORE = ("sums", "pieces", "weights", "model", "beam")
@@ -26,9 +26,14 @@ PARTS = PageParts(
 
 
 def build_explainer_page(
-    header: Mapping[str, Any], stages: Sequence[tuple[Mapping[str, Any], StoredWeights]]
+    header: Mapping[str, Any],
+    stages: Sequence[tuple[Mapping[str, Any], StoredWeights]],
+    language: str,
+    texts: Mapping[str, Texts],
 ) -> str:
     """Build the explainer page from its header and each stage's description and weights.
+
+    `texts` are the page's own words by language; without a `language` the browser chooses.
 
     Equal arguments give equal bytes.
     """
@@ -37,6 +42,7 @@ def build_explainer_page(
         for i, (one, stored) in enumerate(stages)
     ]
     blocks = [base64_block(f"weights-{i}", stored.block) for i, (_, stored) in enumerate(stages)]
-    texts = texts_block(read_texts("explainer"))
-    data = [texts, json_block("header", {**header, "stages": about}), *blocks]
-    return build_page(f"How {shorten_name(header['model']['name'])} translates", PARTS, data)
+    title = shorten_name(header["model"]["name"])
+    words = texts_block(texts, language)
+    data = [words, json_block("header", {**header, "title": title, "stages": about}), *blocks]
+    return build_page(f"How {title} translates", PARTS, data, language)

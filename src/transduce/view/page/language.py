@@ -17,6 +17,11 @@ def read_texts(page: str) -> dict[str, Texts]:
     return {code: json.loads(found[code].read_text(encoding="utf-8")) for code in sorted(found)}
 
 
+def texts_file(page: str, language: str) -> str:
+    """Return the path of a page's file of texts in a language."""
+    return str(files(PACKAGE).joinpath(page, "texts", f"{language}.json"))
+
+
 def texts_block(texts: Mapping[str, Texts], language: str = "") -> DataBlock:
     """Return the block of a page's texts; without a `language` the reader's browser chooses."""
     return json_block("texts", {"language": language, "texts": texts})

@@ -26,15 +26,15 @@ function weightRow(model, name, row) {
 /** Returns the softmax of a row at one place as its parts. */
 function shareOf(scores, j, formula) {
   const top = Math.max(...scores), powers = Array.from(scores, score => Math.exp(score - top)), total = powers.reduce((a, b) => a + b, 0);
-  return { formula, steps: [["score", scores[j]], ["largest score of the row", top], ["exp(score − largest)", powers[j]], ["sum of all", total]], value: powers[j] / total };
+  return { formula, steps: [[gettext("score"), scores[j]], [gettext("largest score of the row"), top], [gettext("exp(score − largest)"), powers[j]], [gettext("sum of all"), total]], value: powers[j] / total };
 }
 
 /** Returns LayerNorm of a row at one place as its parts. */
 function normOf(model, row, j, path) {
   const [mean, scale] = moments(row), [gain, bias] = ["weight", "bias"].map(part => model.weights[`${path}.${part}`].data[j]);
   return {
-    formula: "LayerNorm: (x − mean) / √(variance + 10⁻⁶) · gain + bias",
-    steps: [["x", row[j]], ["mean of the row", mean], ["1 / √(variance + 10⁻⁶)", scale], ["gain", gain], ["bias", bias]],
+    formula: gettext("LayerNorm: (x − mean) / √(variance + 10⁻⁶) · gain + bias"),
+    steps: [["x", row[j]], [gettext("mean of the row"), mean], [gettext("1 / √(variance + 10⁻⁶)"), scale], [gettext("gain"), gain], [gettext("bias"), bias]],
     value: (row[j] - mean) * scale * gain + bias,
   };
 }
@@ -46,14 +46,14 @@ function inputCell(model, trace, side, part, i, j, ids) {
     const weight = model.embeddings[side].data[ids[i] * model.sizes.d_model + j];
     return { formula: "√d_model · E(w)", steps: [["E(w)", weight], ["√d_model", root]], value: weight * root };
   }
-  if (part === "input") return sumOf("embedding + position", trace[`${side}.embedding`][i][j], trace[`${side}.position`][i][j]);
+  if (part === "input") return sumOf(gettext("embedding + position"), trace[`${side}.embedding`][i][j], trace[`${side}.position`][i][j]);
   const value = trace[`${side}.position`][i][j], learned = model.sizes.positions === "learned", power = 10000 ** ((2 * (j >> 1)) / model.sizes.d_model);
-  if (learned) return { formula: "a learned vector", steps: [["number", value]], value };
+  if (learned) return { formula: gettext("a learned vector"), steps: [[gettext("number"), value]], value };
   const angle = i / power;
-  return { formula: j % 2 ? "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))" : "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))", steps: [["pos", i], ["10000^(2i/d_model)", power], ["angle", angle]], value: j % 2 ? Math.cos(angle) : Math.sin(angle) };
+  return { formula: j % 2 ? "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))" : "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))", steps: [["pos", i], ["10000^(2i/d_model)", power], [gettext("angle"), angle]], value: j % 2 ? Math.cos(angle) : Math.sin(angle) };
 }
 
-const sumOf = (formula, a, b) => ({ formula, steps: [["first", a], ["second", b]], value: a + b });
+const sumOf = (formula, a, b) => ({ formula, steps: [[gettext("first"), a], [gettext("second"), b]], value: a + b });
 
 /** Returns how a number of an attention sub-layer comes about. */
 function attentionCell(model, trace, name, what, head, i, j) {
@@ -68,13 +68,13 @@ function attentionCell(model, trace, name, what, head, i, j) {
   if (what === "scores") {
     const part = rows => rows.subarray(h * d_k, (h + 1) * d_k), found = productTerms(part(trace[`${name}.q`][i]), part(trace[`${name}.k`][j]));
     const shut = !Number.isFinite(trace[`${name}.scores.${head}`][i][j] ?? -Infinity);
-    return { formula: shut ? "masked: −∞, whatever q · k is" : "q · k / √d_k", ...found, divisor: Math.sqrt(d_k), value: shut ? -Infinity : found.total / Math.sqrt(d_k) };
+    return { formula: shut ? gettext("masked: −∞, whatever q · k is") : "q · k / √d_k", ...found, divisor: Math.sqrt(d_k), value: shut ? -Infinity : found.total / Math.sqrt(d_k) };
   }
-  if (what === "weights") return shareOf(trace[`${name}.scores.${head}`][i], j, "softmax of the row of scores");
+  if (what === "weights") return shareOf(trace[`${name}.scores.${head}`][i], j, gettext("softmax of the row of scores"));
   if (what === "joined") {
     const of = Math.floor(j / d_v) + 1, weights = trace[`${name}.weights.${of}`][i], silent = page.result.off.has(`${name}.${of}`);
     const found = productTerms(weights, trace[`${name}.v`].slice(0, weights.length).map(row => row[j]));
-    return { formula: silent ? `head ${of} is off: 0` : `Σ weight · v, head ${of}`, ...found, value: silent ? 0 : found.total };
+    return { formula: silent ? gettext("head {0} is off: 0", of) : gettext("Σ weight · v, head {0}", of), ...found, value: silent ? 0 : found.total };
   }
   const found = productTerms(trace[`${name}.joined`][i], weightRow(model, `${path}.output.weight`, j));
   return { formula: "Concat(head₁, …, head_h) Wᴼ", ...found, value: found.total };
@@ -97,19 +97,19 @@ function isEditable(trace, name, i, j) {
 /** Returns how number j of row i of a name comes about: {formula, terms or steps, value}. */
 function explainCell(model, trace, name, i, j, ids) {
   const parts = name.split("."), edit = page.result.edits.get(name)?.findLast(([position, column]) => position === i && column === j);
-  if (edit && isEditable(trace, name, i, j)) return { formula: "set by hand", steps: [], value: Math.fround(edit[2]) };
+  if (edit && isEditable(trace, name, i, j)) return { formula: gettext("set by hand"), steps: [], value: Math.fround(edit[2]) };
   if (["source", "target"].includes(parts[0])) return inputCell(model, trace, parts[0], parts[1], i, j, ids[parts[0]]);
   if (name === "logits") {
     const found = productTerms(trace["decoder.output"][i], model.output.data.subarray(j * model.sizes.d_model, (j + 1) * model.sizes.d_model));
-    return { formula: "decoder output · E(w)", ...found, value: found.total };
+    return { formula: gettext("decoder output · E(w)"), ...found, value: found.total };
   }
-  if (name === "probabilities") return shareOf(trace.logits[i], j, "softmax of the logits");
+  if (name === "probabilities") return shareOf(trace.logits[i], j, gettext("softmax of the logits"));
   if (parts[1] === "output") return outputCell(model, trace, parts[0], i, j);
   const sub = parts.slice(0, 3).join("."), what = parts[3], { off } = page.result;
-  if (what === "sum") return sumOf(off.has(`${sub}.residual`) ? "the residual is off" : "x + Sublayer(x)", off.has(`${sub}.residual`) ? 0 : trace[streamBefore(sub)][i][j], trace[`${sub}.output`][i][j]);
+  if (what === "sum") return sumOf(off.has(`${sub}.residual`) ? gettext("the residual is off") : "x + Sublayer(x)", off.has(`${sub}.residual`) ? 0 : trace[streamBefore(sub)][i][j], trace[`${sub}.output`][i][j]);
   const add = `${parts[0]}.${parts[1] - 1}.add_${{ self: "self", cross: "cross", ff: "feed_forward" }[parts[2]]}.norm`;
   if (what === "norm") return normOf(model, trace[header.sizes.norm === "pre" ? streamBefore(sub) : `${sub}.sum`][i], j, add);
-  if (what === "output" && (off.has(sub) || off.has(sub.split(".", 2).join(".")))) return { formula: "this sub-layer is off: 0", steps: [], value: 0 };
+  if (what === "output" && (off.has(sub) || off.has(sub.split(".", 2).join(".")))) return { formula: gettext("this sub-layer is off: 0"), steps: [], value: 0 };
   return parts[2] === "ff" ? forwardCell(model, trace, sub, what, i, j) : attentionCell(model, trace, sub, what, Number(parts[4]), i, j);
 }
 
@@ -118,5 +118,5 @@ function outputCell(model, trace, stack, i, j) {
   const last = `${stack}.${model.sizes.layers}.ff`;
   if (header.sizes.norm === "pre") return normOf(model, trace[`${last}.sum`][i], j, `${stack}_final_norm`);
   const value = trace[`${last}.norm`][i][j];
-  return { formula: "the output of the last layer", steps: [["number", value]], value };
+  return { formula: gettext("the output of the last layer"), steps: [[gettext("number"), value]], value };
 }

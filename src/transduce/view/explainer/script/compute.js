@@ -38,7 +38,7 @@ async function compute() {
   const turn = ++page.turn, isWanted = () => turn === page.turn, asked = state, count = encodeSource(asked.text).length;
   page.ready = false;
   byId("busy").hidden = false;
-  const problem = count === 1 ? "Type a sentence." : count > header.longest ? `This sentence has ${count} pieces, and the page reads at most ${header.longest}.` : "";
+  const problem = count === 1 ? gettext("Type a sentence.") : count > header.longest ? gettext("This sentence has {0} pieces, and the page reads at most {1}.", count, header.longest) : "";
   byId("problem").textContent = problem;
   if (problem) return finishTurn();
   if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();

@@ -48,7 +48,7 @@ function tableSvg(table, top) {
 function buildSvg() {
   const panel = panelNow(), { ink, paper } = coloursNow(), parts = [], line = (text, x, y, more = "") => parts.push(`<text x="${x}" y="${y}" ${more}>${escapeXml(text)}</text>`);
   let y = 46, width = 560;
-  line(`${panel.title} (section ${panel.section})`, 10, 18, 'font-weight="bold"');
+  line(`${panel.title} (${gettext("Section {0}", panel.section)})`, 10, 18, 'font-weight="bold"');
   line(panel.equation, 10, 36);
   for (const box of panel.boxes.map(buildBox)) {
     const size = [box.wide ? 440 : 22 * Math.max(...box.rows.map(row => row.length)), (box.wide ? 20 : 22) * box.rows.length], labels = box.across ? 70 : 0;

@@ -25,17 +25,19 @@ function showControls() {
   if (document.activeElement !== byId("prefix")) byId("prefix").value = state.prefix;
   byId("beam").value = state.beam;
   byId("alpha").value = state.alpha;
-  byId("alpha-value").textContent = state.alpha.toFixed(1);
+  byId("alpha-value").textContent = state.alpha.toFixed(1).replace(".", POINT);
   for (const button of byId("panels").querySelectorAll("button")) button.setAttribute("aria-current", button.dataset.panel === state.panel ? "step" : "false");
   const list = byId("panels"), now = list.querySelector("[aria-current=step]");
   if (list.scrollWidth > list.clientWidth) list.scrollLeft = now.offsetLeft - list.clientWidth / 3;
 }
 
+const SIDES = { source: gettext("source"), target: gettext("target") };
+
 /** Shows the pieces of a side as buttons that choose a row. */
 function showStrip(id, pieces, side) {
   const marked = Math.min(state[side], pieces.length - 1);
   byId(id).replaceChildren(...pieces.map((piece, i) => {
-    const button = create("button", { type: "button", dir: "auto", "aria-pressed": i === marked, "aria-label": `${side} ${i + 1}: ${visible(piece)}` }, visible(piece));
+    const button = create("button", { type: "button", dir: "auto", "aria-pressed": i === marked, "aria-label": gettext("{0} {1}: {2}", SIDES[side], i + 1, visible(piece)) }, visible(piece));
     button.addEventListener("click", () => moveTo(side, i));
     return button;
   }));
@@ -78,10 +80,11 @@ function onKey(event) {
 /** Fills what does not depend on the state. */
 function fillPage() {
   const { sizes, parameters, languages, example } = header;
-  byId("title").textContent = document.title;
-  byId("about").textContent = `${languages.join(" to ")}: ${parameters.toLocaleString("en")} weights, ${sizes.layers} + ${sizes.layers} layers, d_model ${sizes.d_model}, ${sizes.heads} heads, vocabulary of ${VOCABULARIES.target.symbols.length.toLocaleString("en")}.`;
+  localise();
+  document.title = byId("title").textContent = gettext("How {0} translates", visible(header.title));
+  byId("about").textContent = gettext("{0} to {1}: {2} weights, {3} + {3} layers, d_model {4}, {5} heads, vocabulary of {6}.", ...languages, grouped(parameters), sizes.layers, sizes.d_model, sizes.heads, grouped(VOCABULARIES.target.symbols.length));
   byId("longest").textContent = header.longest;
-  byId("deviations").textContent = header.notes.join(" ");
+  byId("deviations").textContent = header.notes.map(note => gettext(note)).join(" ");
   byId("examples").replaceChildren(...header.texts.map(text => create("option", { value: text })));
   byId("panels").replaceChildren(...PANELS.map((panel, i) => {
     const button = create("button", { type: "button", "data-panel": panel.id }, `${i + 1} ${panel.title}`);
@@ -146,7 +149,7 @@ async function main() {
   listen();
   await change(readHash(location.hash));
   const difference = await checkExample(await openStage(header.stages.length - 1));
-  byId("check").textContent = `${difference.toExponential(1)}`;
+  byId("check").textContent = difference.toExponential(1).replace(".", POINT);
   page.checked = difference;
 }
 

@@ -43,11 +43,11 @@ function showBox(box) {
   });
   svg.addEventListener("mousemove", event => {
     const found = cellUnder(event, box.rows);
-    byId("readout").textContent = found ? `${box.title}: row ${visible(piecesOf(box.side)[found[0]])}, column ${columnName(box, found[1])}: ${show5(box.rows[found[0]][found[1]])}` : "";
+    byId("readout").textContent = found ? gettext("{0}, row {1}, column {2}: {3}", box.title, visible(piecesOf(box.side)[found[0]]), columnName(box, found[1]), show5(box.rows[found[0]][found[1]])) : "";
   });
   const picture = create("div", { className: box.across ? "picture across" : "picture" }, labelList(piecesOf(box.side), box.marked), svg);
   if (box.across) picture.prepend(create("div", { className: "corner" }), labelList(piecesOf(box.across), -1));
-  const region = box.across ? { tabIndex: 0, role: "region", "aria-label": `Picture of ${box.title}` } : {};
+  const region = box.across ? { tabIndex: 0, role: "region", "aria-label": gettext("Picture of {0}", box.title) } : {};
   const scroll = create("div", { className: "scroll", ...region }, picture);
   return create("section", { className: "box" }, head, scroll, boxTable(box));
 }
@@ -57,7 +57,7 @@ const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? 
 
 /** Returns the marked row of a box as a table that is filled when it is opened. */
 function boxTable(box) {
-  const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, `Row ${visible(piecesOf(box.side)[row])} as a table`));
+  const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
     const cells = Array.from(box.rows[row], (x, j) => {
@@ -65,8 +65,8 @@ function boxTable(box) {
       open.addEventListener("click", () => change({ cell: `${box.name}:${row}:${j + box.first}` }));
       return create("tr", {}, create("th", { scope: "row" }, String(columnName(box, j))), create("td", {}, open));
     });
-    const table = create("table", {}, create("caption", {}, `${box.title}, row ${visible(piecesOf(box.side)[row])}`), create("tbody", {}, ...cells));
-    details.append(create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": `Numbers of ${box.title}` }, table));
+    const table = create("table", {}, create("caption", {}, gettext("{0}, row {1}", box.title, visible(piecesOf(box.side)[row]))), create("tbody", {}, ...cells));
+    details.append(create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Numbers of {0}", box.title) }, table));
   });
   return details;
 }
@@ -75,13 +75,13 @@ function boxTable(box) {
 function showPanel() {
   const panel = panelNow();
   byId("panel-title").textContent = panel.title;
-  byId("section").textContent = panel.section ? `Section ${panel.section}` : "";
+  byId("section").textContent = panel.section ? gettext("Section {0}", panel.section) : "";
   byId("equation").textContent = panel.equation;
   byId("equation").hidden = !panel.equation;
   byId("plain").textContent = panel.plain;
   byId("exact").textContent = panel.exact;
-  fillChoices("layers", panel.layered ? header.sizes.layers : 0, "layer");
-  fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head");
+  fillChoices("layers", panel.layered ? header.sizes.layers : 0, "layer", gettext("layer"));
+  fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
   const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, smoothing: showSmoothing, rate: showRate }[panel.id];
   byId("boxes").replaceChildren(...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
@@ -89,10 +89,10 @@ function showPanel() {
 }
 
 /** Fills the buttons that choose a layer or a head. */
-function fillChoices(id, count, name) {
+function fillChoices(id, count, name, title) {
   byId(id).hidden = count < 2;
-  byId(id).replaceChildren(create("span", { className: "quiet" }, name), ...numbers(count).map(i => {
-    const button = create("button", { type: "button", "aria-pressed": state[name] === i, "aria-label": `${name} ${i}` }, i);
+  byId(id).replaceChildren(create("span", { className: "quiet" }, title), ...numbers(count).map(i => {
+    const button = create("button", { type: "button", "aria-pressed": state[name] === i, "aria-label": gettext(`${name} {0}`, i) }, i);
     button.addEventListener("click", () => change({ [name]: i, cell: "" }));
     return button;
   }));
@@ -105,8 +105,8 @@ function showPieces() {
     const steps = stages.map(ids => ids.map(id => readablePiece(vocabulary, id)).join(" "));
     return create("tr", {}, create("th", { scope: "row" }, create("bdi", {}, visible(word))), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
   });
-  const head = create("tr", {}, ...["word", "from its bytes to its pieces", "ids"].map(text => create("th", { scope: "col" }, text)));
-  return [create("section", { className: "box" }, create("h3", {}, `${source.length} pieces, END included; the vocabulary has ${vocabulary.symbols.length.toLocaleString("en")}`), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": "Words and their pieces" }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
+  const head = create("tr", {}, ...[gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")].map(text => create("th", { scope: "col" }, text)));
+  return [create("section", { className: "box" }, create("h3", {}, gettext("{0} pieces, END included; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Words and their pieces") }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
 }
 
 /** Returns the likeliest next pieces of the chosen step as bars. */
@@ -118,11 +118,11 @@ function showSoftmax() {
     const open = create("button", { type: "button" }, show5(p)), bar = create("span", { className: "share" });
     bar.style.width = `${Math.max(0.5, 100 * p)}%`;
     open.addEventListener("click", () => change({ cell: `probabilities:${t}:${id}` }));
-    const force = create("button", { type: "button", title: "Continue the translation with this piece" }, "take");
+    const force = create("button", { type: "button", title: gettext("Continue the translation with this piece") }, gettext("take"));
     force.addEventListener("click", () => change({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }, { remember: true }));
     return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, readablePiece(VOCABULARIES.target, id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, bar), create("td", {}, id > BEGIN ? force : ""));
   });
-  const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, `After ${pieces}`);
+  const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));
   return [create("section", { className: "box full" }, create("table", { className: "bars" }, caption, create("tbody", {}, ...rows)))];
 }
 
@@ -134,7 +134,7 @@ function showCell() {
   const ids = { source: page.result.source, target: [BEGIN, ...page.result.output.slice(0, -1)] };
   const found = explainCell(page.result.model, page.result.trace, name, Number(i), Number(j), ids), [side, across] = sidesOf(name);
   const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
-  byId("cell-title").textContent = `${name}, row ${visible(piecesOf(side)[i] ?? "")}, column ${visible(String(column))}: ${show5(row[j])}`;
+  byId("cell-title").textContent = gettext("{0}, row {1}, column {2}: {3}", name, visible(piecesOf(side)[i] ?? ""), visible(String(column)), show5(row[j]));
   byId("cell-formula").textContent = found.formula;
   const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;
@@ -155,10 +155,10 @@ const TERMS = 8; // of a sum that are shown; the others are added up
 function termRows({ terms, bias, total, divisor, value }) {
   const sorted = [...terms].sort(([, a, b], [, c, d]) => Math.abs(c * d) - Math.abs(a * b)), rest = sorted.slice(TERMS);
   const line = (text, x) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x)));
-  const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(`${show5(a)} · ${show5(b)}  (number ${k})`, a * b));
-  if (rest.length) rows.push(line(`${rest.length} smaller terms`, rest.reduce((sum, [, a, b]) => sum + a * b, 0)));
-  if (bias) rows.push(line("bias", bias));
-  rows.push(line("sum", total));
-  if (divisor) rows.push(line(`divided by ${show5(divisor)}`, total / divisor));
-  return value === total || divisor ? rows : [...rows, line("result", value)];
+  const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(gettext("{0} · {1} (number {2})", show5(a), show5(b), k), a * b));
+  if (rest.length) rows.push(line(gettext("{0} smaller terms", rest.length), rest.reduce((sum, [, a, b]) => sum + a * b, 0)));
+  if (bias) rows.push(line(gettext("bias"), bias));
+  rows.push(line(gettext("sum"), total));
+  if (divisor) rows.push(line(gettext("divided by {0}", show5(divisor)), total / divisor));
+  return value === total || divisor ? rows : [...rows, line(gettext("result"), value)];
 }

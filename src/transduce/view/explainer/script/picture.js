@@ -47,4 +47,4 @@ function cellUnder(event, rows) {
 }
 
 /** Returns a number with five digits, as the page shows it. */
-const show5 = x => (x === undefined ? "" : Number.isFinite(x) ? String(Number(x.toPrecision(5))).replace("-", "−") : "−∞");
+const show5 = x => (x === undefined ? "" : Number.isFinite(x) ? String(Number(x.toPrecision(5))).replace("-", "−").replace(".", POINT) : "−∞");

@@ -2,8 +2,11 @@
 
 const CURVE = { width: 480, height: 110, left: 4, bottom: 18 };
 
-/** Returns the name of a stage with its step. */
-const stageName = ({ name, step }) => (step === null || step === undefined ? name : `${name}, ${step.toLocaleString("en")} updates`);
+/** Returns the name of a stage with its step; "{0}" is how many snapshots were averaged. */
+function stageName({ name, step }) {
+  const text = gettext(name.replace(/\d+/, "{0}"), name.match(/\d+/));
+  return step === null || step === undefined ? text : gettext("{0}, {1} updates", text, grouped(step));
+}
 
 /** Fills the buttons of the stages and the loss curve, if there are several. */
 function fillStages() {
@@ -20,7 +23,7 @@ function fillStages() {
 function showStage() {
   for (const button of document.querySelectorAll("[data-stage]")) button.setAttribute("aria-pressed", Number(button.dataset.stage) === state.stage);
   if (header.curve?.length > 1) byId("curve").replaceChildren(drawCurve());
-  byId("precision").textContent = { float16: "16 bits", int8: "8 bits", float32: "32 bits" }[header.stages[state.stage].numbers];
+  byId("precision").textContent = gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]);
 }
 
 /** Returns the loss curve with a dot at each stage as SVG. */
@@ -35,5 +38,5 @@ function drawCurve() {
   });
   const line = createSvg("path", { class: "line", d: points.map(([step, nats], i) => `${i ? "L" : "M"}${x(step).toFixed(1)} ${y(nats).toFixed(1)}`).join("") });
   const text = (content, left, anchor) => createSvg("text", { x: left, y: CURVE.height - 3, "text-anchor": anchor, class: "quiet-text" }, content);
-  return createSvg("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-label": `Loss from ${show5(top)} to ${show5(low)} nats a piece in ${last} updates` }, line, ...dots, text("first update", CURVE.left, "start"), text(`${last.toLocaleString("en")} updates; loss ${show5(points.at(-1)[1])} nats`, CURVE.width - 4, "end"));
+  return createSvg("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-label": gettext("Loss from {0} to {1} nats a piece in {2} updates", show5(top), show5(low), last) }, line, ...dots, text(gettext("first update"), CURVE.left, "start"), text(gettext("{0} updates; loss {1} nats", grouped(last), show5(points.at(-1)[1])), CURVE.width - 4, "end"));
 }

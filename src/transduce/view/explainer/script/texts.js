@@ -25,12 +25,12 @@ const PANELS = [
     exact: "d_model to d_ff and back. The result is added and normalised once more, and is what the next layer reads.",
     boxes: [["encoder.{l}.ff.inner", "max(0, xW₁ + b₁)"], ["encoder.{l}.ff.output", "times W₂, plus b₂"], ["encoder.{l}.ff.norm", "added and normalised"]] },
   { id: "target", title: "Decoder input", section: "3.1", side: "target",
-    equation: "input = <s>, y₁, …, yₙ₋₁",
+    equation: gettext("input = <s>, y₁, …, yₙ₋₁"),
     plain: "The decoder reads what it has written so far, one place late: it begins with <s>, and must say the first piece.",
     exact: "The output shifted right. Embeddings and positions as on the source side.",
     boxes: [["target.embedding", "embedding"], ["target.position", "position"], ["target.input", "their sum"]] },
   { id: "masked", title: "Masked attention", section: "3.2.3", side: "target", layered: true, headed: true,
-    equation: "softmax(QKᵀ / √dₖ + M) V,  M = −∞ for later places",
+    equation: gettext("softmax(QKᵀ / √dₖ + M) V, M = −∞ for later places"),
     plain: "The written pieces read each other, but never a later one: when it translates, later pieces do not exist yet.",
     exact: "Scores of later places are −∞, so their weights are exactly 0.",
     boxes: [["decoder.{l}.self.scores.{h}", "scores, head {h}"], ["decoder.{l}.self.weights.{h}", "weights"], ["decoder.{l}.self.joined", "heads joined"], ["decoder.{l}.self.norm", "added and normalised"]] },
@@ -45,7 +45,7 @@ const PANELS = [
     exact: "Each decoder layer has three sub-layers, each with its residual and norm.",
     boxes: [["decoder.{l}.ff.inner", "max(0, xW₁ + b₁)"], ["decoder.{l}.ff.norm", "added and normalised"], ["decoder.output", "the decoder's output"]] },
   { id: "softmax", title: "Next piece", section: "3.4", side: "target",
-    equation: "P(w) = softmax(decoder output · E(w))",
+    equation: gettext("P(w) = softmax(decoder output · E(w))"),
     plain: "The result is compared with the vector of every piece; the more alike, the likelier is the piece.",
     exact: "Logits are dot products with all rows of the output matrix; softmax makes them probabilities.", boxes: [] },
   { id: "beam", title: "Beam search", section: "6.1", side: "target",
@@ -53,14 +53,18 @@ const PANELS = [
     plain: "Not only the likeliest piece is followed: some beginnings stay alive side by side, and the best whole output wins.",
     exact: "Of the 2 · beam best continuations those with </s> are finished, the best others stay live. The search ends when no live one can beat the best finished one.", boxes: [] },
   { id: "smoothing", title: "Label smoothing", section: "5.4", side: "target", slider: "smoothing",
-    equation: `loss = −Σ q(w) log P(w),  q(w) = ${header.training.smoothing_form === "t2t" ? "1 − ε if w is right, else ε / (V − 1)" : "(1 − ε) [w is right] + ε / V"}`,
+    equation: `loss = −Σ q(w) log P(w),  ${header.training.smoothing_form === "t2t" ? gettext("q(w) = 1 − ε if w is right, else ε / (V − 1)") : gettext("q(w) = (1 − ε) [w is right] + ε / V")}`,
     plain: "Training compares the model's probabilities (blue) with a target (orange). Smoothed, the target gives the right piece not all: a model that is too sure pays for it.",
-    exact: `The written piece stands for the right one here; to see another, “take” it at “Next piece”. P − q is the gradient of the loss for each logit. ${header.training.smoothing_form === "t2t" ? "This recipe spreads ε over the V − 1 wrong pieces, as the authors' code does." : "This recipe spreads ε over all V pieces, as Szegedy et al. do."}`, boxes: [] },
+    exact: `${gettext("The written piece stands for the right one here; to see another, “take” it at “Next piece”. P − q is the gradient of the loss for each logit.")} ${header.training.smoothing_form === "t2t" ? gettext("This recipe spreads ε over the V − 1 wrong pieces, as the authors' code does.") : gettext("This recipe spreads ε over all V pieces, as Szegedy et al. do.")}`, boxes: [] },
   { id: "rate", title: "Learning rate", section: "5.3", side: "target", slider: "warmup",
     equation: "lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)     (3)",
     plain: "The steps of training grow, as long as the model knows nothing, and then become smaller and smaller. The peak is where the warm-up ends.",
-    exact: `Grey: the recipe's warm-up. A warm-up that is four times as long halves the peak.${header.training.learning_rate_factor === 1 ? "" : " The recipe multiplies equation 3 by a factor."}`, boxes: [] },
-];
+    exact: `${gettext("Grey: the recipe's warm-up. A warm-up that is four times as long halves the peak.")} ${header.training.learning_rate_factor === 1 ? "" : gettext("The recipe multiplies equation 3 by a factor.")}`, boxes: [] },
+].map(panel => {
+  for (const name of ["title", "plain", "exact"]) panel[name] = gettext(panel[name]);
+  for (const box of panel.boxes) box[1] = gettext(box[1]);
+  return panel;
+});
 
 // The guided tour of a page that was given no other: the state of each step, and what to look at.
 const GUIDE = [
@@ -92,4 +96,4 @@ const GUIDE = [
   [{ panel: "masked", layer: 1, head: 1, off: ["mask"] }, "What if: no mask", "The model reads later places, as it never did in training."],
   [{ panel: "cross", layer: 99, head: 1, edits: ["decoder.{n}.cross.weights.1:0:0=5"] }, "What if: one weight by hand", "The first step now reads five times the first source piece, where a row of weights sums to 1. Open any number, and set it yourself."],
   [{ panel: "pieces", off: [] }, "On your own", "All is on again. Switch off heads under “What if”, change beam and α, and share the link: it holds what you see."],
-];
+].map(([parts, ...texts]) => [parts, ...texts.map(text => gettext(text))]);

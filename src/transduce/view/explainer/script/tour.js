@@ -25,9 +25,9 @@ function showTour() {
   byId("begin-tour").hidden = at > 0;
   if (!at) return;
   const [, title, text] = TOUR[at - 1], panel = PANELS.find(one => one.id === TOUR[at - 1][0].panel) ?? panelNow();
-  byId("tour-title").textContent = `${at} of ${TOUR.length}: ${title}`;
+  byId("tour-title").textContent = gettext("{0} of {1}: {2}", at, TOUR.length, title);
   byId("tour-text").textContent = text;
-  byId("tour-section").textContent = panel.section ? `Section ${panel.section}. ${panel.equation}` : "";
+  byId("tour-section").textContent = panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : "";
   byId("tour-back").disabled = at === 1;
   byId("tour-next").disabled = at === TOUR.length;
 }

@@ -55,13 +55,13 @@ function showSmoothing() {
   };
   const row = (name, aim, share) => [name, aim, share, share - aim, create("div", { className: "pair" }, bar(aim, "share aim"), bar(share, "share"))];
   const pieces = ids.map((id, i) => row(`${readablePiece(VOCABULARIES.target, id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
-  if (count > ids.length) pieces.push(row(`${(count - ids.length).toLocaleString("en")} others`, rest(aims), rest(shares)));
+  if (count > ids.length) pieces.push(row(gettext("{0} others", grouped(count - ids.length)), rest(aims), rest(shares)));
   const points = Array.from({ length: 51 }, (_, i) => [i / 50, at(i / 50)]), begin = piecesOf("target").slice(0, t + 1).join(" ");
   const lines = [["line best", points.map(([x, { loss }]) => [x, loss])], ["line", points.map(([x, { least }]) => [x, least])]];
-  const sums = [["−log P of the right piece", now.nats], ["mean of −log P over all pieces", now.other], [`loss = ${show5(1 - mass)} · first + ${show5(mass)} · second`, now.loss], ["the least that any model can reach", now.least]];
+  const sums = [[gettext("−log P of the right piece"), now.nats], [gettext("mean of −log P over all pieces"), now.other], [gettext("loss = {0} · first + {1} · second", show5(1 - mass), show5(mass)), now.loss], [gettext("the least that any model can reach"), now.least]];
   return [
-    create("section", { className: "box" }, buildTable(`After ${begin}`, ["piece", "target q", "model P", "P − q", "q and P"], pieces)),
-    create("section", { className: "box" }, drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, "ε = 1", `Loss ${show5(now.loss)} at ε = ${state.smoothing}, and the least that any model can reach, ${show5(now.least)}`), buildTable("Loss of this step", [], sums)),
+    create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), "P − q", gettext("q and P")], pieces)),
+    create("section", { className: "box" }, drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, "ε = 1", gettext("Loss {0} at ε = {1}, and the least that any model can reach, {2}", show5(now.loss), show5(state.smoothing), show5(now.least))), buildTable(gettext("Loss of this step"), [], sums)),
   ];
 }
 
@@ -70,18 +70,18 @@ function showRate() {
   const { warmup: recipes, steps } = header.training, { warmup } = state;
   const line = peak => [...Array.from({ length: 121 }, (_, i) => (i * steps) / 120), peak].filter(step => step <= steps).sort((a, b) => a - b).map(step => [step, step ? learningRate(step, peak) : 0]);
   const lines = [["line", line(recipes)], ["line best", line(warmup)]], top = Math.min(warmup, steps), asked = [...new Set([1, top, Math.min(recipes, steps), Math.ceil(steps / 2), steps])].sort((a, b) => a - b);
-  const rows = asked.map(step => [step.toLocaleString("en"), learningRate(step, warmup), learningRate(step, recipes)]);
-  const heads = ["update", `with warm-up ${warmup.toLocaleString("en")}`, `the recipe's: ${recipes.toLocaleString("en")}`];
-  const chart = drawChart(lines, [[top, learningRate(top, warmup)]], steps, `${steps.toLocaleString("en")} updates`, `The learning rate is largest at update ${top}: ${show5(learningRate(top, warmup))}`);
-  return [create("section", { className: "box" }, chart), create("section", { className: "box" }, buildTable("Rate by update", heads, rows))];
+  const rows = asked.map(step => [grouped(step), learningRate(step, warmup), learningRate(step, recipes)]);
+  const heads = [gettext("update"), gettext("with warm-up {0}", grouped(warmup)), gettext("the recipe's: {0}", grouped(recipes))];
+  const chart = drawChart(lines, [[top, learningRate(top, warmup)]], steps, gettext("{0} updates", grouped(steps)), gettext("The learning rate is largest at update {0}: {1}", top, show5(learningRate(top, warmup))));
+  return [create("section", { className: "box" }, chart), create("section", { className: "box" }, buildTable(gettext("Rate by update"), heads, rows))];
 }
 
 /** Returns range, step and text of a slider: the state's part of this name. */
 const SLIDERS = {
-  smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2)],
+  smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2).replace(".", POINT)],
   warmup: () => {
     const { warmup } = header.training, step = [1000, 100, 10].find(one => warmup % one === 0 && 10 * one <= warmup) ?? 1;
-    return [step, 4 * Math.max(warmup, 2), step, "warm-up", state.warmup.toLocaleString("en")];
+    return [step, 4 * Math.max(warmup, 2), step, gettext("warm-up"), grouped(state.warmup)];
   },
 };
 

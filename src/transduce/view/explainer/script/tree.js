@@ -1,6 +1,6 @@
 // The beam: every step's live hypotheses as a tree, and what became of each candidate of one step.
 
-const FATES = { live: "stays live", finished: "finished", cut: "cut" };
+const FATES = { live: gettext("stays live"), finished: gettext("finished"), cut: gettext("cut") };
 
 /** Returns the readable pieces of ids. */
 const piecesText = ids => ids.map(id => readablePiece(VOCABULARIES.target, id)).join(" ");
@@ -8,16 +8,16 @@ const piecesText = ids => ids.map(id => readablePiece(VOCABULARIES.target, id)).
 /** Returns the panel of the beam: tree, steps, candidates of the chosen step. */
 function showBeam() {
   const { search: { steps, best } } = page.result, at = Math.min(state.step, steps.length - 1), step = steps[at];
-  const final = best ? `Best: ${decodeIds(VOCABULARIES.target, best.ids)}, score ${show5(best.score)} = ${show5(best.logProb)} / ${show5(best.logProb / best.score)}.` : "No output is finished.";
+  const final = best ? gettext("Best: {0}, score {1} = {2} / {3}.", decodeIds(VOCABULARIES.target, best.ids), ...[best.score, best.logProb, best.logProb / best.score].map(show5)) : gettext("No output is finished.");
   const move = (text, label, to) => {
     const button = create("button", { type: "button", "aria-label": label, disabled: to < 0 || to >= steps.length }, text);
     button.addEventListener("click", () => change({ step: to }));
     return button;
   };
-  const play = create("button", { type: "button", id: "play" }, page.timer ? "Stop" : "Play");
+  const play = create("button", { type: "button", id: "play" }, page.timer ? gettext("Stop") : gettext("Play"));
   play.addEventListener("click", togglePlay);
-  const bar = create("p", { className: "bar" }, move("◀", "Step before", at - 1), create("span", {}, `Step ${at + 1} of ${steps.length}`), move("▶", "Next step", at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
-  const scroll = create("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Tree of the search" }, drawTree(steps, at));
+  const bar = create("p", { className: "bar" }, move("◀", gettext("Step before"), at - 1), create("span", {}, gettext("Step {0} of {1}", at + 1, steps.length)), move("▶", gettext("Next step"), at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
+  const scroll = create("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": gettext("Tree of the search") }, drawTree(steps, at));
   return [create("section", { className: "box full" }, bar, scroll, candidateTable(step), doneText(step, at, steps.length))];
 }
 
@@ -36,19 +36,19 @@ function togglePlay() {
 
 /** Returns why the search ends after a step, or goes on. */
 function doneText({ best, bound, candidates }, at, count) {
-  const finished = best ? `, and the best finished one has ${show5(best.score)}` : "";
-  const live = candidates.some(one => one.fate === "live"), text = !live ? "No hypothesis is live: the search ends." : at < count - 1 ? `The best live hypothesis can still reach ${show5(bound)}${finished}: the search goes on.` : best && bound <= best.score ? `No live hypothesis can do better than ${show5(bound)}, and the best finished one has ${show5(best.score)}: the search ends.` : "The output may not be longer: the search ends.";
+  const reach = show5(bound), score = best ? show5(best.score) : "", isLive = candidates.some(one => one.fate === "live");
+  const text = !isLive ? gettext("No hypothesis is live: the search ends.") : at < count - 1 ? (best ? gettext("The best live hypothesis can still reach {0}, and the best finished one has {1}: the search goes on.", reach, score) : gettext("The best live hypothesis can still reach {0}: the search goes on.", reach)) : best && bound <= best.score ? gettext("No live hypothesis can do better than {0}, and the best finished one has {1}: the search ends.", reach, score) : gettext("The output may not be longer: the search ends.");
   return create("p", { className: "quiet" }, text);
 }
 
 /** Returns the candidates of a step as a table. */
 function candidateTable({ candidates, live }) {
   const rows = candidates.map(({ parent, id, logProb, fate, score }, i) => {
-    const text = fate === "finished" ? `${FATES[fate]}: score ${show5(score)} = ${show5(logProb)} / ${show5(logProb / score)}` : fate === "cut" ? `cut: ${state.beam} better ones stay` : FATES[fate];
+    const text = fate === "finished" ? gettext("finished: score {0} = {1} / {2}", show5(score), show5(logProb), show5(logProb / score)) : fate === "cut" ? gettext("cut: {0} better ones stay", state.beam) : FATES[fate];
     return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, readablePiece(VOCABULARIES.target, id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
-  const head = create("tr", {}, ...["rank", "continuation", "log P", "what becomes of it"].map(text => create("th", { scope: "col" }, text)));
-  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": "Candidates of the step" }, create("table", {}, create("caption", {}, `The ${candidates.length} best continuations of ${live.length} live ${live.length === 1 ? "hypothesis" : "hypotheses"}`), create("thead", {}, head), create("tbody", {}, ...rows)));
+  const head = create("tr", {}, ...[gettext("rank"), gettext("continuation"), "log P", gettext("what becomes of it")].map(text => create("th", { scope: "col" }, text)));
+  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Candidates of the step") }, create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live hypothesis", candidates.length) : gettext("The {0} best continuations of {1} live hypotheses", candidates.length, live.length)), create("thead", {}, head), create("tbody", {}, ...rows)));
 }
 
 const TREE = { column: 96, row: 30, top: 22 };
@@ -57,7 +57,7 @@ const TREE = { column: 96, row: 30, top: 22 };
 function drawTree(steps, at) {
   const columns = treeColumns(steps), height = TREE.top + TREE.row * Math.max(...columns.map(column => column.length)), parts = [];
   columns.forEach((column, t) => {
-    parts.push(createSvg("text", { x: TREE.column * t + 4, y: 14, class: "quiet-text" }, t ? String(t) : "begin"));
+    parts.push(createSvg("text", { x: TREE.column * t + 4, y: 14, class: "quiet-text" }, t ? String(t) : gettext("begin")));
     column.forEach((node, i) => {
       const x = TREE.column * t, y = TREE.top + TREE.row * i + 13;
       if (node.parent >= 0) parts.push(createSvg("path", { class: node.best ? "line best" : "line", d: `M${x - 16} ${TREE.top + TREE.row * node.parent + 13}L${x} ${y}` }));

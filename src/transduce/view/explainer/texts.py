@@ -1,0 +1,69 @@
+"""The explainer's own words: those it brings, and those of a user's file in another language."""
+
+import re
+from pathlib import Path
+
+from transduce.durable.strict_json import parse_json
+from transduce.errors import InputError
+from transduce.text.files import read_bytes
+from transduce.view.page.language import Texts, read_texts, texts_file
+
+PAGE, ENGLISH = "explainer", "en"
+MAX_BYTES, NAMED = 1 << 20, 3
+CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+VALUE = re.compile(r"\{\w\}")  # the place of a value, such as {0}
+
+
+def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, Texts]]:
+    """Return the language of a page, "" if the reader's browser chooses, and texts by language.
+
+    `language` is a code that the page brings; a file has the texts of the language of its name.
+    """
+    brought = read_texts(PAGE)
+    if file is not None:
+        if language:
+            raise InputError(f"a file of texts and the language {language!r} exclude each other")
+        return file.stem, {file.stem: read_texts_file(file, brought["de"])}
+    if language and language not in (ENGLISH, *brought):
+        known = ", ".join((ENGLISH, *brought))
+        hint = f"known: {known}; a file has another one: --texts {language}.json"
+        raise InputError(f"the page has no language {language!r}", hint)
+    return language, {code: brought[code] for code in brought if language in ("", code)}
+
+
+def read_texts_file(file: Path, wanted: Texts) -> Texts:
+    """Read a file of texts, {English: translation}; raise InputError if it lacks one of `wanted`.
+
+    A text that the page does not have is refused, too, and one without the places of its values.
+    """
+    hint = f"{texts_file(PAGE, 'de')} has each text of the page; translate its right side"
+    if not CODE.fullmatch(file.stem):
+        raise InputError("its name is no code of a language", "fr.json for French", file=file)
+    try:
+        found = parse_json(read_bytes(file, MAX_BYTES))
+        if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+            raise ValueError("not an object of texts")
+    except ValueError as error:
+        raise InputError(f"has no texts of the page: {error}", hint, file=file) from error
+    missing = [text for text in wanted if not found.get(text, "").strip()]
+    unknown = [text for text in found if text not in wanted]
+    places = [text for text in wanted if text not in missing and not has_values(text, found)]
+    for fact, texts in (
+        ("lacks", missing),
+        ("has unknown", unknown),
+        ("leaves out a value of", places),
+    ):
+        if texts:
+            raise InputError(f"{fact} {name_texts(texts)}", hint, file=file)
+    return {text: found[text] for text in wanted}
+
+
+def has_values(text: str, found: Texts) -> bool:
+    """Return whether a translation has the same places of values as its text."""
+    return set(VALUE.findall(text)) == set(VALUE.findall(found[text]))
+
+
+def name_texts(texts: list[str]) -> str:
+    """Return the first of some texts in quotes, and how many others there are."""
+    named = ", ".join(repr(text) for text in texts[:NAMED])
+    return named if len(texts) <= NAMED else f"{named} and {len(texts) - NAMED:,} more"
