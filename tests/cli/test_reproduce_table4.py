@@ -40,7 +40,7 @@ def test_the_paper_s_recipe_is_rehearsed_on_sections_and_resumed(call, penn, tmp
     ended = call(*command, "--no-baselines")
     assert ended.code == 0
     assert "Tested on WSJ section 23, 8 trees." in ended.stdout
-    assert "| Transformer (table4/wsj, changed settings) | " in ended.stdout
+    assert "| Transformer (table4/wsj, changed settings), beam 2 | " in ended.stdout
     assert "| Transformer (4 layers) | semi-supervised | 92.7 |" in ended.stdout
     assert "Not comparable" not in ended.stdout
     assert (tmp_path / "out/table4.md").read_text() + "\n" == ended.stdout
@@ -103,6 +103,19 @@ def test_a_parser_alone_needs_no_training_trees_and_has_the_score_of_evaluate(
     (row,) = json.loads((tmp_path / "out/table4.json").read_text())["rows"]
     (score,) = json.loads(call("evaluate", parser, test, "--json").stdout)["scores"]
     assert row["f1"] == pytest.approx(score["value"])
+
+
+def test_the_search_of_a_given_parser_can_be_changed_and_nothing_else(call, parser, bank, tmp_path):
+    test = bank / "test.trees"
+    options = ["--model", parser, "--no-baselines", "--test-trees", test, "-o", tmp_path / "out"]
+    assert call("reproduce", "table4", *options, "--set", "search.beam=1").code == 0
+    greedy = call("parse", parser, bank / "test.txt", "--beam", "1").stdout
+    assert (tmp_path / "out/trees.txt").read_text() == greedy
+    (row,) = json.loads((tmp_path / "out/table4.json").read_text())["rows"]
+    assert row["parser"].endswith("), beam 1")
+    refused = call("reproduce", "table4", *options, "--set", "training.steps=9")
+    assert refused.code == 2
+    assert "training.steps is a setting of training" in refused.stderr
 
 
 @pytest.mark.parametrize(

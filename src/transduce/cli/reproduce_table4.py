@@ -51,11 +51,11 @@ def table4(  # noqa: PLR0913 - one for each option
     network: a flat tree, right-branching, noun chunks, and a probabilistic grammar over the gold
     part-of-speech tags. Ctrl-C, SIGTERM and a closed terminal stop the training after a checkpoint
     of the last finished update; the same command again resumes. With --model nothing is trained:
-    that parser is scored beside the baselines.
+    that parser is scored beside the baselines, and --set changes its search.
 
     \b
     transduce reproduce table4 --trees treebank_3/parsed/mrg/wsj -o table4
-    transduce reproduce table4 craft -o table4-craft
+    transduce reproduce table4 craft --model parser --set search.beam=21 -o table4-craft
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.training_run")

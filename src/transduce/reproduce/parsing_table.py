@@ -118,9 +118,10 @@ def score_parser(
 
 
 def name_parser(recipe: Recipe) -> str:
-    """Return a parser's name in Table 4: its recipe's name, marked if settings were changed."""
+    """Return a parser's name in Table 4: its recipe, whether settings were changed, its beam."""
     original = find_original_name(recipe)
-    return f"Transformer ({original}{'' if recipe.name == original else ', changed settings'})"
+    changed = "" if recipe.name == original else ", changed settings"
+    return f"Transformer ({original}{changed}), beam {recipe.search.beam}"
 
 
 def read_gold(files: Sequence[Path]) -> list[str]:

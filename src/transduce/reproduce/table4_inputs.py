@@ -7,7 +7,9 @@ from typing import final
 
 from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
+from transduce.inference.load import load
 from transduce.inference.test_set import find_task_files
+from transduce.inference.translator import Translator
 from transduce.reproduce.parsing_table import read_gold
 from transduce.runs.average import average
 from transduce.runs.choice import choose_texts
@@ -15,8 +17,8 @@ from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.runs.train import train as train_run
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value
-from transduce.tasks import PARSING, find_task_kind
+from transduce.settings.recipe import Value, with_changes
+from transduce.tasks import PARSING, Parsing, find_task_kind, require_task
 from transduce.tasks.parsing import to_tree
 from transduce.text.trees.tree import Tree
 from transduce.training.callbacks import TrainingCallbacks
@@ -84,6 +86,19 @@ def choose_trees(
         test_set="WSJ section 23" if is_penn and Path(str(test)) == folder else str(test),
         is_comparable=is_penn and Path(str(test)) == folder,
     )
+
+
+def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
+    """Load a trained parser, with changed settings of the search; refuse settings of training."""
+    parser = load(model)
+    require_task(parser.task, Parsing, parser.recipe.data, f"{model}: Table 4")
+    trained = [path for path in settings if not path.startswith("search.")]
+    require(
+        not trained,
+        f"{''.join(trained[:1])} is a setting of training, and the given parser is trained already",
+        "change settings of the search only, such as search.beam, or name no model",
+    )
+    return replace(parser, recipe=with_changes(parser.recipe, settings))
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:

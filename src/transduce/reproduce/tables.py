@@ -161,9 +161,10 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.
 
     `train`, `dev` and `test` are files or folders of trees; without them the recipe's fetched
-    corpus is used. If `model` is given, that parser is scored and nothing is trained. A second call
-    with the same folder resumes an interrupted training. `on_message` is called with sentences on
-    the progress, `callbacks` with the events of the training, by default its messages only.
+    corpus is used. If `model` is given, that parser is scored and nothing is trained; `settings`
+    may then change the search alone. A second call with the same folder resumes an interrupted
+    training. `on_message` is called with sentences on the progress, `callbacks` with the events of
+    the training, by default its messages only.
     """
     from transduce.inference.load import load
     from transduce.recipes.choice import find_recipe
@@ -173,9 +174,13 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         measure_parser,
         name_parser,
     )
-    from transduce.reproduce.table4_inputs import choose_trees, describe_given_parser, train_parser
+    from transduce.reproduce.table4_inputs import (
+        choose_trees,
+        describe_given_parser,
+        load_parser,
+        train_parser,
+    )
     from transduce.reproduce.table4_report import write_report
-    from transduce.tasks import Parsing, require_task
     from transduce.training.callbacks import TrainingCallbacks
 
     folder, chosen = Path(folder), find_recipe(recipe)
@@ -185,8 +190,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         observer = callbacks or TrainingCallbacks(on_message=on_message)
         parser = load(train_parser(folder, chosen, trees, settings or {}, observer))
     else:
-        parser = load(model)
-        require_task(parser.task, Parsing, parser.recipe.data, f"{model}: Table 4")
+        parser = load_parser(model, settings or {})
         trees = describe_given_parser(trees, parser.recipe)
     row, outputs = measure_parser(
         parser,
