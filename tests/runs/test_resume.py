@@ -1,6 +1,7 @@
 """A run that is stopped anywhere and gone on with ends as if it had never been stopped."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 import torch
@@ -128,7 +129,8 @@ def test_a_run_that_is_trained_longer_equals_one_that_was_to_be_longer_from_the_
     tmp_path, prepared, straight
 ):
     for steps in (7, 20, STEPS):
-        recipe = with_changes(TOY, {"training.steps": steps})
+        recipe = replace(with_changes(TOY, {"training.steps": steps}), name=f"for {steps} steps")
         progress, _ = trained(tmp_path, prepared, recipe=recipe)
         assert progress.step == read_run(tmp_path).recipe.training.steps == steps
+        assert read_run(tmp_path).recipe.name == f"for {steps} steps"
     assert numbers(tmp_path)[0] == straight[0]

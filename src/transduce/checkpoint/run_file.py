@@ -43,12 +43,13 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
     return run
 
 
-def extend_run(folder: Path, steps: int) -> Run:
-    """Change the number of training steps in run.json to `steps`; return the changed run."""
+def extend_run(folder: Path, longer: Recipe) -> Run:
+    """Change the training steps and the name in run.json to those of a recipe with more steps."""
     run = read_run(folder)
-    longer = replace(run, recipe=with_changes(run.recipe, {"training.steps": steps}))
-    write_run(folder, longer)
-    return longer
+    recipe = with_changes(run.recipe, {"training.steps": longer.training.steps})
+    extended = replace(run, recipe=replace(recipe, name=longer.name))
+    write_run(folder, extended)
+    return extended
 
 
 def write_run(folder: Path, run: Run) -> None:

@@ -95,7 +95,7 @@ def begin_or_resume_run(
         if parent is not None:
             save_parent_weights(folder, stored.recipe, parent)
         if recipe.training.steps > stored.recipe.training.steps:
-            return extend_run(folder, recipe.training.steps).recipe
+            return extend_run(folder, recipe).recipe
         return stored.recipe
     recipe = resolve_machine_settings(recipe, prepared, processes)
     ensure_folder(folder)
