@@ -9,11 +9,15 @@ from transduce.machine.processor import Processor
 from transduce.settings.precision import InferencePrecision
 
 CPU, GPU = torch.device("cpu"), torch.device("meta")
-ZEN3 = Processor("AuthenticAMD", frozenset({"avx2"}))
+MEASURED = [
+    Processor("AuthenticAMD", frozenset({"avx2"})),
+    Processor("GenuineIntel", frozenset({"avx2", "avx512f", "avx512_vnni"})),
+]
 OTHERS = [
     Processor(),
     Processor("AuthenticAMD", frozenset({"avx2", "avx512f"})),
     Processor("GenuineIntel", frozenset({"avx2"})),
+    Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni", "amx_tile"})),
 ]
 
 
@@ -51,8 +55,9 @@ def test_auto_is_float32_where_no_quality_was_measured(monkeypatch, processor):
     assert "precision auto: float32" in message
 
 
-def test_auto_is_int8_where_it_was_measured_and_can_be_had(obstacle, monkeypatch):
-    monkeypatch.setattr(precision, "read_processor", lambda: ZEN3)
+@pytest.mark.parametrize("processor", MEASURED)
+def test_auto_is_int8_where_it_was_measured_and_can_be_had(obstacle, monkeypatch, processor):
+    monkeypatch.setattr(precision, "read_processor", lambda: processor)
     assert choose_precision("auto", CPU).precision == "int8"
     assert choose_precision("auto", GPU).precision == "float32"
     obstacle("no kernels")

@@ -34,12 +34,21 @@ def choose_automatically(
     device: torch.device, processor: Processor
 ) -> tuple[InferencePrecision, str]:
     """Return the fastest precision whose quality was shown on this kind of processor, and why."""
-    measured = processor.vendor == "AuthenticAMD" and "avx512f" not in processor.features
-    if measured and not find_int8_obstacle(device):
-        reason = "whose BLEU was that of float32 on an AMD processor without AVX-512"
-        return InferencePrecision.INT8, reason
+    kind = name_kind_with_measured_int8(processor)
+    if kind and not find_int8_obstacle(device):
+        return InferencePrecision.INT8, f"whose BLEU was that of float32 on {kind}"
     reason = "since nothing faster was measured for quality on this kind of processor"
     return InferencePrecision.FLOAT32, reason
+
+
+def name_kind_with_measured_int8(processor: Processor) -> str:
+    """Return the kind of a processor on which int8 was the fastest, its BLEU that of float32."""
+    vendor, features = processor.vendor, processor.features
+    if vendor == "AuthenticAMD" and "avx512f" not in features:
+        return "an AMD processor without AVX-512"
+    if vendor == "GenuineIntel" and "avx512_vnni" in features and "amx_tile" not in features:
+        return "an Intel processor with VNNI and without AMX"
+    return ""
 
 
 def find_int8_obstacle(device: torch.device) -> str:
