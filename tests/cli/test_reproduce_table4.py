@@ -115,7 +115,7 @@ def test_the_search_of_a_given_parser_can_be_changed_and_nothing_else(call, pars
     assert row["parser"].endswith("), beam 1")
     refused = call("reproduce", "table4", *options, "--set", "training.steps=9")
     assert refused.code == 2
-    assert "training.steps is a setting of training" in refused.stderr
+    assert "training.steps: settings of training" in refused.stderr
 
 
 @pytest.mark.parametrize(

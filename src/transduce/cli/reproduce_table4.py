@@ -55,7 +55,8 @@ def table4(  # noqa: PLR0913 - one for each option
 
     \b
     transduce reproduce table4 --trees treebank_3/parsed/mrg/wsj -o table4
-    transduce reproduce table4 craft --model parser --set search.beam=21 -o table4-craft
+    transduce reproduce table4 craft -o table4-craft
+    transduce reproduce table4 craft --model parser --set search.beam=21 -o beam21
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.training_run")

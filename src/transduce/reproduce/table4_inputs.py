@@ -49,11 +49,12 @@ def choose_trees(
     dev: object,
     test: Path | str | None,
     *,
-    needs_training: bool = True,
+    needs_training: bool,
 ) -> TreeTexts:
     """Open the trees of Table 4: those given, or else those of the recipe's corpus.
 
-    The corpus need not have been fetched if test trees are given and nothing is trained.
+    Without `needs_training` no training trees are opened unless some are given, and the corpus need
+    not have been fetched if test trees are given.
     """
     require(
         find_task_kind(recipe.data) is PARSING,
@@ -95,7 +96,7 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
     trained = [path for path in settings if not path.startswith("search.")]
     require(
         not trained,
-        f"{''.join(trained[:1])} is a setting of training, and the given parser is trained already",
+        f"{', '.join(trained)}: settings of training, and the given parser is trained already",
         "change settings of the search only, such as search.beam, or name no model",
     )
     return replace(parser, recipe=with_changes(parser.recipe, settings))

@@ -38,6 +38,11 @@ def change(browser: Browser, **parts):
     browser.wait(READY)
 
 
+def text_of(browser: Browser, selector: str) -> str:
+    """Return the text of the first element that a selector finds."""
+    return browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+
 def trace(browser: Browser, source, output, off=()):
     """Return all intermediates that the page computes: by name, a list of rows."""
     return browser.run(TRACE, source, output, list(off))

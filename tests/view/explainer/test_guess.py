@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from tests.view.explainer.opened import READY, change
+from tests.view.explainer.opened import READY, change, text_of
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.view.explainer.explain import explain
@@ -46,10 +46,6 @@ def opened(browser, page):
     yield browser
     assert browser.console() == []
     assert browser.requests() == []
-
-
-def text_of(browser, selector):
-    return browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
 
 def ask(browser, **station):

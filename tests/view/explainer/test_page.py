@@ -1,7 +1,7 @@
 """What a reader does with the explainer: types, moves, takes the tour, switches parts off."""
 
 import pytest
-from tests.view.explainer.opened import READY, change, open_explainer
+from tests.view.explainer.opened import READY, change, open_explainer, text_of
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
@@ -53,10 +53,6 @@ def opened(browser, page):
     yield browser
     assert browser.console() == []
     assert browser.requests() == []
-
-
-def text_of(browser, selector):
-    return browser.run("return document.querySelector(arguments[0]).textContent", selector)
 
 
 def state(browser, name):

@@ -22,7 +22,8 @@ def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, 
     brought = read_texts(PAGE)
     if file is not None:
         if language:
-            raise InputError(f"a file of texts and the language {language!r} exclude each other")
+            fact = f"a file of texts and the language {language!r} exclude each other"
+            raise InputError(fact, "leave one of them out")
         return file.stem, {file.stem: read_texts_file(file, brought["de"])}
     if language and language not in (ENGLISH, *brought):
         known = ", ".join((ENGLISH, *brought))
