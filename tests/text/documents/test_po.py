@@ -212,9 +212,8 @@ def test_a_malformed_file_is_refused_with_its_line(file, fact):
 def test_any_text_is_written_as_polib_reads_it(text):
     lines = list(write_field("msgstr", text, ""))
     assert unescape("".join(line[line.index('"') + 1 : -1] for line in lines)) == text
-    plain = (
-        text if text.isascii() and not any(c < " " and c not in "\n\t" for c in text) else "plain"
-    )
+    is_plain = text.isascii() and all(c.isprintable() or c in "\n\t" for c in text)
+    plain = text if is_plain else "plain"  # polib reads no octal escapes, such as that of DEL
     lines = list(write_field("msgstr", plain, ""))
     (entry,) = polib.pofile("\n".join(['\nmsgid "a"', *lines]))
     assert entry.msgstr == plain
