@@ -3,17 +3,22 @@ import torch
 from tests.model.tiny import model_of, sentences, sizes
 
 from transduce.machine.processor import Processor
-from transduce.model.decoding import inference_weights as layout
+from transduce.model.decoding import inference_weights, linear_layouts
 from transduce.model.decoding.inference_weights import (
-    PackedLinear,
-    Packing,
-    TransposedLinear,
-    choose_packing,
-    has_onednn_operators,
-    pack_weights,
+    LINEAR_OPERATORS,
+    WeightLayout,
+    choose_layout,
+    convert_layouts,
     prepare_for_inference,
     read_weights,
-    transpose_weights,
+)
+from transduce.model.decoding.linear_layouts import (
+    MklLinear,
+    OneDnnLinear,
+    TransposedLinear,
+    has_bfloat16_blocks,
+    has_mkl_packing,
+    has_onednn_operators,
 )
 from transduce.model.linear import Linear
 from transduce.packed import Packed
@@ -33,7 +38,7 @@ def test_a_model_with_transposed_weights_is_the_same_model():
     model = model_of(sizes())
     before = logits_of(model)
     weights = {name: weight.clone() for name, weight in model.named_weights().items()}
-    transpose_weights(model)
+    convert_layouts(model, lambda _: WeightLayout.COLUMNS)
     assert all(torch.equal(weight, weights[name]) for name, weight in model.named_weights().items())
     torch.testing.assert_close(logits_of(model), before, rtol=0, atol=1e-12)
     assert isinstance(model.output_projection, TransposedLinear)
@@ -42,26 +47,41 @@ def test_a_model_with_transposed_weights_is_the_same_model():
     assert shared == model.target.weight.data_ptr(), "a matrix that is shared stays so"
 
 
+def require_layout(layout, kind=torch.float32):
+    """Skip a test where this torch or processor lacks the kernels of a layout."""
+    if layout == WeightLayout.ONEDNN and not has_onednn_operators():
+        pytest.skip("this torch has no blocks for oneDNN")
+    if layout == WeightLayout.ONEDNN and kind == torch.bfloat16 and not has_bfloat16_blocks():
+        pytest.skip("this processor has no matrix instructions for bfloat16")
+    if layout == WeightLayout.MKL and not has_mkl_packing():
+        pytest.skip("this torch packs nothing for MKL")
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("tie", ["all", "target", "none"])
-@pytest.mark.parametrize(("kind", "near"), [(torch.float32, 1e-5), (torch.bfloat16, 0.02)])
-def test_a_model_with_packed_weights_is_the_same_model(tie, kind, near):
+@pytest.mark.parametrize(
+    ("layout", "kind", "near"),
+    [
+        (WeightLayout.ONEDNN, torch.float32, 1e-5),
+        (WeightLayout.ONEDNN, torch.bfloat16, 0.02),
+        (WeightLayout.MKL, torch.float32, 1e-5),
+    ],
+)
+def test_a_model_with_packed_weights_is_the_same_model(tie, layout, kind, near):
+    require_layout(layout, kind)
     model = model_of(sizes(tie_embeddings=tie)).to(kind)
-    if not has_onednn_operators() or (
-        kind == torch.bfloat16 and choose_packing(model.output.weight, INTEL) == Packing.NONE
-    ):
-        pytest.skip("this processor has no matrix instructions for bfloat16")
     before = logits_of(model)
-    pack_weights(model, Packing.ALL)
+    convert_layouts(model, lambda _: layout)
     torch.testing.assert_close(logits_of(model), before, rtol=near, atol=near)
-    assert isinstance(model.output_projection, PackedLinear), "the largest product of all"
+    assert isinstance(model.output_projection, LINEAR_OPERATORS[layout]), "the largest product"
     assert not [one for one in model.modules() if isinstance(one, torch.nn.Linear | Linear)]
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("kind", [Linear, TransposedLinear, PackedLinear])
-def test_the_fused_products_equal_the_product_and_what_follows_it(bias, kind):
+@pytest.mark.parametrize("layout", [None, *WeightLayout])
+def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
+    require_layout(layout)
     linear = Linear(5, 7, bias=bias)
     torch.manual_seed(3)
     for weight in linear.parameters():
@@ -69,7 +89,7 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, kind):
     x, residual = torch.randn(4, 5), torch.randn(4, 7)
     kept = residual.clone()
     plain = torch.nn.functional.linear(x, linear.weight, linear.bias)
-    operator = linear if kind is Linear else kind(linear)
+    operator = LINEAR_OPERATORS[layout](linear) if layout else linear
     for found, expected in (
         (operator(x), plain),
         (operator.relu(x), plain.clamp(min=0)),
@@ -79,70 +99,130 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, kind):
     assert torch.equal(residual, kept), "it is read once more, by the caller"
 
 
-INTEL = Processor("GenuineIntel", frozenset({"avx2", "avx512f", "amx_tile"}))
+@torch.no_grad()
+@pytest.mark.parametrize("rows", [0, 1, 3, 255, 256, 700])
+@pytest.mark.parametrize(("packing", "multiplying"), [(1, 1), (1, 2), (2, 1)])
+def test_a_matrix_that_mkl_packed_takes_any_number_of_rows_and_threads(rows, packing, multiplying):
+    require_layout(WeightLayout.MKL)
+    threads = torch.get_num_threads()
+    torch.manual_seed(5)
+    linear, x = Linear(300, 500, bias=True), torch.randn(300, rows).t()
+    torch.nn.init.normal_(linear.weight)
+    torch.nn.init.normal_(linear.bias)
+    expected = torch.nn.functional.linear(x.double(), linear.weight.double(), linear.bias.double())
+    try:
+        torch.set_num_threads(packing)
+        packed = MklLinear(linear)
+        torch.set_num_threads(multiplying)
+        found = packed(x)
+    finally:
+        torch.set_num_threads(threads)
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
+
+
+INTEL = Processor("GenuineIntel", frozenset({"avx2", "avx512f"}))
+OLD_INTEL = Processor("GenuineIntel", frozenset({"avx2"}))
 ZEN3 = Processor("AuthenticAMD", frozenset({"avx2"}))
 ZEN5 = Processor("AuthenticAMD", frozenset({"avx2", "avx512f"}))
 UNKNOWN = Processor()
+SMALL, LARGE, TALL = (256, 256), (2048, 512), (512, 2048)  # outputs, inputs
+COLUMNS, ONEDNN, MKL = WeightLayout
+
+
+def operators_except(*missing):
+    """Return a stand-in for `find_operator`: every operator but the missing ones answers True."""
+    return lambda name: None if name in missing else lambda *_: True
+
+
+@pytest.fixture
+def all_operators(monkeypatch):
+    """Pretend that torch has every operator and the processor every instruction."""
+    monkeypatch.setattr(linear_layouts, "find_operator", operators_except())
+    monkeypatch.setattr(inference_weights, "has_mkl_packing", lambda: True)
+
+
+@pytest.mark.usefixtures("all_operators")
+@pytest.mark.parametrize(
+    ("processor", "kind", "small", "large", "tall"),
+    [
+        (INTEL, torch.float32, COLUMNS, MKL, MKL),
+        (OLD_INTEL, torch.float32, COLUMNS, COLUMNS, COLUMNS),
+        (ZEN3, torch.float32, COLUMNS, ONEDNN, COLUMNS),
+        (ZEN5, torch.float32, ONEDNN, ONEDNN, ONEDNN),
+        (UNKNOWN, torch.float32, COLUMNS, COLUMNS, COLUMNS),
+        (ZEN5, torch.float64, COLUMNS, COLUMNS, COLUMNS),
+        (INTEL, torch.bfloat16, ONEDNN, ONEDNN, ONEDNN),
+        (ZEN5, torch.bfloat16, ONEDNN, ONEDNN, ONEDNN),
+    ],
+)
+def test_the_weight_layout_follows_from_processor_precision_and_size(
+    processor, kind, small, large, tall
+):
+    for shape, expected in ((SMALL, small), (LARGE, large), (TALL, tall)):
+        assert choose_layout(torch.empty(shape, dtype=kind), processor) == expected
+        on_another_device = torch.empty(shape, dtype=kind, device="meta")
+        assert choose_layout(on_another_device, processor) == COLUMNS
 
 
 @pytest.mark.parametrize(
-    ("processor", "kind", "expected"),
+    ("gone", "processor", "kind"),
     [
-        (INTEL, torch.float32, Packing.NONE),
-        (ZEN3, torch.float32, Packing.LARGE),
-        (ZEN5, torch.float32, Packing.ALL),
-        (UNKNOWN, torch.float32, Packing.NONE),
-        (ZEN5, torch.float64, Packing.NONE),
-        (INTEL, torch.bfloat16, Packing.ALL),
-        (ZEN5, torch.bfloat16, Packing.ALL),
+        *(
+            (gone, ZEN5, kind)
+            for gone in (linear_layouts.BLOCK, linear_layouts.LINEAR, linear_layouts.LINEAR_ADD)
+            for kind in (torch.float32, torch.bfloat16)
+        ),
+        (linear_layouts.MKL_PACK, INTEL, torch.float32),
+        (linear_layouts.MKL_LINEAR, INTEL, torch.float32),
     ],
 )
-def test_the_weight_layout_follows_from_processor_and_precision(
-    monkeypatch, processor, kind, expected
-):
-    monkeypatch.setattr(layout, "find_onednn_operator", lambda _: lambda: True)
-    assert choose_packing(torch.zeros(2, 2, dtype=kind), processor) == expected
-    on_another_device = torch.zeros(2, 2, dtype=kind, device="meta")
-    assert choose_packing(on_another_device, processor) == Packing.NONE
+def test_nothing_is_packed_where_torch_lacks_an_operator(monkeypatch, gone, processor, kind):
+    has_mkl_packing.cache_clear()
+    monkeypatch.setattr(linear_layouts, "find_operator", operators_except(gone))
+    assert choose_layout(torch.empty(LARGE, dtype=kind), processor) == COLUMNS
+    has_mkl_packing.cache_clear()
 
 
-@pytest.mark.parametrize("gone", [layout.PACK, layout.LINEAR, f"{layout.LINEAR}.binary"])
-def test_nothing_is_packed_where_torch_lacks_an_operator(monkeypatch, gone):
-    operators = {gone: None}
-    monkeypatch.setattr(
-        layout, "find_onednn_operator", lambda name: operators.get(name, lambda: True)
-    )
-    for kind in (torch.float32, torch.bfloat16):
-        assert choose_packing(torch.zeros(2, 2, dtype=kind), ZEN5) == Packing.NONE
+def test_nothing_is_packed_for_mkl_where_another_number_of_rows_is_multiplied_wrongly(monkeypatch):
+    """A torch that ignored what was packed would multiply with the matrix that holds no numbers."""
+    has_mkl_packing.cache_clear()
+    operators = {
+        linear_layouts.MKL_PACK: lambda weight, _: weight,
+        linear_layouts.MKL_LINEAR: lambda x, _packed, shape, *_: x @ shape.t(),
+    }
+    monkeypatch.setattr(linear_layouts, "find_operator", operators.get)
+    assert not has_mkl_packing()
+    has_mkl_packing.cache_clear()
 
 
 def test_bfloat16_is_packed_only_where_the_processor_multiplies_it(monkeypatch):
-    monkeypatch.setattr(layout, "find_onednn_operator", lambda _: lambda: False)
-    assert choose_packing(torch.zeros(2, 2, dtype=torch.bfloat16), ZEN5) == Packing.NONE
+    monkeypatch.setattr(inference_weights, "has_bfloat16_blocks", lambda: False)
+    assert choose_layout(torch.empty(LARGE, dtype=torch.bfloat16), ZEN5) == COLUMNS
 
 
 @torch.no_grad()
 def test_small_matrices_are_transposed_and_large_ones_packed(monkeypatch):
-    if not has_onednn_operators():
-        pytest.skip("this torch packs nothing")
-    monkeypatch.setattr(layout, "LARGE_MATRIX", 12 * 8)
-    monkeypatch.setattr(layout, "read_processor", lambda: ZEN3)
+    require_layout(WeightLayout.ONEDNN)
+    monkeypatch.setattr(inference_weights, "LARGE_FOR_ONEDNN", 12 * 8)
+    monkeypatch.setattr(inference_weights, "read_processor", lambda: ZEN3)
     model = model_of(sizes())
     before = logits_of(model)
     prepare_for_inference(model, InferencePrecision.FLOAT32)
     torch.testing.assert_close(logits_of(model), before.float(), rtol=1e-5, atol=1e-5)
     layer = model.decoder[0]
-    assert isinstance(layer.feed_forward.inner, PackedLinear)
+    assert isinstance(layer.feed_forward.inner, OneDnnLinear)
     assert isinstance(layer.feed_forward.outer, TransposedLinear), "more inputs than outputs"
     assert isinstance(layer.self_attention.output, TransposedLinear)
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("layout", WeightLayout)
 @pytest.mark.parametrize("tie", ["all", "none"])
-def test_the_weights_of_a_prepared_model_can_be_read(tie):
+def test_the_weights_of_a_prepared_model_can_be_read(tie, layout):
+    require_layout(layout)
     model = model_of(sizes(tie_embeddings=tie)).float()
     before = {name: weight.clone() for name, weight in model.named_weights().items()}
-    pack_weights(model, Packing.ALL)
+    convert_layouts(model, lambda _: layout)
     after = read_weights(model)
     assert after.keys() == before.keys()
     assert all(torch.equal(after[name], weight) for name, weight in before.items())
@@ -162,11 +242,11 @@ def test_every_product_with_a_weight_matrix_can_be_replaced(monkeypatch, tie):
         out = torch.nn.functional.linear(x, blocks, bias)
         return out.relu() if then == "relu" else out
 
-    operators = {layout.PACK: pack, layout.LINEAR: multiply}
-    monkeypatch.setattr(layout, "find_onednn_operator", operators.get)
+    operators = {linear_layouts.BLOCK: pack, linear_layouts.LINEAR: multiply}
+    monkeypatch.setattr(linear_layouts, "find_operator", operators.get)
     model = model_of(sizes(tie_embeddings=tie))
     before = logits_of(model)
-    pack_weights(model, Packing.ALL)
+    convert_layouts(model, lambda _: WeightLayout.ONEDNN)
     assert torch.equal(logits_of(model), before)
     assert len(packed) == 2 * 4 + 2 * 7 + 1, "two layers a stack, and the map before the softmax"
     assert not [one for one in model.modules() if isinstance(one, Linear)]

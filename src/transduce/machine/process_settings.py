@@ -27,6 +27,16 @@ def keep_freed_memory() -> None:
         libc.mallopt(M_TRIM_THRESHOLD, NEVER)
 
 
+def release_freed_memory() -> None:
+    """Make glibc's allocator return freed blocks to the system now; the next ones are untouched.
+
+    Without glibc this function has no effect.
+    """
+    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
+
+
 def use_passive_waiting() -> None:
     """Make OpenMP threads sleep while they wait, unless OMP_WAIT_POLICY is set.
 
