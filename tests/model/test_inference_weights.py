@@ -20,7 +20,7 @@ from transduce.model.decoding.linear_layouts import (
     has_mkl_packing,
     has_onednn_operators,
 )
-from transduce.model.linear import Linear
+from transduce.model.linear import Linear, LinearOperator
 from transduce.packed import Packed
 from transduce.settings.precision import InferencePrecision
 
@@ -89,7 +89,7 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
     x, residual = torch.randn(4, 5), torch.randn(4, 7)
     kept = residual.clone()
     plain = torch.nn.functional.linear(x, linear.weight, linear.bias)
-    operator = LINEAR_OPERATORS[layout](linear) if layout else linear
+    operator: LinearOperator = LINEAR_OPERATORS[layout](linear) if layout else linear
     for found, expected in (
         (operator(x), plain),
         (operator.relu(x), plain.clamp(min=0)),
@@ -106,10 +106,9 @@ def test_a_matrix_that_mkl_packed_takes_any_number_of_rows_and_threads(rows, pac
     require_layout(WeightLayout.MKL)
     threads = torch.get_num_threads()
     torch.manual_seed(5)
-    linear, x = Linear(300, 500, bias=True), torch.randn(300, rows).t()
-    torch.nn.init.normal_(linear.weight)
-    torch.nn.init.normal_(linear.bias)
-    expected = torch.nn.functional.linear(x.double(), linear.weight.double(), linear.bias.double())
+    weight, bias, x = torch.randn(500, 300), torch.randn(500), torch.randn(300, rows).t()
+    linear = Linear.from_weight(torch.nn.Parameter(weight), torch.nn.Parameter(bias))
+    expected = torch.nn.functional.linear(x.double(), weight.double(), bias.double())
     try:
         torch.set_num_threads(packing)
         packed = MklLinear(linear)

@@ -32,7 +32,9 @@ def release_freed_memory() -> None:
 
     Without glibc this function has no effect.
     """
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
     if hasattr(libc, "malloc_trim"):
         libc.malloc_trim(0)
 

@@ -33,7 +33,7 @@ class WeightLayout(StrEnum):
     MKL = "MKL"  # packed for MKL
 
 
-LINEAR_OPERATORS = {
+LINEAR_OPERATORS: dict[WeightLayout, type[TransposedLinear | OneDnnLinear | MklLinear]] = {
     WeightLayout.COLUMNS: TransposedLinear,
     WeightLayout.ONEDNN: OneDnnLinear,
     WeightLayout.MKL: MklLinear,

@@ -26,9 +26,9 @@ MKL_ROWS = 256  # MKL packs for a number of rows: from 256 on the form is the fa
 
 def find_operator(name: str) -> Any:  # noqa: ANN401
     """Return one of torch's private operators by name, or None if this torch lacks it."""
-    library, operator, *overload = name.split(".")
+    library, operator, overload, *_ = (*name.split("."), "default")
     found = getattr(getattr(torch.ops, library), operator, None)
-    return getattr(found, *overload or ["default"], None)
+    return getattr(found, overload, None)
 
 
 @final
