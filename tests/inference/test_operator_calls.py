@@ -6,7 +6,7 @@ from torch.overrides import TorchFunctionMode
 
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import prepare_for_inference
-from transduce.model.decoding.int8 import unsupported_int8_reason
+from transduce.model.decoding.int8_kernels import unsupported_int8_reason
 from transduce.model.transformer import build_transformer
 from transduce.search.beam import build_beam_strategy
 from transduce.search.beam_state import start_batch

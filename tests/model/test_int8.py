@@ -5,13 +5,16 @@ import torch
 from tests.model.test_inference_weights import logits_of
 from tests.model.tiny import model_of, sizes
 
-from transduce.model.decoding import int8
 from transduce.model.decoding.inference_weights import describe_precision, prepare_for_inference
-from transduce.model.decoding.int8 import (
+from transduce.model.decoding.int8 import MANY_ROWS, Int8Linear
+from transduce.model.decoding.int8_kernels import (
     LEVELS,
     SAFE_LEVELS,
-    Int8Linear,
+    FbgemmMatrix,
+    OneDnnMatrix,
     do_sums_saturate,
+    has_equal_onednn_kernel,
+    round_rows_to_int8,
     unsupported_int8_reason,
 )
 from transduce.model.linear import Linear
@@ -22,7 +25,7 @@ pytestmark = [
     pytest.mark.filterwarnings("error"),
 ]
 
-SHAPES = [(5, 7), (64, 64), (256, 1000), (1024, 256)]
+SHAPES = [(5, 7), (64, 64), (256, 1000), (1024, 256)]  # inputs, outputs; the third is wide
 
 
 def linear_of(inputs, outputs, *, bias=True, seed=1):
@@ -68,14 +71,37 @@ def test_the_largest_possible_sums_are_not_cut():
 def test_weights_of_eight_bits_would_be_cut_where_sums_saturate():
     if not do_sums_saturate():
         pytest.skip("this processor sums in 32 bits")
-    product = int8.multiply_int8(torch.ones(4, 64), int8.pack_int8(torch.ones(16, 64), LEVELS))
+    product = FbgemmMatrix(round_rows_to_int8(torch.ones(16, 64), LEVELS)).multiply(
+        torch.ones(4, 64)
+    )
     assert product.max() < 33
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", [*SHAPES, (1, 3), (2048, 512)])
+@pytest.mark.parametrize("rows", [1, MANY_ROWS, 257])
+def test_the_kernels_of_both_libraries_give_the_same_bits(shape, rows):
+    if not has_equal_onednn_kernel():
+        pytest.skip("without VNNI only one kernel is used")
+    rounded = round_rows_to_int8(linear_of(*shape).weight.detach() * 100, LEVELS)
+    x = torch.rand(rows, shape[0]) * 2 - 1
+    assert torch.equal(OneDnnMatrix(rounded).multiply(x), FbgemmMatrix(rounded).multiply(x))
+
+
+def test_many_rows_take_the_other_kernel_if_there_are_many_outputs():
+    if not has_equal_onednn_kernel():
+        pytest.skip("without VNNI only one kernel is used")
+    wide, tall = Int8Linear(linear_of(64, 200)), Int8Linear(linear_of(200, 64))
+    assert isinstance(wide.for_few_rows, FbgemmMatrix)
+    assert isinstance(wide.for_many_rows, OneDnnMatrix)
+    assert tall.for_many_rows is tall.for_few_rows, "and its matrix is stored once"
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_row_has_the_same_product_alone_and_in_company(shape):
     linear, x = Int8Linear(linear_of(*shape)), torch.randn(70, shape[0])
+    assert len(x) > MANY_ROWS
     x[3] *= 1000
     residual = torch.randn(70, shape[1])
     together = linear(x), linear.relu(x), linear.add(x, residual)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 
 from transduce.machine.processor import Processor, read_processor
-from transduce.model.decoding.int8 import unsupported_int8_reason
+from transduce.model.decoding.int8_kernels import unsupported_int8_reason
 from transduce.settings.precision import AUTO, InferencePrecision
 
 

@@ -4,22 +4,27 @@ A row of x is divided by its largest magnitude and rounded to 8 bits; so is ever
 The products are summed exactly, as integers: a row has the same product alone and in a batch.
 """
 
-import functools
-import warnings
 from typing import TYPE_CHECKING, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.model.decoding.int8_kernels import (
+    LEVELS,
+    SAFE_LEVELS,
+    FbgemmMatrix,
+    OneDnnMatrix,
+    do_sums_saturate,
+    has_equal_onednn_kernel,
+    round_rows_to_int8,
+)
 from transduce.model.linear import Linear
 
 # R rows · n numbers in, m out
 
-LEVELS = 127  # 8 bits with a sign
-SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
-ZERO_POINT = 128  # inputs are stored without a sign
-SMALLEST = 1e-30  # the least divisor, for rows of zeros
+# oneDNN's kernel is faster with so many rows, and so many times more outputs than inputs
+MANY_ROWS, WIDE = 64, 3
 
 
 @final
@@ -29,7 +34,11 @@ class Int8Linear(nn.Module):
     def __init__(self, linear: Linear) -> None:
         super().__init__()
         levels = SAFE_LEVELS if do_sums_saturate() else LEVELS
-        self.packed = pack_int8(linear.weight.detach(), levels)
+        rounded = round_rows_to_int8(linear.weight.detach(), levels)
+        outputs, inputs = rounded.shape
+        is_wide = outputs >= WIDE * inputs and has_equal_onednn_kernel()
+        self.for_few_rows = FbgemmMatrix(rounded)
+        self.for_many_rows = OneDnnMatrix(rounded) if is_wide else self.for_few_rows
         self.bias = linear.bias
 
     def multiply(
@@ -37,8 +46,9 @@ class Int8Linear(nn.Module):
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
         """Return x Wᵀ for each row of x divided by its largest magnitude, and these magnitudes."""
         largest = x.abs().amax(dim=1, keepdim=True)
+        matrix = self.for_few_rows if x.shape[0] < MANY_ROWS else self.for_many_rows
         # 0 / 0 in a row of zeros is rounded to some integer, and the product is multiplied by 0
-        return multiply_int8(x / largest, self.packed), largest
+        return matrix.multiply(x / largest), largest
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
@@ -59,43 +69,3 @@ class Int8Linear(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
-
-
-def pack_int8(weight: Float[Tensor, "m n"], levels: int) -> torch.ScriptObject:
-    """Round every row of a matrix to -levels .. levels by its own scale, and pack it for FBGEMM."""
-    scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
-    zeros = torch.zeros(len(weight), dtype=torch.long)
-    with warnings.catch_warnings():  # torch plans to replace quantized tensors
-        warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
-        rounded = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
-    return torch.ops.quantized.linear_prepack(rounded, None)
-
-
-def multiply_int8(x: Float[Tensor, "R n"], packed: torch.ScriptObject) -> Float[Tensor, "R m"]:
-    """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ for a packed 8-bit matrix W."""
-    operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
-    return operator(x, 1 / LEVELS, ZERO_POINT, packed)
-
-
-@functools.cache
-def unsupported_int8_reason() -> str:
-    """Return why this torch cannot multiply in 8 bits on this processor; empty if it can."""
-    try:
-        probe = torch.eye(16, 32)
-        product = multiply_int8(probe, pack_int8(probe[:8].clone(), SAFE_LEVELS))
-    except (RuntimeError, AttributeError, NotImplementedError):
-        return "this torch has no 8-bit products for this processor"
-    is_right = torch.allclose(product, probe @ probe[:8].t(), atol=0.01)
-    return "" if is_right else "the 8-bit products of this torch are wrong on this processor"
-
-
-@functools.cache
-def do_sums_saturate() -> bool:
-    """Return whether this processor cuts the sum of two 8-bit products to 16 bits.
-
-    Processors without the VNNI instructions do. Weights are then rounded to 7 bits, whose sums
-    are not cut.
-    """
-    ones = torch.ones(16, 64)
-    product = multiply_int8(ones, pack_int8(ones, LEVELS))
-    return not torch.allclose(product, torch.full_like(product, 64.0), rtol=0.01)

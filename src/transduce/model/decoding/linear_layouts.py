@@ -113,7 +113,7 @@ class MklLinear(nn.Module):
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
-        return self.multiply(x, self.packed, self.shape, self.bias, len(x))
+        return self.multiply(x, self.packed, self.shape, self.bias, x.shape[0])
 
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b)."""

@@ -1,0 +1,110 @@
+"""Products of float32 rows with 8-bit matrices by the kernels of two libraries, equal to the bit.
+
+FBGEMM's rounds its inputs itself and is the faster one with few rows. oneDNN's wants inputs that
+are rounded already, and is the faster one with many rows.
+"""
+
+import functools
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+# R rows · n numbers in, m out
+
+LEVELS = 127  # 8 bits with a sign
+SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
+ZERO_POINT = 128  # inputs are stored without a sign
+SMALLEST = 1e-30  # the least divisor, for rows of zeros
+
+
+def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
+    """Round every row of a matrix to -levels .. levels by its own scale: a quantized tensor."""
+    scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
+    zeros = torch.zeros(len(weight), dtype=torch.long)
+    with without_announcement():
+        return torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+
+
+@contextmanager
+def without_announcement() -> Iterator[None]:
+    """Hide that torch plans to replace quantized tensors, which it says once in a process."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
+        yield
+
+
+@final
+class FbgemmMatrix:
+    """An 8-bit matrix W packed for FBGEMM."""
+
+    def __init__(self, rounded: Tensor) -> None:
+        self.packed = torch.ops.quantized.linear_prepack(rounded, None)
+
+    def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ."""
+        operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
+        return operator(x, 1 / LEVELS, ZERO_POINT, self.packed)
+
+
+@final
+class OneDnnMatrix:
+    """An 8-bit matrix W packed for oneDNN."""
+
+    def __init__(self, rounded: Tensor) -> None:
+        self.packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
+        # FBGEMM rounds the product of both scales before it multiplies a sum with it
+        self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / LEVELS)
+        self.zeros = torch.zeros(len(rounded), dtype=torch.long)
+
+    def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ."""
+        integers = torch.quantize_per_tensor(x, 1 / LEVELS, ZERO_POINT, torch.quint8).int_repr()
+        return torch.ops.onednn.qlinear_pointwise.default(
+            integers, 1.0, ZERO_POINT, self.packed, self.scales, self.zeros,
+            None, 1.0, 0, torch.float32, "none", [], "",
+        )  # fmt: skip
+
+
+@functools.cache
+def unsupported_int8_reason() -> str:
+    """Return why this torch cannot multiply in 8 bits on this processor; empty if it can."""
+    try:
+        probe = torch.eye(16, 32)
+        product = FbgemmMatrix(round_rows_to_int8(probe[:8].clone(), SAFE_LEVELS)).multiply(probe)
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return "this torch has no 8-bit products for this processor"
+    is_right = torch.allclose(product, probe @ probe[:8].t(), atol=0.01)
+    return "" if is_right else "the 8-bit products of this torch are wrong on this processor"
+
+
+@functools.cache
+def do_sums_saturate() -> bool:
+    """Return whether this processor cuts the sum of two 8-bit products to 16 bits.
+
+    Processors without the VNNI instructions do. Weights are then rounded to 7 bits, whose sums
+    are not cut.
+    """
+    ones = torch.ones(16, 64)
+    product = FbgemmMatrix(round_rows_to_int8(ones, LEVELS)).multiply(ones)
+    return not torch.allclose(product, torch.full_like(product, 64.0), rtol=0.01)
+
+
+@functools.cache
+def has_equal_onednn_kernel() -> bool:
+    """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit."""
+    if do_sums_saturate():
+        return False
+    generator = torch.Generator().manual_seed(1)
+    rounded = round_rows_to_int8(torch.randn(150, 70, generator=generator), LEVELS)
+    x = torch.rand(90, 70, generator=generator) * 2 - 1
+    try:
+        with without_announcement():
+            found = OneDnnMatrix(rounded).multiply(x)
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return False
+    return torch.equal(found, FbgemmMatrix(rounded).multiply(x))
