@@ -6,6 +6,7 @@ from enum import StrEnum
 import torch
 from torch import Tensor
 
+from transduce.machine.process_settings import release_freed_memory
 from transduce.machine.processor import Processor, read_processor
 from transduce.model.decoding.int8 import Int8Linear
 from transduce.model.decoding.linear_layouts import (
@@ -47,6 +48,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     """
     if precision == InferencePrecision.INT8:
         replace_linear_operators(model.float().requires_grad_(requires_grad=False), Int8Linear)
+        release_freed_memory()  # that of the weights in float32
         return
     model.to(getattr(torch, precision.value))
     processor = read_processor()
