@@ -1,5 +1,6 @@
 """Plot a table of trained rows with matplotlib, an optional package (the extra `plots`)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -70,6 +71,10 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
             axes.errorbar(one.mean, y, xerr=one.spread or None, fmt="o", color="C0", capsize=3)
     if BASE in panel.figures:
         axes.axvline(panel.figures[BASE].mean, color="gray", linestyle="--", linewidth=0.8)
+    if panel.is_logarithmic:
+        low, high = map(math.log10, axes.get_xlim())
+        # whole powers of ten, which alone are labelled
+        axes.set_xlim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
     axes.grid(visible=True, alpha=0.3)
 
 
