@@ -89,7 +89,25 @@ def test_a_difference_within_chance_is_not_claimed():
     assert verdict(result("A-h1", 32.5)) == "contradicted (±1.99)"
 
 
-@pytest.mark.parametrize("free", range(1, 10))
+def test_the_variance_between_seeds_is_pooled_over_the_rows_that_have_several():
+    three = [result("A-h1", bleu, seed=n) for n, bleu in enumerate((28.0, 29.0, 30.0), start=1)]
+    two = [result("C-N2", bleu, seed=n) for n, bleu in enumerate((20.0, 20.2), start=1)]
+    # within a row, squares of 0.32, 2 and 0.02: 2.34 for five degrees of freedom, t = 2.571
+    least = 2.571 * math.sqrt(2.34 / 5 * (1 / 3 + 1 / 3))
+    here = table(*BASE, *three, *two)
+    rows = here.rows["base"], here.rows["A-h1"]
+    assert claims.compute_critical_difference(here, "BLEU", *rows) == pytest.approx(least)
+    said = claims.describe_significance(here)
+    assert "between the seeds of 3 rows, pooled (Student's t, 5 degrees of freedom)" in said
+
+
+def test_base_itself_may_have_one_seed():
+    three = [result("A-h1", bleu, seed=n) for n, bleu in enumerate((28.0, 28.4, 28.8), start=1)]
+    assert verdict(*three, base=BASE[:1]) == "within chance (±1.99)"
+    assert "the spread of A-h1 over 3 seeds" in claims.describe_significance(table(*three))
+
+
+@pytest.mark.parametrize("free", range(1, 31))
 def test_chance_is_by_students_t(free):
     # 95 % of its density lie between the two points
     constant = math.gamma((free + 1) / 2) / math.sqrt(free * math.pi) / math.gamma(free / 2)

@@ -1,6 +1,7 @@
 """Compare the claims that the paper draws from a table with the runs measured here."""
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -9,15 +10,9 @@ from transduce.reproduce.table import Measurements, ResultTable, TableRow
 
 PrintedFigures = Mapping[str, Mapping[str, float]]  # the paper's numbers, by measure, then row
 STUDENT = (
-    12.706,
-    4.303,
-    3.182,
-    2.776,
-    2.571,
-    2.447,
-    2.365,
-    2.306,
-    2.262,
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
 )  # Student's t for 95 %, two-sided, for 1, 2, … degrees of freedom
 HEAD = ("claim", "measure", "paper", "ours", "here")
 
@@ -75,14 +70,26 @@ def compute_critical_difference(
 ) -> float | None:
     """Return the least difference between two rows of a table that is significant at 5 %.
 
-    The spread is that of the row "base" between its seeds; None if it has only one seed.
+    The variance between seeds is pooled over all rows that have several; None if no row has.
     """
-    base = table.rows.get("base")
-    spread = select_measure(measure, base).spread if base else None
-    if base is None or spread is None:
+    several = select_rows_with_seeds(table)
+    if not several:
         return None
-    times = STUDENT[min(len(base.runs) - 1, len(STUDENT)) - 1]
-    return times * spread * math.sqrt(1 / len(better.runs) + 1 / len(worse.runs))
+    degrees = count_degrees_of_freedom(several)
+    found = [select_measure(measure, row).values for row in several]
+    variance = sum((len(one) - 1) * statistics.variance(one) for one in found) / degrees
+    times = STUDENT[min(degrees, len(STUDENT)) - 1]
+    return times * math.sqrt(variance * (1 / len(better.runs) + 1 / len(worse.runs)))
+
+
+def select_rows_with_seeds(table: ResultTable) -> list[TableRow]:
+    """Return the rows of a table that were trained from more than one seed."""
+    return [row for row in table.rows.values() if len(row.runs) > 1]
+
+
+def count_degrees_of_freedom(rows: Sequence[TableRow]) -> int:
+    """Return the degrees of freedom of the variance between seeds, pooled over rows."""
+    return sum(len(row.runs) - 1 for row in rows)
 
 
 def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
@@ -100,12 +107,20 @@ def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
 
 def describe_significance(table: ResultTable) -> str:
     """Return a sentence that explains how large a difference must be to be significant."""
-    base = table.rows.get("base")
-    if base is None or len(base.runs) < 2:
+    several = select_rows_with_seeds(table)
+    if not several:
         return (
-            "Base was trained from one seed, so chance is unknown: `--rows base --seeds 3` tells."
+            "Each row was trained from one seed, so chance is unknown: "
+            "`--rows base --seeds 3` tells."
+        )
+    spread = f"of {several[0].name} over {len(several[0].runs)} seeds (Student's t)"
+    if len(several) > 1:
+        degrees = count_degrees_of_freedom(several)
+        spread = (
+            f"between the seeds of {len(several)} rows, pooled "
+            f"(Student's t, {degrees} degrees of freedom)"
         )
     return (
         "A difference counts if chance alone would stay below it in 95 of 100 comparisons, by the "
-        f"spread of base over {len(base.runs)} seeds (Student's t)."
+        f"spread {spread}."
     )
