@@ -42,7 +42,8 @@ def test_the_text_may_come_from_standard_input(call, babbler, tmp_path):
 
 def test_a_record_of_a_given_output(call, babbler, tmp_path):
     ended = call("attend", babbler, TEXT, "--target", "a cat", "--save", tmp_path / "record")
-    assert (ended.code, ended.stdout, ended.stderr) == (0, "", "")
+    assert (ended.code, ended.stdout) == (0, "")
+    assert ended.stderr == f"the record: {tmp_path / 'record'}\n"
     view = load_record(tmp_path / "record")
     assert (view.source.text, view.output.text, view.is_given) == (TEXT, "a cat", True)
 

@@ -100,6 +100,8 @@ def command(
         from transduce.view.attention.files import save_record
 
         save_record(view, save)
+        if not quiet:
+            display.print_message(f"the record: {save}")
     if option_values["find"]:
         option_values = find_best_heads(view, option_values)
     if output is not None:
