@@ -76,3 +76,27 @@ def test_all_can_be_taken_out_at_once():
     assert running.is_idle
     assert set(numbers) <= set(range(9))
     assert running.step() == []
+
+
+@pytest.mark.parametrize("failing_call", ["start", "step", "concatenate"])
+def test_sources_whose_entry_failed_are_among_those_taken_out(failing_call, monkeypatch):
+    decoder, running = build()
+    sources = random_sources(12, max_length=7, seed=5)
+    running.add({0: sources[0]})
+    running.step()
+    assert running.running == 1
+
+    def fail(*_):
+        raise MemoryError
+
+    running.add({1: sources[1], 2: sources[2]})
+    with monkeypatch.context() as patch:
+        patch.setattr(decoder, failing_call, fail)
+        with pytest.raises(MemoryError):
+            running.step()
+    assert sorted(running.clear()) == [0, 1, 2]
+    running.add({3: sources[3]})
+    found = dict[int, list]()
+    while not running.is_idle:
+        found |= dict(running.step())
+    assert_found(found[3], beam_search(decoder, [sources[3]], SEARCH)[0])

@@ -101,11 +101,13 @@ class RunningSearch(Generic[State]):
         return enough or self.steps_waited >= MAX_WAIT
 
     def admit(self) -> list[Result]:
-        """Decode the first symbol of the oldest waiting sources, and add them to the batch."""
+        """Decode the first symbol of the oldest waiting sources, and add them to the batch.
+
+        If that fails, they still wait, so that `clear` returns their numbers.
+        """
         free = self.search.batch_size - self.running
         numbers = list(self.waiting)[:free]
-        sources = [self.waiting.pop(number) for number in numbers]
-        self.steps_waited = 0
+        sources = [self.waiting[number] for number in numbers]
         fresh = start_batch(self.decoder, sources, range(len(sources)), self.search, self.strategy)
         named = torch.tensor(numbers, device=self.decoder.device)
         fresh = ActiveBatch(fresh.decoder_state, fresh.beams._replace(sentences=named))
@@ -113,4 +115,7 @@ class RunningSearch(Generic[State]):
         if self.active and new:
             new = merge_batches(self.decoder, self.active, new)
         self.active = new or self.active
+        for number in numbers:
+            del self.waiting[number]
+        self.steps_waited = 0
         return results
