@@ -13,10 +13,18 @@ from transduce.reproduce.job import (
     plan_jobs,
     require_row_fits_memory,
 )
+from transduce.reproduce.tables import table3
 
 
 def names(**wanted):
     return [job.name for job in plan_jobs("table3", TABLE_3, JobSelection(scale=TOY, **wanted))]
+
+
+@pytest.mark.parametrize("seeds", [0, []])
+def test_a_table_without_any_seed_is_refused(seeds, tmp_path):
+    with pytest.raises(InputError, match="no seed is asked for\nhint: seeds=1, or a list"):
+        table3(tmp_path / "table3", scale="toy", seeds=seeds)
+    assert not (tmp_path / "table3").exists()
 
 
 def test_unless_rows_are_named_all_are_trained_in_the_paper_s_order():

@@ -67,6 +67,7 @@ def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection
     require(
         SEED not in selection.changes, f"{SEED} is no change of a row", "--seeds 3, or --seed 2"
     )
+    require(bool(selection.seeds), "no seed is asked for", "seeds=1, or a list of seeds")
     names = [row for row in recipes if row in selection.rows or not selection.rows]
     base = build_row_recipe(recipes["base"], selection)
     small = {
