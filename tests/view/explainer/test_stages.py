@@ -9,6 +9,7 @@ import pytest
 import torch
 from tests.view.curves.logs import loss, update, write_log
 
+import transduce
 from transduce.checkpoint.snapshots import Snapshot, list_snapshots
 from transduce.inference.load import load
 from transduce.view.explainer.explain import explain
@@ -16,6 +17,7 @@ from transduce.view.explainer.stage import (
     choose_milestones,
     load_trained_stage,
     read_loss_curve,
+    read_run_stages,
 )
 
 
@@ -86,6 +88,17 @@ def test_the_page_of_a_run_has_its_stages_and_the_trained_weights_in_16_bits(tra
     assert [one["step"] for one in stages] == [0, 2, 4, 8]
     assert [step for step, _ in header["curve"]] == list(range(1, 9))
     assert page == explain(trained_run, "the dog").page
+
+
+def test_a_run_that_goes_on_from_another_model_has_no_untrained_stage(trained_run, tmp_path):
+    pairs = [("the dog sleeps", "THE DOG SLEEPS"), ("we see a cat", "WE SEE A CAT")] * 20
+    settings = {"training.steps": 4, "training.snapshot_every": 2, "data.drop_duplicates": False}
+    run = tmp_path / "adapted"
+    transduce.train(run, pairs, parent=trained_run, settings=settings, process_settings=False)
+    translator, trained = load_trained_stage(run)
+    stages, _ = read_run_stages(run, translator, trained)
+    assert [one.name for one in stages][-1] == trained.name
+    assert "untrained" not in [one.name for one in stages]
 
 
 @pytest.mark.browser

@@ -11,6 +11,7 @@ from transduce.checkpoint import (
     Snapshot,
     list_milestones,
     list_snapshots,
+    read_run,
     require_matching_tensors,
 )
 from transduce.errors import InputError
@@ -19,6 +20,7 @@ from transduce.inference.translator import Translator
 from transduce.model.decoding.inference_weights import read_weights
 from transduce.model.transformer import build_transformer
 from transduce.runs.average import average_snapshots
+from transduce.runs.ledger import PARENT
 from transduce.runs.stored_model import build_stored_model, read_run_model
 from transduce.view.curves.points import mean, split_evenly
 from transduce.view.curves.read_log import read_run_log
@@ -62,7 +64,8 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
     """Return a run's stages, untrained to trained, and its loss curve.
 
     Between the two are at most two milestones that the run has kept: the one whose loss is nearest
-    to halfway between the first and the last loss, and the one nearest to half of the updates.
+    to halfway between the first and the last loss, and the one nearest to half of the updates. A
+    run that goes on from another model has no untrained stage.
     """
     curve = read_loss_curve(run)
     steps = choose_milestones([*list_milestones(run), *list_snapshots(run)], curve, trained.step)
@@ -71,11 +74,12 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
         Stage(name, found.step, require_matching_tensors(found.weights(), shapes, file=run))
         for name, found in steps
     ]
-    return [build_untrained_stage(translator), *between, trained], curve
+    first = [] if PARENT in read_run(run).fingerprints else [build_untrained_stage(translator)]
+    return [*first, *between, trained], curve
 
 
 def build_untrained_stage(translator: Translator) -> Stage:
-    """Return the weights before the first update, which follow from the recipe's seed."""
+    """Return the random weights before the first update, which follow from the recipe's seed."""
     recipe, task = translator.recipe, translator.task
     model = build_transformer(
         recipe.architecture, len(task.source), len(task.target), recipe.training.seed
