@@ -73,8 +73,12 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
         return found
     try:
         return parse_form(body) if kind == FORM else parse_multipart(body, request)
-    except ValueError as error:
-        raise bad_request(f"the form cannot be read: {type(error).__name__}") from None
+    except UnicodeDecodeError:
+        raise bad_request("the form is not UTF-8") from None
+    except ValueError:
+        raise bad_request(
+            f"the form cannot be read, or has more than {MAX_FIELDS} fields"
+        ) from None
 
 
 def read_media_type(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import signal
 import socket
 import threading
@@ -23,8 +24,11 @@ from transduce.serve.protocol import with_limits
 from transduce.serve.replacement import FolderWatch
 from transduce.serve.search_process import Load, ModelChoice, start_search_process
 from transduce.serve.service import Pair, Service
+from transduce.settings.fields import require
 
 LOG = logging.getLogger("transduce.serve")
+HOST = re.compile(r"[^/:@\s]+")
+ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^A-Z/?#@\s]+")
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
 OTHER_FILES = 128  # open files of the server that are no connections of clients
@@ -43,6 +47,20 @@ class ServerSettings:
     allowed_origins: tuple[str, ...] = ()
     workers: int = 1  # search processes of each model
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        for host in self.allowed_hosts:
+            require(
+                HOST.fullmatch(host) is not None,
+                f"{host!r} is not the name of a host (--allow-host)",
+                "the name alone, without scheme, port and path: translate.example.org",
+            )
+        for origin in self.allowed_origins:
+            require(
+                ORIGIN.fullmatch(origin) is not None,
+                f"{origin!r} is not an origin as browsers send it (--allow-origin)",
+                "scheme and host in lower case, without a path: https://example.org",
+            )
 
 
 @final
