@@ -242,6 +242,32 @@ def test_an_output_is_not_put_into_a_folder_that_a_typing_error_names(call, mode
     assert not (tmp_path / "no such").exists()
 
 
+def test_an_output_in_a_folder_that_is_a_file_is_refused_without_a_hint_to_make_it(
+    call, model, tmp_path
+):
+    write(tmp_path / "file", ["precious"])
+    ended = call("translate", model, "-o", tmp_path / "file/out", stdin=b"a dog\n")
+    assert ended.code == 2
+    fact = f"{tmp_path}/file: is a file, not a folder"
+    assert ended.stderr == f"error: {fact}\nhint: choose another name\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "fact"),
+    [
+        (("--gamma=1",), "--gamma is of the penalty reward, and the penalty here is gnmt"),
+        (
+            ("--alpha=1", "--penalty=average"),
+            "--alpha is of the penalty gnmt, and the penalty here is average",
+        ),
+    ],
+)
+def test_a_strength_that_the_penalty_does_not_read_is_refused(call, model, given, fact):
+    ended = call("translate", model, *given, stdin=b"a dog\n")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {fact}\nhint: add --penalty ")
+
+
 @pytest.mark.parametrize("written", ["in", "begun"])
 def test_an_output_may_not_overwrite_an_input(call, model, tmp_path, written):
     write(tmp_path / "in", ["precious"])

@@ -54,6 +54,8 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     if output is None:
         return
     folder = output.parent
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, not a folder", "choose another name", file=folder)
     if not folder.is_dir():
         raise InputError("no such folder", f"mkdir -p {shlex.quote(str(folder))}", file=folder)
     for one in inputs:

@@ -155,6 +155,7 @@ class TranslatorChoice:
             user = f"{self.folders[0]}: `transduce {self.command}`"
             require_task(loaded.task, self.task, loaded.recipe.data, user)
         translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
+        require_used_strengths(self.search, translator.recipe.search.penalty)
         if self.aligning is not None:
             translator = translator.aligning(**self.aligning)
         beam = translator.recipe.search.beam
@@ -191,6 +192,16 @@ def choose_translator(
 def choose_search(options: Mapping[str, Any]) -> dict[str, int | float | str]:
     """Return the search settings among a command's options that were given a value."""
     return {name: options[name] for name in SEARCH if options.get(name) is not None}
+
+
+def require_used_strengths(options: Mapping[str, object], penalty: str) -> None:
+    """Refuse --alpha or --gamma if the penalty in use does not read it."""
+    for name, reader in (("alpha", "gnmt"), ("gamma", "reward")):
+        require(
+            name not in options or penalty == reader,
+            f"--{name} is of the penalty {reader}, and the penalty here is {penalty}",
+            f"add --penalty {reader}, or leave --{name} out",
+        )
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
