@@ -51,6 +51,7 @@ def test_lines_are_read_and_translated_lazily():
 @pytest.mark.parametrize(
     ("call", "fact"),
     [
+        (lambda: UNTYPED(b"a"), "text must be lines of text, such as a list, not b'a' (bytes)"),
         (lambda: UNTYPED(5), "text must be lines of text, such as a list, not 5 (int)"),
         (
             lambda: list(UNTYPED.nbest_lines(iter(["a", None]))),

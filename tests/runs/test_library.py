@@ -174,6 +174,10 @@ def test_a_corpus_is_prepared_once_and_named_as_store(tmp_path):
         ({"train": PAIRS, "scale": "laptop"}, "scale makes a recipe smaller"),
         ({"train": PAIRS, "settings": {"training.step": 3}}, "unknown setting 'training.step'"),
         ({}, "neither a recipe nor a text was named"),
+        (
+            {"train": PAIRS, "recipe": "tiny", "callbacks": print},
+            "callbacks must be a TrainingCallbacks, not <built-in function print>",
+        ),
     ],
 )
 def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, fact):

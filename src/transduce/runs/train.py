@@ -9,6 +9,7 @@ from os import PathLike
 from types import FrameType
 from typing import TYPE_CHECKING, final
 
+from transduce.errors import short_repr
 from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.settings import Recipe
@@ -103,10 +104,16 @@ def train_interruptibly(
     from transduce.runs.training_run import RunHooks, run_training
     from transduce.training.callbacks import TrainingCallbacks, ignore_event
 
+    callbacks = TrainingCallbacks() if callbacks is None else callbacks
+    require(
+        isinstance(callbacks, TrainingCallbacks),
+        f"callbacks must be a TrainingCallbacks, not {short_repr(callbacks)}",
+        "transduce.TrainingCallbacks(on_update=lambda update, progress: …)",
+    )
     require_run_folder(inputs.folder)
     with locked_folder(inputs.folder):
         prepared = prepare_training(inputs, ignore_event)
-        observer = CallbackObserver(callbacks or TrainingCallbacks())
+        observer = CallbackObserver(callbacks)
         for reason in prepared.reasons:
             observer.on_message(reason)
         hooks = RunHooks(

@@ -57,7 +57,7 @@ def read_text(name: str, text: Text) -> list[str]:
 
 def require_lines(name: str, value: object) -> None:
     """Raise InputError if the argument called `name` is one string, a path or not iterable."""
-    if isinstance(value, str | Path) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Path) or not isinstance(value, Iterable):
         raise InputError(
             f"{name} must be lines of text, such as a list, not {describe_value(value)}"
         )
