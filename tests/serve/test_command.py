@@ -15,6 +15,7 @@ from tests.serve.test_replacement import LINE, save_random
 from transduce.cli.serve import command
 from transduce.errors import InputError
 from transduce.inference.load import load
+from transduce.serve.server import ServerSettings
 
 
 @pytest.mark.slow
@@ -41,3 +42,19 @@ def test_without_its_packages_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"needs the package starlette\nhint: pip install"):
         CliRunner().invoke(command, ["model"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "fact"),
+    [
+        ({"allowed_hosts": ("https://server.example",)}, "is not the name of a host"),
+        ({"allowed_hosts": ("server.example:443",)}, "is not the name of a host"),
+        ({"allowed_origins": ("server.example",)}, "is not an origin as browsers send it"),
+        ({"allowed_origins": ("https://server.example/",)}, "is not an origin"),
+        ({"allowed_origins": ("https://Server.example",)}, "is not an origin"),
+        ({"allowed_origins": ("*",)}, "is not an origin"),
+    ],
+)
+def test_a_name_or_an_origin_that_no_request_can_have_is_refused(allowed, fact):
+    with pytest.raises(InputError, match=fact):
+        ServerSettings(**allowed)

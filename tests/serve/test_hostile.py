@@ -9,10 +9,8 @@ from tests.serve.mutations import attack, list_faults
 from tests.serve.running import running_server
 
 import transduce.serve.body
-from transduce.errors import InputError
 from transduce.serve.limits import Limits
 from transduce.serve.protocol import DeadlineProtocol
-from transduce.serve.server import ServerSettings
 
 LIMITS = Limits(receive_seconds=0.3, send_seconds=0.3)
 HEAD = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -267,22 +265,6 @@ def test_a_form_that_is_not_utf_8_is_refused_by_that_name(client):
     answer = exchange(client, head + kind + size + form)
     assert b" 400 " in answer
     assert answer.endswith(b'{"error":"the form is not UTF-8"}')
-
-
-@pytest.mark.parametrize(
-    ("allowed", "fact"),
-    [
-        ({"allowed_hosts": ("https://server.example",)}, "is not the name of a host"),
-        ({"allowed_hosts": ("server.example:443",)}, "is not the name of a host"),
-        ({"allowed_origins": ("server.example",)}, "is not an origin as browsers send it"),
-        ({"allowed_origins": ("https://server.example/",)}, "is not an origin"),
-        ({"allowed_origins": ("https://Server.example",)}, "is not an origin"),
-        ({"allowed_origins": ("*",)}, "is not an origin"),
-    ],
-)
-def test_a_name_or_an_origin_that_no_request_can_have_is_refused(allowed, fact):
-    with pytest.raises(InputError, match=fact):
-        ServerSettings(**allowed)
 
 
 def test_answers_carry_headers_that_keep_pages_apart(client):
