@@ -61,7 +61,7 @@ def untrained_translator(translator: Translator) -> Translator:
     recipe, device = translator.recipe, translator.models[0].output.weight.device
     source, target = translator.task.source, translator.task.target
     model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
-    return replace(translator, models=(model.to(device),), hashes=())
+    return replace(translator, models=(model.to(device),), hashes=(), reload=None)
 
 
 def choose_examples(split: SplitEvaluation, count: int) -> Sequence[tuple[str, str, str]]:
