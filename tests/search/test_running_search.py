@@ -96,7 +96,7 @@ def test_sources_whose_entry_failed_are_among_those_taken_out(failing_call, monk
             running.step()
     assert sorted(running.clear()) == [0, 1, 2]
     running.add({3: sources[3]})
-    found = {}
+    results = []
     while not running.is_idle:
-        found |= dict(running.step())
-    assert_found(found[3], beam_search(decoder, [sources[3]], SEARCH)[0])
+        results += running.step()
+    assert_found(dict(results)[3], beam_search(decoder, [sources[3]], SEARCH)[0])
