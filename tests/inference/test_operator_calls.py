@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
+from transduce.model.decoding import layer_graph
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.decoding.int8_kernels import unsupported_int8_reason
@@ -16,6 +17,7 @@ from transduce.settings.precision import InferencePrecision
 
 STEPS = 8  # slots of the KV cache are copied in every fourth
 MOST = {"float32": 249, "int8": 349}  # calls of a step in the mean, with 4 layers
+MOST_WITH_GRAPH = {"float32": 138, "int8": 142}
 
 
 class CallCounter(TorchFunctionMode):
@@ -32,6 +34,20 @@ class CallCounter(TorchFunctionMode):
 
 @pytest.mark.parametrize("precision", MOST)
 def test_a_step_with_four_layers_takes_few_operator_calls(precision):
+    count = count_calls(precision)
+    assert 0.9 * MOST[precision] < count <= MOST[precision]
+
+
+@pytest.mark.usefixtures("unchecked_types")  # a traced size is a tensor
+@pytest.mark.parametrize("precision", MOST_WITH_GRAPH)
+def test_the_graph_of_the_layers_is_one_call(precision, monkeypatch):
+    monkeypatch.setattr(layer_graph, "STEPS_BEFORE", 1)
+    count = count_calls(precision)
+    assert 0.9 * MOST_WITH_GRAPH[precision] < count <= MOST_WITH_GRAPH[precision]
+
+
+def count_calls(precision):
+    """Return the calls of a step in the mean."""
     if precision == "int8" and unsupported_int8_reason():
         pytest.skip(unsupported_int8_reason())
     shape = Architecture(layers=4, d_model=16, d_ff=32, heads=2, d_k=8, d_v=8)
@@ -47,4 +63,4 @@ def test_a_step_with_four_layers_takes_few_operator_calls(precision):
                 assert batch is not None
                 batch, results = take_step(decoder, batch, strategy)
                 assert not results, "a search that ended would be counted as cheap"
-    assert 0.9 * MOST[precision] < calls.count / STEPS <= MOST[precision]
+    return calls.count / STEPS

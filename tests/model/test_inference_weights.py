@@ -187,9 +187,11 @@ def test_nothing_is_packed_for_mkl_where_another_number_of_rows_is_multiplied_wr
     has_mkl_packing.cache_clear()
     operators = {
         linear_layouts.MKL_PACK: lambda weight, _: weight,
-        linear_layouts.MKL_LINEAR: lambda x, _packed, shape, *_: x @ shape.t(),
+        linear_layouts.MKL_LINEAR: lambda *_: None,
     }
     monkeypatch.setattr(linear_layouts, "find_operator", operators.get)
+    ignore = lambda x, _packed, shape, _bias: x @ shape.t()  # noqa: E731 - a stand-in
+    monkeypatch.setattr(linear_layouts, "multiply_by_mkl", ignore)
     assert not has_mkl_packing()
     has_mkl_packing.cache_clear()
 
@@ -237,12 +239,12 @@ def test_every_product_with_a_weight_matrix_can_be_replaced(monkeypatch, tie):
         packed.append(weight)
         return weight
 
-    def multiply(x, blocks, bias, then, *_):
+    def multiply(x, blocks, bias, then):
         out = torch.nn.functional.linear(x, blocks, bias)
         return out.relu() if then == "relu" else out
 
-    operators = {linear_layouts.BLOCK: pack, linear_layouts.LINEAR: multiply}
-    monkeypatch.setattr(linear_layouts, "find_operator", operators.get)
+    monkeypatch.setattr(linear_layouts, "find_operator", {linear_layouts.BLOCK: pack}.get)
+    monkeypatch.setattr(linear_layouts, "multiply_by_onednn", multiply)
     model = model_of(sizes(tie_embeddings=tie))
     before = logits_of(model)
     convert_layouts(model, lambda _: WeightLayout.ONEDNN)

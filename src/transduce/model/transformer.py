@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from transduce.model.attention.kernel import AttentionKernel
 from transduce.model.attention.mask import FULL_ATTENTION
 from transduce.model.attention.select import select_kernel
+from transduce.model.decoding.layer_cache import StepTensors
 from transduce.model.dropout import dropout
 from transduce.model.embedding import Embedding, OutputBias
 from transduce.model.initialise import initialise
@@ -22,6 +23,9 @@ from transduce.packed import Packed
 from transduce.settings import Architecture
 
 # T target tokens and S source tokens of a whole batch, end to end · V symbols
+
+# the states and caches of one decoding step before the layers → the states after them
+RunLayers = Callable[[Tensor, StepTensors], Tensor]
 
 
 @final
@@ -68,6 +72,7 @@ class Transformer(nn.Module):
         self.encoder_final_norm = build_final_norm(sizes)
         self.decoder_final_norm = build_final_norm(sizes)
         self.output_bias = OutputBias(target_symbols) if sizes.output_bias else None
+        self.layer_graph: RunLayers | None = None  # replaces the decoder's layers in a search
         self.output_projection: LinearOperator = Linear.from_weight(
             self.output.weight, self.bias_of_logits
         )

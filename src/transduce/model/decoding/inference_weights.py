@@ -9,6 +9,7 @@ from torch import Tensor
 from transduce.machine.process_settings import release_freed_memory
 from transduce.machine.processor import Processor, read_processor
 from transduce.model.decoding.int8 import Int8Linear
+from transduce.model.decoding.layer_graph import LayerGraph
 from transduce.model.decoding.linear_layouts import (
     MklLinear,
     OneDnnLinear,
@@ -49,10 +50,12 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     if precision == InferencePrecision.INT8:
         replace_linear_operators(model.float().requires_grad_(requires_grad=False), Int8Linear)
         release_freed_memory()  # that of the weights in float32
-        return
-    model.to(getattr(torch, precision.value))
-    processor = read_processor()
-    convert_layouts(model, lambda weight: choose_layout(weight, processor))
+    else:
+        model.to(getattr(torch, precision.value))
+        processor = read_processor()
+        convert_layouts(model, lambda weight: choose_layout(weight, processor))
+    if model.output.weight.device.type == "cpu":
+        model.layer_graph = LayerGraph(model)
 
 
 def convert_layouts(model: Transformer, choose: Callable[[Tensor], WeightLayout]) -> None:

@@ -12,7 +12,7 @@ from typing import final
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 # R rows · n numbers in, m out
 
@@ -39,10 +39,11 @@ def without_announcement() -> Iterator[None]:
 
 
 @final
-class FbgemmMatrix:
+class FbgemmMatrix(nn.Module):
     """An 8-bit matrix W packed for FBGEMM."""
 
     def __init__(self, rounded: Tensor) -> None:
+        super().__init__()
         self.packed = torch.ops.quantized.linear_prepack(rounded, None)
 
     def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
@@ -52,11 +53,13 @@ class FbgemmMatrix:
 
 
 @final
-class OneDnnMatrix:
+class OneDnnMatrix(nn.Module):
     """An 8-bit matrix W packed for oneDNN."""
 
     def __init__(self, rounded: Tensor) -> None:
-        self.packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
+        super().__init__()
+        packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
+        self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
         # FBGEMM rounds the product of both scales before it multiplies a sum with it
         self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / LEVELS)
         self.zeros = torch.zeros(len(rounded), dtype=torch.long)
@@ -64,10 +67,17 @@ class OneDnnMatrix:
     def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ."""
         integers = torch.quantize_per_tensor(x, 1 / LEVELS, ZERO_POINT, torch.quint8).int_repr()
-        return torch.ops.onednn.qlinear_pointwise.default(
-            integers, 1.0, ZERO_POINT, self.packed, self.scales, self.zeros,
-            None, 1.0, 0, torch.float32, "none", [], "",
-        )  # fmt: skip
+        return multiply_integers(integers, ZERO_POINT, self.packed, self.scales, self.zeros)
+
+
+@torch.jit.script_if_tracing  # a list without elements cannot be traced
+def multiply_integers(
+    x: Tensor, zero_point: int, packed: Tensor, scales: Tensor, zeros: Tensor
+) -> Tensor:
+    """Return x Wᵀ by oneDNN's kernel, for integers x in which `zero_point` stands for 0."""
+    return torch.ops.onednn.qlinear_pointwise(
+        x, 1.0, zero_point, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", (), "",
+    )  # fmt: skip
 
 
 @functools.cache

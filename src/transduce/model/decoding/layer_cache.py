@@ -10,8 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-# S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
-# c slots, of which the last W are this step's
+# N layers · S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
+# h heads with keys of k and values of v numbers, as the layer's `cache_shape` says · s source
+# positions · c slots, of which the last W are this step's
 
 UNLIMITED_REACH = 1 << 62  # the reach of a layer that reads all earlier steps
 
@@ -24,6 +25,21 @@ class CacheShape(NamedTuple):
     value_width: int
 
 
+class StepTensors(NamedTuple):
+    """What the layers read and write in the KV cache in one decoding step, of all layers."""
+
+    keys: Float[Tensor, "N S h read k"]
+    values: Float[Tensor, "N S h read v"]
+    new_keys: Float[Tensor, "N S h W k"]  # the parts of `keys` and `values` for this step's tokens
+    new_values: Float[Tensor, "N S h W v"]
+    visible: Bool[Tensor, "S W c"]
+    positions: Int[Tensor, "S c"]
+    current: Int[Tensor, " S"]
+    memory_keys: Float[Tensor, "N S H s K"]
+    memory_values: Float[Tensor, "N S H s d_v"]
+    memory_mask: Float[Tensor, "S 1 1 s"]
+
+
 @final
 @dataclass(frozen=True)
 class StepSlots:
@@ -32,15 +48,14 @@ class StepSlots:
     visible: Bool[Tensor, "S W c"]  # True for slots of a row's own history and its newest slot
     positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
-    read: int  # number of slots that attention reads: c, rounded up; slots after c are masked
-    dtype: torch.dtype
+    keys: Float[Tensor, "N S h read k"]  # attention reads c slots, rounded up; the rest is masked
 
     @cached_property
     def mask(self) -> Float[Tensor, "S 1 W read"]:
         """The mask to add to scores: -inf for the slots that each of W hypotheses may not read."""
         sentences, width, slots = self.visible.shape
-        shape, device = (sentences, 1, width, self.read), self.visible.device
-        mask = torch.full(shape, -math.inf, dtype=self.dtype, device=device)
+        shape = (sentences, 1, width, self.keys.shape[3])
+        mask = self.keys.new_full(shape, -math.inf)
         mask[:, 0, :, :slots].masked_fill_(self.visible, 0)
         return mask
 

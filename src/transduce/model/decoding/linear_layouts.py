@@ -31,6 +31,22 @@ def find_operator(name: str) -> Any:  # noqa: ANN401
     return getattr(found, overload, None)
 
 
+# Both are compiled where a graph is traced (layer_graph.py): a traced call of the first would keep
+# the number of rows that it was traced with, and lists without elements cannot be traced.
+
+
+@torch.jit.script_if_tracing
+def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | None) -> Tensor:
+    """Compute x Wᵀ + b with W packed for MKL."""
+    return torch.ops.mkl._mkl_linear(x, packed, shape, bias, x.size(0))  # noqa: SLF001
+
+
+@torch.jit.script_if_tracing
+def multiply_by_onednn(x: Tensor, blocks: Tensor, bias: Tensor | None, then: str) -> Tensor:
+    """Compute x Wᵀ + b, and what follows it: "none" or "relu", with W in oneDNN's blocks."""
+    return torch.ops.mkldnn._linear_pointwise(x, blocks, bias, then, (), "")  # noqa: SLF001
+
+
 @final
 class TransposedLinear(nn.Module):
     """The linear map x Wᵀ + b with W stored column by column: faster if x has few rows.
@@ -70,18 +86,19 @@ class OneDnnLinear(nn.Module):
 
     def __init__(self, linear: Linear) -> None:
         super().__init__()
-        self.blocks = find_operator(BLOCK)(linear.weight.detach().contiguous())
+        blocks = find_operator(BLOCK)(linear.weight.detach().contiguous())
+        self.register_buffer("blocks", blocks, persistent=False)  # else it cannot be in a graph
+        self.blocks: Tensor
         self.bias = linear.bias
-        self.multiply = find_operator(LINEAR)
         self.multiply_and_add = find_operator(LINEAR_ADD)
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
-        return self.multiply(x, self.blocks, self.bias, "none", [], "")
+        return multiply_by_onednn(x, self.blocks, self.bias, "none")
 
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b) in one kernel."""
-        return self.multiply(x, self.blocks, self.bias, "relu", [], "")
+        return multiply_by_onednn(x, self.blocks, self.bias, "relu")
 
     def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
         """Compute residual + x Wᵀ + b in one kernel."""
@@ -104,16 +121,19 @@ class MklLinear(nn.Module):
         weight = linear.weight.detach().contiguous()
         # MKL asks for some 8 MB more than it fills: they cost nothing on pages that nobody touched
         release_freed_memory()
-        self.packed = find_operator(MKL_PACK)(weight, MKL_ROWS)
+        packed = find_operator(MKL_PACK)(weight, MKL_ROWS)
+        self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
+        self.packed: Tensor
         self.bias = linear.bias
-        self.multiply = find_operator(MKL_LINEAR)
         # the kernel reads no more of W than its shape, but would multiply with it if it were told
         # another number of rows than x has
-        self.shape = weight.new_full((1, 1), torch.nan).expand(weight.shape)
+        shape = weight.new_full((1, 1), torch.nan).expand(weight.shape)
+        self.register_buffer("shape", shape, persistent=False)
+        self.shape: Tensor
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
-        return self.multiply(x, self.packed, self.shape, self.bias, x.shape[0])
+        return multiply_by_mkl(x, self.packed, self.shape, self.bias)
 
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b)."""
@@ -127,7 +147,7 @@ class MklLinear(nn.Module):
         """Return a copy of W in the ordinary layout: its products with the unit vectors."""
         inputs = self.shape.shape[1]
         unit_vectors = torch.eye(inputs)
-        return self.multiply(unit_vectors, self.packed, self.shape, None, inputs).t().contiguous()
+        return multiply_by_mkl(unit_vectors, self.packed, self.shape, None).t().contiguous()
 
     if TYPE_CHECKING:
         __call__ = forward

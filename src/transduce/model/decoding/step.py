@@ -1,7 +1,8 @@
 """Incremental decoding: a KV cache for encoded sources, and one decoding step for all rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int
@@ -12,8 +13,10 @@ from transduce.model.decoding.layer_cache import (
     CachedMemory,
     LayerCache,
     StepSlots,
+    StepTensors,
     build_additive_mask,
 )
+from transduce.model.layers import DecoderLayer
 from transduce.model.transformer import EncoderOutput, Transformer
 from transduce.packed import move_to_device
 
@@ -69,25 +72,48 @@ def decode_step(
     cache = cache.open_slots(max(layer.self_attention.reach for layer in model.decoder))
     position = current.repeat_interleave(cache.visible.shape[1])  # [R]
     x = model.target(ids) + model.target_positions(position, longest)
-    per_layer = zip(model.decoder, list_layer_caches(cache), list_memories(cache), strict=True)
-    for layer, own, memory in per_layer:
-        x = layer.decode_step(x, own, memory)
+    run = model.layer_graph or partial(run_layers, model.decoder)
+    x = run(x, view_step(cache))
     return model.decoder_final_norm(x), replace(cache, lengths=current + 1, max_length=longest)
 
 
-def list_layer_caches(cache: KVCache) -> Iterator[LayerCache]:
-    """Yield each layer's keys and values of the written slots, the newest token's among them."""
+def run_layers(
+    decoder: Iterable[DecoderLayer], x: Float[Tensor, "R d_model"], step: StepTensors
+) -> Float[Tensor, "R d_model"]:
+    """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
+    for layer, own, memory in zip(decoder, list_caches(step), list_memories(step), strict=True):
+        x = layer.decode_step(x, own, memory)
+    return x
+
+
+def view_step(cache: KVCache) -> StepTensors:
+    """Return the parts of a KV cache that the layers of one decoding step read and write."""
     written, width = cache.slot_count, cache.visible.shape[1]
-    read = round_up_slots(written)
-    slots = StepSlots(cache.visible, cache.positions, cache.lengths, read, cache.keys.dtype)
-    keys, values = (side[:, :, :, :read].unbind() for side in (cache.keys, cache.values))
-    newest = slice(written - width, written)
-    new_keys, new_values = (side[:, :, :, newest].unbind() for side in (cache.keys, cache.values))
-    for k, v, new_k, new_v in zip(keys, values, new_keys, new_values, strict=True):
-        yield LayerCache(k, v, new_k, new_v, slots)
+    read, newest = round_up_slots(written), slice(written - width, written)
+    return StepTensors(
+        keys=cache.keys[:, :, :, :read],
+        values=cache.values[:, :, :, :read],
+        new_keys=cache.keys[:, :, :, newest],
+        new_values=cache.values[:, :, :, newest],
+        visible=cache.visible,
+        positions=cache.positions,
+        current=cache.lengths,
+        memory_keys=cache.memory_keys,
+        memory_values=cache.memory_values,
+        memory_mask=cache.memory_mask,
+    )
 
 
-def list_memories(cache: KVCache) -> Iterator[CachedMemory]:
+def list_caches(step: StepTensors) -> Iterator[LayerCache]:
+    """Yield each layer's keys and values of the written slots, the newest token's among them."""
+    sides = (step.keys, step.values, step.new_keys, step.new_values)
+    slots = StepSlots(step.visible, step.positions, step.current, step.keys)
+    for keys, values, new_keys, new_values in zip(*(one.unbind() for one in sides), strict=True):
+        yield LayerCache(keys, values, new_keys, new_values, slots)
+
+
+def list_memories(step: StepTensors) -> Iterator[CachedMemory]:
     """Yield each layer's keys and values of the encoder's output."""
-    for keys, values in zip(cache.memory_keys, cache.memory_values, strict=True):
-        yield CachedMemory(keys, values, cache.memory_mask)
+    sides = (step.memory_keys.unbind(), step.memory_values.unbind())
+    for keys, values in zip(*sides, strict=True):
+        yield CachedMemory(keys, values, step.memory_mask)

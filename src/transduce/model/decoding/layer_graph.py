@@ -1,0 +1,93 @@
+"""Runs the layers of a decoding step as a TorchScript graph: without Python between the operators.
+
+A step for few sentences is several hundred small calls, most of which last longer from Python than
+in their kernels (decision 0043). The graph calls the same operators on the same tensors, one after
+another: the states are equal to the bit.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.machine.process_settings import release_freed_memory
+from transduce.model.decoding.layer_cache import StepTensors
+from transduce.model.decoding.step import run_layers
+from transduce.model.transformer import Transformer
+
+# R rows, one per hypothesis
+
+RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors of a step → states
+
+STEPS_BEFORE = 100  # steps until a graph is traced: what it saves then exceeds what tracing costs
+MANY_ROWS = 64  # a linear map may take another kernel for so many rows, so they have another graph
+
+
+@final
+class LayerGraph:
+    """The layers of one model in decoding steps on a CPU: plain at first, then as a graph.
+
+    Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
+    graph's first states differ from the plain ones, the layers stay plain.
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        self.layers = DecoderLayers(model)
+        # by whether there are MANY_ROWS
+        self.steps_left = {False: STEPS_BEFORE, True: STEPS_BEFORE}
+        self.graphs: dict[bool, RunTensors | None] = {}
+
+    def __call__(
+        self, x: Float[Tensor, "R d_model"], step: StepTensors
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
+        has_many_rows = x.shape[0] >= MANY_ROWS
+        graph = self.graphs.get(has_many_rows)
+        if graph is not None:
+            return graph(x, *step)
+        states = self.layers(x, *step)
+        self.steps_left[has_many_rows] -= 1
+        if self.steps_left[has_many_rows] == 0:
+            self.graphs[has_many_rows] = trace_layers(self.layers, x, step, states)
+        return states
+
+
+@final
+class DecoderLayers(nn.Module):
+    """The decoder's layers in one decoding step, as a function of tensors alone."""
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.decoder = model.decoder
+
+    def forward(self, x: Float[Tensor, "R d_model"], *step: Tensor) -> Float[Tensor, "R d_model"]:
+        """Compute the states of R hypotheses; the tensors of `step` are those of `StepTensors`."""
+        return run_layers(self.decoder, x, StepTensors(*step))
+
+
+def trace_layers(
+    layers: DecoderLayers,
+    x: Float[Tensor, "R d_model"],
+    step: StepTensors,
+    states: Float[Tensor, "R d_model"],
+) -> RunTensors | None:
+    """Trace layers to a graph; return None if torch cannot, or if it does not compute `states`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch says that it will not develop TorchScript
+            traced = torch.jit.trace(layers, (x, *step), check_trace=False, _store_inputs=False)
+        release_freed_memory()  # tracing keeps all that a step computes
+        run = partial(run_unchanged, traced)
+        return run if torch.equal(run(x, *step), states) else None
+    except RuntimeError:
+        return None
+
+
+def run_unchanged(traced: RunTensors, *tensors: Tensor) -> Tensor:
+    """Run a graph as it was traced: torch's optimisations join products, which changes bits."""
+    with torch.jit.optimized_execution(should_optimize=False):  # type: ignore[attr-defined]
+        return traced(*tensors)
