@@ -39,7 +39,7 @@ def search_with(model, graph, sources=SOURCES, search=SEARCH):
 
 def traced_early(monkeypatch, model):
     """Return the model's graph, which the first step of a search with few or many rows traces."""
-    monkeypatch.setattr(layer_graph, "STEPS_BEFORE", 1)
+    monkeypatch.setattr(layer_graph, "STEPS_BEFORE", {False: 1, True: 1})
     return LayerGraph(model)
 
 
@@ -80,11 +80,11 @@ def test_a_short_search_traces_nothing():
     graph = model.layer_graph
     search_with(model, graph, SOURCES[:1])
     assert not graph.graphs
-    assert STEPS_BEFORE - 20 < graph.steps_left[False] < STEPS_BEFORE
+    assert STEPS_BEFORE[False] - 20 < graph.steps_left[False] < STEPS_BEFORE[False]
     while graph.steps_left[False] > 0:
         search_with(model, graph, SOURCES[:1])
     assert graph.graphs.keys() == {False}
-    assert graph.steps_left[True] == STEPS_BEFORE
+    assert graph.steps_left[True] == STEPS_BEFORE[True]
 
 
 def test_a_torch_that_cannot_trace_searches_plainly(monkeypatch):

@@ -23,8 +23,10 @@ from transduce.model.transformer import Transformer
 
 RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors of a step → states
 
-STEPS_BEFORE = 100  # steps until a graph is traced: what it saves then exceeds what tracing costs
 MANY_ROWS = 64  # a linear map may take another kernel for so many rows, so they have another graph
+# Steps until a graph is traced, by whether there are MANY_ROWS: it then saves more than tracing
+# costs. For many rows a step gains less, and tracing keeps more memory (decision 0043).
+STEPS_BEFORE = {False: 100, True: 1000}
 
 
 @final
@@ -38,7 +40,7 @@ class LayerGraph:
     def __init__(self, model: Transformer) -> None:
         self.layers = DecoderLayers(model)
         # by whether there are MANY_ROWS
-        self.steps_left = {False: STEPS_BEFORE, True: STEPS_BEFORE}
+        self.steps_left = dict(STEPS_BEFORE)
         self.graphs: dict[bool, RunTensors | None] = {}
 
     def __call__(
