@@ -4,6 +4,7 @@ import pytest
 import torch
 from tests.model.tiny import packed, sizes, states_of
 
+from transduce.model.positions import compute_sinusoids
 from transduce.model.transformer import build_transformer
 from transduce.settings import Architecture
 
@@ -44,14 +45,31 @@ def test_every_matrix_is_uniform_within_the_bound_of_its_own_fan():
 
 
 @pytest.mark.parametrize("tie", ["all", "none"])
-def test_embeddings_and_learned_positions_are_normal_with_deviation_one_over_root_d_model(tie):
+def test_embeddings_are_normal_with_deviation_one_over_root_d_model(tie):
     architecture = sizes(tie_embeddings=tie, d_model=64, positions="learned", max_positions=200)
     weights = build_transformer(architecture, 300, 300, seed=1).named_weights()
     tables = {name: weight for name, weight in weights.items() if name.count(".") == 1}
+    positions = {name for name in tables if "position" in name}
+    assert len(positions) == 2
     assert len(tables) == {"all": 3, "none": 5}[tie]
-    for name, table in tables.items():
+    for name in tables.keys() - positions:
+        table = tables[name]
         assert table.std().item() == pytest.approx(1 / 8, rel=0.03), name
         assert table.abs().max() > 3 / 8, f"{name} is normal, not uniform"
+
+
+def test_learned_positions_begin_normal_and_as_large_as_the_sinusoids():
+    sinusoids = compute_sinusoids(200, 64)
+    weights = build_transformer(
+        sizes(d_model=64, positions="learned", max_positions=200), 300, 300, seed=1
+    ).named_weights()
+    tables = [weight for name, weight in weights.items() if "position" in name]
+    assert len(tables) == 2
+    for table in tables:
+        assert table.square().mean().item() == pytest.approx(
+            sinusoids.square().mean().item(), rel=0.03
+        )
+        assert table.abs().max() > 2, "normal, not uniform"
 
 
 def test_biases_begin_at_zero_and_norms_at_one():

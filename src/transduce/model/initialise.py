@@ -2,9 +2,9 @@
 
 - Matrices: Glorot uniform, U(±√(6 / (fan-in + fan-out))). W^Q, W^K and W^V, each of all heads, are
   separate matrices in this formula, although they are stored in one tensor.
-- Embeddings and learned positions: normal with standard deviation d_model^-0.5. Embeddings are
-  multiplied by √d_model and so begin about as large as the sinusoids; learned positions are not
-  multiplied and begin small.
+- Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
+  begin about as large as the sinusoids.
+- Learned positions: normal with standard deviation √½, which is that of the sinusoids.
 - Biases: 0. Gains of norms: 1.
 - An LSTM (Table 1): each gate is a separate matrix; the bias of the forget gate is 1.
 - A convolution (Table 1): one matrix with fan-in k d_model and fan-out d_model. The depthwise

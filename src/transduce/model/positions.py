@@ -1,5 +1,6 @@
 """Positional encodings: sines and cosines, or learned vectors    (section 3.5)"""
 
+import math
 from typing import TYPE_CHECKING, final
 
 import torch
@@ -58,8 +59,8 @@ class LearnedPositions(nn.Module):
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the vectors from a normal distribution with standard deviation d_model^-0.5."""
-        nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5, generator=generator)
+        """Draw the vectors from a normal distribution, as large as sinusoids (decision 0044)."""
+        nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
     if TYPE_CHECKING:
         __call__ = forward

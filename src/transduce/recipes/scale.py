@@ -59,9 +59,9 @@ LAPTOP = Scale(
     cost="15 minutes on a core of a server, up to three times that on a busy one; there twice the "
     "width took 45 minutes and big (three times the steps) 2.5 hours",
     visible_findings="in perplexity what the paper finds of 32 heads, small keys, depth, both "
-    "widths, dropout and the big model, in BLEU the larger of these; not that one head is worse, "
-    "nor what label smoothing does; learned positions have a higher perplexity here. A row is one "
-    "short run on few and simple sentences",
+    "widths, dropout and the big model, in BLEU the larger of these; with three seeds what label "
+    "smoothing does; not that one head is worse. A row is one short run on few and simple "
+    "sentences",
     width_divisor=4,
     step_divisor=50,
     changes={
