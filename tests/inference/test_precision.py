@@ -11,6 +11,7 @@ from transduce.settings.precision import InferencePrecision
 CPU, GPU = torch.device("cpu"), torch.device("meta")
 MEASURED = [
     Processor("AuthenticAMD", frozenset({"avx2"})),
+    Processor("AuthenticAMD", frozenset({"avx2", "avx512f", "avx512_vnni"})),
     Processor("GenuineIntel", frozenset({"avx2", "avx512f", "avx512_vnni"})),
 ]
 OTHERS = [

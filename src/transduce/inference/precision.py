@@ -46,6 +46,8 @@ def name_kind_with_measured_int8(processor: Processor) -> str:
     vendor, features = processor.vendor, processor.features
     if vendor == "AuthenticAMD" and "avx512f" not in features:
         return "an AMD processor without AVX-512"
+    if vendor == "AuthenticAMD" and "avx512_vnni" in features:
+        return "an AMD processor with AVX-512 and VNNI"
     if vendor == "GenuineIntel" and "avx512_vnni" in features and "amx_tile" not in features:
         return "an Intel processor with VNNI and without AMX"
     return ""
