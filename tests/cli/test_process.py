@@ -51,46 +51,31 @@ def test_what_the_user_says_of_waiting_stands(call, tmp_path, monkeypatch, at_im
     assert at_import == ["ACTIVE"]
 
 
-@pytest.mark.parametrize("command", ["translate", "evaluate", "likelihood"])
-def test_threads_of_a_search_wait_asleep_from_before_the_models_are_loaded(
-    call, tmp_path, monkeypatch, command
+@pytest.mark.parametrize("command", ["translate", "likelihood", "evaluate"])
+@pytest.mark.parametrize(
+    ("policy", "spins", "expected"),
+    [
+        (None, None, ("PASSIVE", str(SPINS))),
+        (None, "7", ("PASSIVE", "7")),
+        ("PASSIVE", None, ("PASSIVE", None)),
+        ("Active", None, ("Active", None)),
+    ],
+)
+def test_threads_wait_busily_for_a_while_and_then_sleep_unless_the_user_chose(
+    call, tmp_path, monkeypatch, command, policy, spins, expected
 ):
+    """From before the models, and with them torch, are loaded."""
     found = []
 
     def load(_):
-        found.append(os.environ.get(POLICY))
+        found.append((os.environ.get(POLICY), os.environ.get(SPIN_COUNT)))
         raise InputError("models would be loaded now", "nothing")
 
     monkeypatch.setattr("transduce.cli.searching.TranslatorChoice.load", load)
-    monkeypatch.delenv(POLICY, raising=False)
+    for name, value in ((POLICY, policy), (SPIN_COUNT, spins)):
+        monkeypatch.setenv(name, "")  # so that what the command sets does not outlive the test
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name)
     (tmp_path / "a").write_text("a dog\n")
     files = [tmp_path / "a"] * (1 if command == "translate" else 2)
     assert "models would be loaded now" in call(command, tmp_path, *files).stderr
-    assert found == ["PASSIVE"]
-
-
-@pytest.mark.parametrize(
-    ("options", "policy", "expected"),
-    [
-        ((), None, None),
-        (("--threads", 2), None, str(SPINS)),
-        (("--threads", 2), "passive", str(SPINS)),
-        (("--threads", 2), "Active", None),
-    ],
-)
-def test_several_threads_of_a_search_wait_busily_for_a_while_before_they_sleep(
-    call, tmp_path, monkeypatch, options, policy, expected
-):
-    found = []
-
-    def load(_):
-        found.append(os.environ.get(SPIN_COUNT))
-        raise InputError("models would be loaded now", "nothing")
-
-    monkeypatch.setattr("transduce.cli.searching.TranslatorChoice.load", load)
-    monkeypatch.setenv(SPIN_COUNT, "")  # so that what the command sets does not outlive the test
-    monkeypatch.delenv(SPIN_COUNT)
-    monkeypatch.setenv(POLICY, policy) if policy else monkeypatch.delenv(POLICY, raising=False)
-    (tmp_path / "a").write_text("a dog\n")
-    call("translate", tmp_path, tmp_path / "a", *options)
     assert found == [expected]

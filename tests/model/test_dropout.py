@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from transduce.model.dropout import build_dropout_mask, dropout
+from transduce.model.dropout import add_dropout, build_dropout_mask, dropout
 
 
 @pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
@@ -46,3 +46,38 @@ def test_the_same_seed_gives_the_same_mask_and_the_next_draw_another():
     assert torch.equal(masks[0][1], masks[1][1])
     assert not torch.equal(masks[0][0], masks[0][1])
     assert not torch.equal(masks[0][0], masks[2][0])
+
+
+def dropped_sum(kind, add, p=0.4):
+    """Return x + Dropout(y) and the gradients of x and y, for a seed."""
+    generator = torch.Generator().manual_seed(6)
+    x, y, d_total = (torch.randn(33, 7, generator=generator).to(kind) for _ in range(3))
+    sides = x.requires_grad_(), y.requires_grad_()
+    torch.manual_seed(7)
+    total = add(*sides, p)
+    return total, *torch.autograd.grad(total, sides, d_total)
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32, torch.float64])
+def test_a_sum_with_dropout_drops_what_dropout_would_and_its_gradient_there(kind):
+    found = dropped_sum(kind, lambda x, y, p: add_dropout(x, y, p, training=True))
+    expected = dropped_sum(kind, lambda x, y, p: x + dropout(y, p, training=True))
+    exact = kind != torch.bfloat16
+    for one, other in zip(found, expected, strict=True):
+        bounds = (0, 0) if exact else (0.01, 0.01)
+        torch.testing.assert_close(one, other, rtol=bounds[0], atol=bounds[1])
+    assert torch.equal(found[2] == 0, expected[2] == 0)
+
+
+@pytest.mark.parametrize("p", [1e-7, 0.99999])
+def test_the_least_and_greatest_rates_drop_next_to_nothing_and_next_to_all(p):
+    y = torch.ones(50_000, dtype=torch.bfloat16)
+    torch.manual_seed(8)
+    dropped = add_dropout(torch.zeros_like(y), y, p, training=True) == 0
+    assert abs(dropped.double().mean().item() - p) < 2e-4
+
+
+def test_a_sum_without_dropout_is_a_sum():
+    x, y = torch.randn(5).bfloat16(), torch.randn(5).bfloat16()
+    assert torch.equal(add_dropout(x, y, 0.9, training=False), x + y)
+    assert torch.equal(add_dropout(x, y, 0.0, training=True), x + y)

@@ -3,6 +3,7 @@ import torch
 from tests.model.tiny import model_of, sentences, sizes
 
 from transduce.machine.processor import Processor
+from transduce.model import onednn
 from transduce.model.decoding import inference_weights, linear_layouts
 from transduce.model.decoding.inference_weights import (
     LINEAR_OPERATORS,
@@ -16,11 +17,10 @@ from transduce.model.decoding.linear_layouts import (
     MklLinear,
     OneDnnLinear,
     TransposedLinear,
-    has_bfloat16_blocks,
     has_mkl_packing,
-    has_onednn_operators,
 )
 from transduce.model.linear import Linear, LinearOperator
+from transduce.model.onednn import has_onednn_bfloat16, has_onednn_operators
 from transduce.packed import Packed
 from transduce.settings.precision import InferencePrecision
 
@@ -51,7 +51,7 @@ def require_layout(layout, kind=torch.float32):
     """Skip a test where this torch or processor lacks the kernels of a layout."""
     if layout == WeightLayout.ONEDNN and not has_onednn_operators():
         pytest.skip("this torch has no blocks for oneDNN")
-    if layout == WeightLayout.ONEDNN and kind == torch.bfloat16 and not has_bfloat16_blocks():
+    if layout == WeightLayout.ONEDNN and kind == torch.bfloat16 and not has_onednn_bfloat16():
         pytest.skip("this processor has no matrix instructions for bfloat16")
     if layout == WeightLayout.MKL and not has_mkl_packing():
         pytest.skip("this torch packs nothing for MKL")
@@ -128,6 +128,14 @@ SMALL, LARGE, TALL = (256, 256), (2048, 512), (512, 2048)  # outputs, inputs
 COLUMNS, ONEDNN, MKL = WeightLayout
 
 
+def set_operators(monkeypatch, find):
+    """Let `find(name)` answer for torch's private operators."""
+    uncached = has_onednn_bfloat16.__wrapped__
+    monkeypatch.setattr(inference_weights, "has_onednn_bfloat16", uncached)
+    for module in (onednn, linear_layouts):
+        monkeypatch.setattr(module, "find_operator", find)
+
+
 def operators_except(*missing):
     """Return a stand-in for `find_operator`: every operator but the missing ones answers True."""
     return lambda name: None if name in missing else lambda *_: True
@@ -136,7 +144,7 @@ def operators_except(*missing):
 @pytest.fixture
 def all_operators(monkeypatch):
     """Pretend that torch has every operator and the processor every instruction."""
-    monkeypatch.setattr(linear_layouts, "find_operator", operators_except())
+    set_operators(monkeypatch, operators_except())
     monkeypatch.setattr(inference_weights, "has_mkl_packing", lambda: True)
 
 
@@ -168,7 +176,7 @@ def test_the_weight_layout_follows_from_processor_precision_and_size(
     [
         *(
             (gone, ZEN5, kind)
-            for gone in (linear_layouts.BLOCK, linear_layouts.LINEAR, linear_layouts.LINEAR_ADD)
+            for gone in (onednn.BLOCK, onednn.LINEAR, onednn.LINEAR_ADD)
             for kind in (torch.float32, torch.bfloat16)
         ),
         (linear_layouts.MKL_PACK, INTEL, torch.float32),
@@ -177,7 +185,7 @@ def test_the_weight_layout_follows_from_processor_precision_and_size(
 )
 def test_nothing_is_packed_where_torch_lacks_an_operator(monkeypatch, gone, processor, kind):
     has_mkl_packing.cache_clear()
-    monkeypatch.setattr(linear_layouts, "find_operator", operators_except(gone))
+    set_operators(monkeypatch, operators_except(gone))
     assert choose_layout(torch.empty(LARGE, dtype=kind), processor) == COLUMNS
     has_mkl_packing.cache_clear()
 
@@ -197,7 +205,7 @@ def test_nothing_is_packed_for_mkl_where_another_number_of_rows_is_multiplied_wr
 
 
 def test_bfloat16_is_packed_only_where_the_processor_multiplies_it(monkeypatch):
-    monkeypatch.setattr(inference_weights, "has_bfloat16_blocks", lambda: False)
+    monkeypatch.setattr(inference_weights, "has_onednn_bfloat16", lambda: False)
     assert choose_layout(torch.empty(LARGE, dtype=torch.bfloat16), ZEN5) == COLUMNS
 
 
@@ -243,7 +251,7 @@ def test_every_product_with_a_weight_matrix_can_be_replaced(monkeypatch, tie):
         out = torch.nn.functional.linear(x, blocks, bias)
         return out.relu() if then == "relu" else out
 
-    monkeypatch.setattr(linear_layouts, "find_operator", {linear_layouts.BLOCK: pack}.get)
+    monkeypatch.setattr(linear_layouts, "find_operator", {onednn.BLOCK: pack}.get)
     monkeypatch.setattr(linear_layouts, "multiply_by_onednn", multiply)
     model = model_of(sizes(tie_embeddings=tie))
     before = logits_of(model)

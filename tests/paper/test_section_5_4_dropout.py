@@ -30,12 +30,9 @@ class DuplicateFilter:
 def recorded(monkeypatch):
     """Dropout notes its argument and its rate in each of the places that call it."""
     record = DuplicateFilter()
-    for caller, calls in (
-        (residual, record.residual),
-        (transformer, record.embedded),
-        (feed_forward, record.relu),
-    ):
+    for caller, calls in ((transformer, record.embedded), (feed_forward, record.relu)):
         monkeypatch.setattr(caller, "dropout", noting(room.dropout, calls))
+    monkeypatch.setattr(residual, "add_dropout", noting(room.add_dropout, record.residual))
     monkeypatch.setattr(
         grouped, "build_dropout_mask", noting(room.build_dropout_mask, record.attention)
     )
@@ -43,9 +40,11 @@ def recorded(monkeypatch):
 
 
 def noting(function, calls):
-    def noted(x, p, **rest):
-        calls.append((x, p))
-        return function(x, p, **rest)
+    """Call `function`; note the tensor that it drops elements of, its last one, and the rate."""
+
+    def noted(*arguments, **rest):
+        calls.append(arguments[-2:])
+        return function(*arguments, **rest)
 
     return noted
 
@@ -69,7 +68,7 @@ def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(recorded):
 
 def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     """With every output dropped, LayerNorm(x + 0) is left."""
-    monkeypatch.setattr(residual, "dropout", lambda x, *_, **__: torch.zeros_like(x))
+    monkeypatch.setattr(room, "dropout", lambda x, *_, **__: torch.zeros_like(x))
     add = residual.PostNorm(sizes(dropout=0.1))
     x = torch.randn(3, 8)
     torch.testing.assert_close(add(x, torch.randn_like), add.norm(x))

@@ -19,7 +19,7 @@ from transduce.cli.standard_streams import (
     replace_closed_streams,
     use_blocking_streams,
 )
-from transduce.machine.process_settings import use_passive_waiting
+from transduce.machine.process_settings import use_brief_waiting
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -90,7 +90,7 @@ closed, 130 interrupted, 141 output pipe closed, 143 terminated, 152 processor t
 @click.pass_context
 def transduce(context: click.Context) -> None:
     """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
-    use_passive_waiting()  # torch is imported only later, when a command is called
+    use_brief_waiting()  # torch is imported only later, when a command is called
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

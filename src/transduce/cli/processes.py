@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.inference.worker_count import LINES_PER_WORKER, choose_workers, load_on_own_cores
-from transduce.machine.process_settings import use_brief_busy_waiting
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def process_options(
         )
         if threads is not None:
             workers = 1
-            use_brief_busy_waiting()
         return command(processes=Processes(workers, threads or 1), **others)
 
     for option in (

@@ -14,6 +14,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from transduce.model.bfloat16_linear import OneDnnLinearFunction, should_use_onednn
+
 # R rows · n numbers in, m out
 
 
@@ -53,10 +55,16 @@ class Linear(nn.Module):
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""
+        if should_use_onednn(x):
+            out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "none")
+            return out
         return functional.linear(x, self.weight, self.bias)
 
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
+        if should_use_onednn(x):
+            out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "relu")
+            return out
         return functional.linear(x, self.weight, self.bias).relu_()
 
     def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.dropout import dropout
+from transduce.model.dropout import add_dropout
 from transduce.settings import Architecture
 
 # T tokens of a batch, end to end · R rows, one per hypothesis
@@ -46,7 +46,7 @@ class PostNorm(nn.Module):
         self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "T d_model"]:
         """Compute LayerNorm(x + Dropout(Sublayer(x)))."""
-        return self.norm(x + dropout(sublayer(x), self.dropout, training=self.training))
+        return self.norm(add_dropout(x, sublayer(x), self.dropout, training=self.training))
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
@@ -71,7 +71,7 @@ class PreNorm(nn.Module):
         self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "T d_model"]:
         """Compute x + Dropout(Sublayer(LayerNorm(x)))."""
-        return x + dropout(sublayer(self.norm(x)), self.dropout, training=self.training)
+        return add_dropout(x, sublayer(self.norm(x)), self.dropout, training=self.training)
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer

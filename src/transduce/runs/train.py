@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, final
 
 from transduce.errors import short_repr
-from transduce.machine.process_settings import keep_freed_memory, use_passive_waiting
+from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -60,7 +60,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
 
     Two settings are changed for this whole process: the memory allocator keeps freed memory, which
-    makes training up to 1.9 times as fast, and idle threads sleep, if torch is not yet imported.
+    makes training up to 1.9 times as fast, and idle threads
+    sleep after tenths of a millisecond, if torch is not yet imported.
     `process_settings=False` leaves both unchanged. torch's number of threads is
     `training.threads` during the training; afterwards it is restored.
 
@@ -69,7 +70,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         model = transduce.average(run)
     """
     if process_settings:
-        use_passive_waiting()
+        use_brief_waiting()
         keep_freed_memory()
     require(
         scale is None or recipe is not None,

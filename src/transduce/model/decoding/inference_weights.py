@@ -14,11 +14,10 @@ from transduce.model.decoding.linear_layouts import (
     MklLinear,
     OneDnnLinear,
     TransposedLinear,
-    has_bfloat16_blocks,
     has_mkl_packing,
-    has_onednn_operators,
 )
 from transduce.model.linear import replace_linear_operators
+from transduce.model.onednn import has_onednn_bfloat16, has_onednn_operators
 from transduce.model.transformer import Transformer
 from transduce.settings.precision import InferencePrecision
 
@@ -77,8 +76,8 @@ def choose_layout(weight: Tensor, processor: Processor) -> WeightLayout:
         return WeightLayout.COLUMNS
     if weight.dtype == torch.float32:
         return choose_float32_layout(weight, processor)
-    is_fast = weight.dtype == torch.bfloat16 and has_onednn_operators() and has_bfloat16_blocks()
-    return WeightLayout.ONEDNN if is_fast else WeightLayout.COLUMNS
+    is_packed = weight.dtype == torch.bfloat16 and has_onednn_bfloat16()
+    return WeightLayout.ONEDNN if is_packed else WeightLayout.COLUMNS
 
 
 def choose_float32_layout(weight: Tensor, processor: Processor) -> WeightLayout:

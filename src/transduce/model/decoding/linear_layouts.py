@@ -4,7 +4,7 @@ Each replaces a `Linear`, computes without gradients, and gives the same numbers
 """
 
 import functools
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import torch
 from jaxtyping import Float
@@ -12,39 +12,22 @@ from torch import Tensor, nn
 
 from transduce.machine.process_settings import release_freed_memory
 from transduce.model.linear import Linear
+from transduce.model.onednn import BLOCK, LINEAR_ADD, find_operator, multiply_by_onednn
 
 # R rows · n numbers in, m out
 
-# names of torch's private operators for oneDNN and MKL
-BLOCK, LINEAR = "mkldnn._reorder_linear_weight", "mkldnn._linear_pointwise"
-LINEAR_ADD = f"{LINEAR}.binary"
-HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
+# names of torch's private operators for MKL
 MKL_PACK, MKL_LINEAR = "mkl._mkl_reorder_linear_weight", "mkl._mkl_linear"
 
 MKL_ROWS = 256  # MKL packs for a number of rows: from 256 on the form is the fastest one
 
 
-def find_operator(name: str) -> Any:  # noqa: ANN401
-    """Return one of torch's private operators by name, or None if this torch lacks it."""
-    library, operator, overload, *_ = (*name.split("."), "default")
-    found = getattr(getattr(torch.ops, library), operator, None)
-    return getattr(found, overload, None)
-
-
-# Both are compiled where a graph is traced (layer_graph.py): a traced call of the first would keep
-# the number of rows that it was traced with, and lists without elements cannot be traced.
-
-
+# Compiled where a graph is traced (layer_graph.py): a traced call would keep the number of rows
+# that it was traced with.
 @torch.jit.script_if_tracing
 def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | None) -> Tensor:
     """Compute x Wᵀ + b with W packed for MKL."""
     return torch.ops.mkl._mkl_linear(x, packed, shape, bias, x.size(0))  # noqa: SLF001
-
-
-@torch.jit.script_if_tracing
-def multiply_by_onednn(x: Tensor, blocks: Tensor, bias: Tensor | None, then: str) -> Tensor:
-    """Compute x Wᵀ + b, and what follows it: "none" or "relu", with W in oneDNN's blocks."""
-    return torch.ops.mkldnn._linear_pointwise(x, blocks, bias, then, (), "")  # noqa: SLF001
 
 
 @final
@@ -151,16 +134,6 @@ class MklLinear(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
-
-
-def has_onednn_operators() -> bool:
-    """Return whether this torch has the private operators for oneDNN's blocks."""
-    return all(map(find_operator, (BLOCK, LINEAR, LINEAR_ADD, HAS_BFLOAT16)))
-
-
-def has_bfloat16_blocks() -> bool:
-    """Return whether oneDNN has instructions for bfloat16 on this processor."""
-    return find_operator(HAS_BFLOAT16)()
 
 
 @functools.cache

@@ -1,0 +1,37 @@
+"""Products by torch's private operators for oneDNN: with W in any layout, and what follows them."""
+
+import functools
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# names of torch's private operators for oneDNN
+BLOCK, LINEAR = "mkldnn._reorder_linear_weight", "mkldnn._linear_pointwise"
+LINEAR_ADD = f"{LINEAR}.binary"
+HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
+
+
+def find_operator(name: str) -> Any:  # noqa: ANN401
+    """Return one of torch's private operators by name, or None if this torch lacks it."""
+    library, operator, overload, *_ = (*name.split("."), "default")
+    found = getattr(getattr(torch.ops, library), operator, None)
+    return getattr(found, overload, None)
+
+
+# Compiled where a graph is traced (decoding/layer_graph.py): lists without elements cannot be.
+@torch.jit.script_if_tracing
+def multiply_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None, then: str) -> Tensor:
+    """Compute x Wᵀ + b, and what follows it: "none" or "relu"; W may lie in oneDNN's blocks."""
+    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, then, (), "")  # noqa: SLF001
+
+
+def has_onednn_operators() -> bool:
+    """Return whether this torch has the private operators for oneDNN's blocks."""
+    return all(map(find_operator, (BLOCK, LINEAR, LINEAR_ADD, HAS_BFLOAT16)))
+
+
+@functools.cache
+def has_onednn_bfloat16() -> bool:
+    """Return whether this torch multiplies by oneDNN in bfloat16 on this processor."""
+    return has_onednn_operators() and bool(find_operator(HAS_BFLOAT16)())

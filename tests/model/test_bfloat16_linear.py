@@ -1,0 +1,107 @@
+"""Products of training in bfloat16, compared with torch's own and with float32."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from transduce.machine.processor import Processor
+from transduce.model import bfloat16_linear
+from transduce.model.bfloat16_linear import (
+    is_transposed_product_slow,
+    multiply_transposed,
+    should_use_onednn,
+    transpose_by_product,
+)
+from transduce.model.linear import Linear
+from transduce.model.onednn import has_onednn_bfloat16
+
+needs_instructions = pytest.mark.skipif(
+    not has_onednn_bfloat16(), reason="skipped: no instructions for bfloat16 here"
+)
+
+
+def draw(*shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+@pytest.fixture
+def transposes(monkeypatch):
+    """Transpose the smaller factor of every product, and count how often."""
+    copied = []
+
+    def transpose(a):
+        copied.append(a.shape[1])
+        return transpose_by_product(a)
+
+    monkeypatch.setattr(bfloat16_linear, "LEAST_TRANSPOSED", 1)
+    monkeypatch.setattr(bfloat16_linear, "is_transposed_product_slow", lambda: True)
+    monkeypatch.setattr(bfloat16_linear, "transpose_by_product", transpose)
+    return copied
+
+
+@needs_instructions
+@pytest.mark.usefixtures("transposes")
+@pytest.mark.parametrize("then", ["none", "relu"])
+@pytest.mark.parametrize("has_bias", [True, False])
+@pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (16, 64), (64, 16)])
+def test_outputs_and_gradients_are_those_in_float32_up_to_rounding(inputs, outputs, has_bias, then):
+    linear = Linear(inputs, outputs, bias=has_bias)
+    linear.weight.data = draw(outputs, inputs).bfloat16()
+    if linear.bias is not None:
+        linear.bias.data = draw(outputs).bfloat16()
+    x, d_out = draw(70, inputs).bfloat16().requires_grad_(), draw(70, outputs).bfloat16()
+    assert should_use_onednn(x)
+    found = linear.relu(x) if then == "relu" else linear(x)
+    parameters = [x, *linear.parameters()]
+    gradients = torch.autograd.grad(found, parameters, d_out)
+
+    exact = [p.detach().float().requires_grad_() for p in parameters]
+    out = functional.linear(*exact)
+    out = out.relu() if then == "relu" else out
+    torch.testing.assert_close(found.float(), out, rtol=0.02, atol=0.02)
+    # the ReLU is open where the rounded output is positive
+    wanted = d_out.float() * (found > 0) if then == "relu" else d_out.float()
+    expected = torch.autograd.grad(functional.linear(*exact), exact, wanted)
+    for gradient, right in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient.float(), right, rtol=0.02, atol=0.05)
+
+
+@needs_instructions
+@pytest.mark.parametrize(
+    ("m", "n", "copied"), [(8, 16, [8]), (16, 8, []), (32, 8, [8]), (8, 8, [])]
+)
+def test_the_smaller_factor_of_a_transposed_product_is_copied_where_that_pays(
+    transposes, m, n, copied
+):
+    a, b = draw(50, m).bfloat16(), draw(50, n).bfloat16()
+    torch.testing.assert_close(multiply_transposed(a, b), a.t() @ b, rtol=0.01, atol=0.01)
+    assert transposes == copied
+
+
+@needs_instructions
+def test_a_transposed_copy_is_exact():
+    a = draw(130, 48).bfloat16()
+    assert torch.equal(transpose_by_product(a), a.t())
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"), [({"avx512f", "amx_bf16"}, True), ({"avx512f"}, False)]
+)
+def test_whether_factors_are_copied_follows_from_the_processor(monkeypatch, features, expected):
+    processor = Processor("GenuineIntel", frozenset(features))
+    monkeypatch.setattr(bfloat16_linear, "read_processor", lambda: processor)
+    is_transposed_product_slow.cache_clear()
+    assert is_transposed_product_slow() is expected
+    is_transposed_product_slow.cache_clear()
+
+
+def test_other_products_are_torchs_own(monkeypatch):
+    x = draw(4, 8)
+    monkeypatch.setattr(bfloat16_linear, "has_onednn_bfloat16", lambda: True)
+    assert should_use_onednn(x.bfloat16())
+    assert not should_use_onednn(x)
+    assert not should_use_onednn(x.bfloat16().to("meta"))
+    with torch.no_grad():
+        assert not should_use_onednn(x.bfloat16())
+    monkeypatch.setattr(bfloat16_linear, "has_onednn_bfloat16", lambda: False)
+    assert not should_use_onednn(x.bfloat16())
