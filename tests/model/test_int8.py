@@ -5,8 +5,16 @@ import torch
 from tests.model.test_inference_weights import logits_of
 from tests.model.tiny import model_of, sizes
 
+from transduce.machine.processor import Processor
+from transduce.model.decoding import int8
 from transduce.model.decoding.inference_weights import describe_precision, prepare_for_inference
-from transduce.model.decoding.int8 import MANY_ROWS, Int8Linear
+from transduce.model.decoding.int8 import (
+    FEW_ROWS,
+    MANY_ROWS,
+    NEVER,
+    Int8Linear,
+    count_rows_for_onednn,
+)
 from transduce.model.decoding.int8_kernels import (
     LEVELS,
     SAFE_LEVELS,
@@ -88,13 +96,49 @@ def test_the_kernels_of_both_libraries_give_the_same_bits(shape, rows):
     assert torch.equal(OneDnnMatrix(rounded).multiply(x), FbgemmMatrix(rounded).multiply(x))
 
 
-def test_many_rows_take_the_other_kernel_if_there_are_many_outputs():
+VNNI = Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni"}))
+AMX = Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni", "amx_tile", "amx_int8"}))
+
+
+@pytest.mark.parametrize(
+    ("processor", "wide", "tall", "large"),
+    [(VNNI, MANY_ROWS, NEVER, NEVER), (AMX, MANY_ROWS, MANY_ROWS, FEW_ROWS)],
+)
+def test_the_rows_from_which_the_other_kernel_multiplies_follow_from_the_processor(
+    monkeypatch, processor, wide, tall, large
+):
+    monkeypatch.setattr(int8, "has_equal_onednn_kernel", lambda: True)
+    found = [count_rows_for_onednn(*s, processor) for s in ((768, 256), (256, 768), (512, 2048))]
+    assert found == [wide, tall, large]
+    monkeypatch.setattr(int8, "has_equal_onednn_kernel", lambda: False)
+    assert count_rows_for_onednn(768, 256, processor) == NEVER, "its bits would be others"
+
+
+def noting(matrix, used):
+    """Return the product of a matrix that notes the matrix' class."""
+    multiply = matrix.multiply
+
+    def noted(x):
+        used.append(type(matrix))
+        return multiply(x)
+
+    return noted
+
+
+@torch.no_grad()
+def test_a_matrix_is_multiplied_by_the_kernel_for_its_number_of_rows(monkeypatch):
     if not has_equal_onednn_kernel():
         pytest.skip("without VNNI only one kernel is used")
+    monkeypatch.setattr(int8, "read_processor", lambda: VNNI)
     wide, tall = Int8Linear(linear_of(64, 200)), Int8Linear(linear_of(200, 64))
-    assert isinstance(wide.for_few_rows, FbgemmMatrix)
-    assert isinstance(wide.for_many_rows, OneDnnMatrix)
     assert tall.for_many_rows is tall.for_few_rows, "and its matrix is stored once"
+    for rows, kernel in ((1, FbgemmMatrix), (63, FbgemmMatrix), (64, OneDnnMatrix)):
+        used: list[type] = []
+        for matrix in (wide.for_few_rows, wide.for_many_rows):
+            monkeypatch.setattr(matrix, "multiply", noting(matrix, used))
+        wide(torch.randn(rows, 64))
+        assert used[:1] == [kernel]
+        monkeypatch.undo()
 
 
 @torch.no_grad()

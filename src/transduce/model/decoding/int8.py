@@ -4,12 +4,14 @@ A row of x is divided by its largest magnitude and rounded to 8 bits; so is ever
 The products are summed exactly, as integers: a row has the same product alone and in a batch.
 """
 
+import sys
 from typing import TYPE_CHECKING, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.machine.processor import Processor, read_processor
 from transduce.model.decoding.int8_kernels import (
     LEVELS,
     SAFE_LEVELS,
@@ -23,8 +25,19 @@ from transduce.model.linear import Linear
 
 # R rows · n numbers in, m out
 
-# oneDNN's kernel is faster with so many rows, and so many times more outputs than inputs
-MANY_ROWS, WIDE = 64, 3
+# Rows from which oneDNN's kernel is the faster one: many with a matrix that has WIDE times as many
+# outputs as inputs; with AMX many with any matrix, and a few with a large one.
+MANY_ROWS, FEW_ROWS, NEVER = 64, 16, sys.maxsize
+WIDE, LARGE = 3, 2**19
+
+
+def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
+    """Return the number of rows from which oneDNN multiplies with a matrix, or NEVER."""
+    if not has_equal_onednn_kernel():
+        return NEVER
+    if "amx_int8" in processor.features:
+        return FEW_ROWS if outputs * inputs >= LARGE else MANY_ROWS
+    return MANY_ROWS if outputs >= WIDE * inputs else NEVER
 
 
 @final
@@ -36,9 +49,10 @@ class Int8Linear(nn.Module):
         levels = SAFE_LEVELS if do_sums_saturate() else LEVELS
         rounded = round_rows_to_int8(linear.weight.detach(), levels)
         outputs, inputs = rounded.shape
-        is_wide = outputs >= WIDE * inputs and has_equal_onednn_kernel()
+        self.rows_for_onednn = count_rows_for_onednn(outputs, inputs, read_processor())
         self.for_few_rows = FbgemmMatrix(rounded)
-        self.for_many_rows = OneDnnMatrix(rounded) if is_wide else self.for_few_rows
+        takes_both = self.rows_for_onednn != NEVER
+        self.for_many_rows = OneDnnMatrix(rounded) if takes_both else self.for_few_rows
         self.bias = linear.bias
 
     def multiply(
@@ -46,7 +60,7 @@ class Int8Linear(nn.Module):
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
         """Return x Wᵀ for each row of x divided by its largest magnitude, and these magnitudes."""
         largest = x.abs().amax(dim=1, keepdim=True)
-        matrix = self.for_few_rows if x.shape[0] < MANY_ROWS else self.for_many_rows
+        matrix = self.for_few_rows if x.shape[0] < self.rows_for_onednn else self.for_many_rows
         # 0 / 0 in a row of zeros is rounded to some integer, and the product is multiplied by 0
         return matrix.multiply(x / largest), largest
 
