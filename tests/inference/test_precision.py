@@ -9,16 +9,17 @@ from transduce.machine.processor import Processor
 from transduce.settings.precision import InferencePrecision
 
 CPU, GPU = torch.device("cpu"), torch.device("meta")
-MEASURED = [
+VNNI = {"avx2", "avx512f", "avx512_vnni"}
+AMX = Processor("GenuineIntel", frozenset({*VNNI, "amx_tile", "amx_bf16"}))
+MEASURED_IN_INT8 = [
     Processor("AuthenticAMD", frozenset({"avx2"})),
-    Processor("AuthenticAMD", frozenset({"avx2", "avx512f", "avx512_vnni"})),
-    Processor("GenuineIntel", frozenset({"avx2", "avx512f", "avx512_vnni"})),
+    Processor("AuthenticAMD", frozenset(VNNI)),
+    Processor("GenuineIntel", frozenset(VNNI)),
 ]
 OTHERS = [
     Processor(),
     Processor("AuthenticAMD", frozenset({"avx2", "avx512f"})),
     Processor("GenuineIntel", frozenset({"avx2"})),
-    Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni", "amx_tile"})),
 ]
 
 
@@ -56,10 +57,19 @@ def test_auto_is_float32_where_no_quality_was_measured(monkeypatch, processor):
     assert "precision auto: float32" in message
 
 
-@pytest.mark.parametrize("processor", MEASURED)
+@pytest.mark.parametrize("processor", MEASURED_IN_INT8)
 def test_auto_is_int8_where_it_was_measured_and_can_be_had(obstacle, monkeypatch, processor):
     monkeypatch.setattr(precision, "read_processor", lambda: processor)
     assert choose_precision("auto", CPU).precision == "int8"
     assert choose_precision("auto", GPU).precision == "float32"
     obstacle("no kernels")
     assert choose_precision("auto", CPU).precision == "float32"
+
+
+@pytest.mark.usefixtures("obstacle")
+def test_auto_is_bfloat16_with_amx_where_it_can_be_had(monkeypatch):
+    monkeypatch.setattr(precision, "read_processor", lambda: AMX)
+    for is_fast, expected in ((True, "bfloat16"), (False, "float32")):
+        monkeypatch.setattr(precision, "has_fast_bfloat16", lambda _, fast=is_fast: fast)
+        assert choose_precision("auto", CPU).precision == expected
+        assert choose_precision("auto", GPU).precision == "float32"

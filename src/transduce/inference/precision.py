@@ -4,9 +4,38 @@ from typing import NamedTuple
 
 import torch
 
+from transduce.machine.device import has_fast_bfloat16
 from transduce.machine.processor import Processor, read_processor
 from transduce.model.decoding.int8_kernels import unsupported_int8_reason
 from transduce.settings.precision import AUTO, InferencePrecision
+
+
+class MeasuredKind(NamedTuple):
+    """A kind of processor, and the precision in which batches were fastest on it and kept BLEU."""
+
+    name: str
+    fastest: InferencePrecision
+    vendor: str
+    has: frozenset[str] = frozenset()  # instruction sets
+    lacks: frozenset[str] = frozenset()
+
+    def includes(self, processor: Processor) -> bool:
+        """Return whether a processor is of this kind."""
+        features = processor.features
+        is_of_vendor = processor.vendor == self.vendor
+        return is_of_vendor and self.has <= features and not self.lacks & features
+
+
+INT8, BFLOAT16 = InferencePrecision.INT8, InferencePrecision.BFLOAT16
+AMX, VNNI, AVX512 = frozenset({"amx_bf16"}), frozenset({"avx512_vnni"}), frozenset({"avx512f"})
+MEASURED_KINDS = (  # decisions 0039 and 0041, docs/records/speed.md
+    MeasuredKind("an Intel processor with AMX", BFLOAT16, "GenuineIntel", has=AMX),
+    MeasuredKind(
+        "an Intel processor with VNNI and without AMX", INT8, "GenuineIntel", has=VNNI, lacks=AMX
+    ),
+    MeasuredKind("an AMD processor with AVX-512 and VNNI", INT8, "AuthenticAMD", has=VNNI),
+    MeasuredKind("an AMD processor without AVX-512", INT8, "AuthenticAMD", lacks=AVX512),
+)
 
 
 class PrecisionChoice(NamedTuple):
@@ -34,23 +63,19 @@ def choose_automatically(
     device: torch.device, processor: Processor
 ) -> tuple[InferencePrecision, str]:
     """Return the fastest precision whose quality was shown on this kind of processor, and why."""
-    kind = name_kind_with_measured_int8(processor)
-    if kind and not find_int8_obstacle(device):
-        return InferencePrecision.INT8, f"whose BLEU was that of float32 on {kind}"
+    for kind in MEASURED_KINDS:
+        if kind.includes(processor) and not find_obstacle(kind.fastest, device):
+            return kind.fastest, f"whose BLEU was that of float32 on {kind.name}"
     reason = "since nothing faster was measured for quality on this kind of processor"
     return InferencePrecision.FLOAT32, reason
 
 
-def name_kind_with_measured_int8(processor: Processor) -> str:
-    """Return a processor's kind if int8 kept BLEU on it, and was fastest in batches; else ""."""
-    vendor, features = processor.vendor, processor.features
-    if vendor == "AuthenticAMD" and "avx512f" not in features:
-        return "an AMD processor without AVX-512"
-    if vendor == "AuthenticAMD" and "avx512_vnni" in features:
-        return "an AMD processor with AVX-512 and VNNI"
-    if vendor == "GenuineIntel" and "avx512_vnni" in features and "amx_tile" not in features:
-        return "an Intel processor with VNNI and without AMX"
-    return ""
+def find_obstacle(precision: InferencePrecision, device: torch.device) -> str:
+    """Return why models on a device are not computed in a precision by default; empty if none."""
+    if precision == InferencePrecision.INT8:
+        return find_int8_obstacle(device)
+    is_fast = device.type == "cpu" and has_fast_bfloat16(device)
+    return "" if is_fast else "bfloat16 was measured on CPUs with fast instructions for it"
 
 
 def find_int8_obstacle(device: torch.device) -> str:
