@@ -48,25 +48,38 @@ def test_the_same_seed_gives_the_same_mask_and_the_next_draw_another():
     assert not torch.equal(masks[0][0], masks[2][0])
 
 
-def dropped_sum(kind, add, p=0.4):
-    """Return x + Dropout(y) and the gradients of x and y, for a seed."""
+def sum_of(kind, add, seed=7):
+    """Return x and y, x + Dropout(y) for a seed, the gradient of that and those of x and y."""
     generator = torch.Generator().manual_seed(6)
-    x, y, d_total = (torch.randn(33, 7, generator=generator).to(kind) for _ in range(3))
+    x, y, d_total = (torch.randn(301, 7, generator=generator).to(kind) for _ in range(3))
     sides = x.requires_grad_(), y.requires_grad_()
-    torch.manual_seed(7)
-    total = add(*sides, p)
-    return total, *torch.autograd.grad(total, sides, d_total)
+    torch.manual_seed(seed)
+    total = add(*sides, 0.4, training=True)
+    return x, y, total, d_total, *torch.autograd.grad(total, sides, d_total)
 
 
-@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32, torch.float64])
-def test_a_sum_with_dropout_drops_what_dropout_would_and_its_gradient_there(kind):
-    found = dropped_sum(kind, lambda x, y, p: add_dropout(x, y, p, training=True))
-    expected = dropped_sum(kind, lambda x, y, p: x + dropout(y, p, training=True))
-    exact = kind != torch.bfloat16
-    for one, other in zip(found, expected, strict=True):
-        bounds = (0, 0) if exact else (0.01, 0.01)
-        torch.testing.assert_close(one, other, rtol=bounds[0], atol=bounds[1])
-    assert torch.equal(found[2] == 0, expected[2] == 0)
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_a_sum_with_dropout_is_the_sum_and_the_dropout(kind):
+    found = sum_of(kind, add_dropout)
+    expected = sum_of(kind, lambda x, y, p, training: x + dropout(y, p, training=training))
+    assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_a_sum_with_dropout_of_16_bits_drops_a_share_and_its_gradient_there(kind):
+    x, y, total, d_total, d_x, d_y = (one.detach().float() for one in sum_of(kind, add_dropout))
+    kept = d_y != 0
+    count = kept.numel()
+    assert abs(kept.double().mean().item() - 0.6) < 5 * math.sqrt(0.4 * 0.6 / count)
+    torch.testing.assert_close(total, x + y * kept / 0.6, rtol=0.01, atol=0.01)
+    torch.testing.assert_close(d_y, d_total * kept / 0.6, rtol=0.01, atol=0.01)
+    assert torch.equal(d_x, d_total)
+
+
+def test_the_same_seed_drops_the_same_of_16_bits_and_another_seed_others():
+    first, again, other = (sum_of(torch.bfloat16, add_dropout, seed)[2] for seed in (7, 7, 8))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
 
 
 @pytest.mark.parametrize("p", [1e-7, 0.99999])

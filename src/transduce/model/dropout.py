@@ -6,6 +6,7 @@ elements share the 64 bits of one draw, 16 bits each: the probability is exact t
 
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -62,7 +63,7 @@ class AddDropoutFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, p: float) -> Tensor:  # noqa: ANN401
         """Return x plus y with elements zeroed with probability p, the others scaled."""
-        bits = view_bits(draw_words(y), y)
+        bits = view_bits(draw_words_quickly(y), y)
         ctx.save_for_backward(bits)
         ctx.p = p
         return torch.add(x, zero_dropped(y, bits, p), alpha=1 / (1 - p))
@@ -88,6 +89,16 @@ def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*
 def draw_words(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
     """Draw a random integer of 64 bits for every four elements of x."""
     return torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+
+
+def draw_words_quickly(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
+    """Draw as `draw_words` does, in half the time, from a seed that torch's generator draws.
+
+    torch's compiler, which sees masks being made, cannot see through numpy's generator.
+    """
+    seed = int(torch.empty((), dtype=torch.int64).random_().numpy())
+    words = np.random.SFC64(seed).random_raw((x.numel() + 3) // 4)
+    return torch.from_numpy(words).view(torch.int64)
 
 
 def view_bits(words: Int[Tensor, " words"], x: Float[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:

@@ -7,11 +7,11 @@ and once more at the end of each stack (pre-norm), which is another model, for c
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.model.dropout import add_dropout
+from transduce.model.layer_norm import LayerNorm
 from transduce.settings import Architecture
 
 # T tokens of a batch, end to end · R rows, one per hypothesis
@@ -19,18 +19,6 @@ from transduce.settings import Architecture
 NORM_EPSILON = Architecture().norm_epsilon  # ε of every model that was not imported
 
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
-
-
-@final
-class LayerNorm(nn.LayerNorm):
-    """Layer normalisation over d_model numbers, with a gain and a bias for each    (section 3.1)"""
-
-    def __init__(self, sizes: Architecture) -> None:
-        super().__init__(sizes.d_model, eps=sizes.norm_epsilon)
-
-    def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
-        """Set the gain to 1 and the bias to 0."""
-        self.reset_parameters()
 
 
 @final
