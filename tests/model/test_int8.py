@@ -17,7 +17,9 @@ from transduce.model.decoding.int8 import (
 )
 from transduce.model.decoding.int8_kernels import (
     LEVELS,
+    POSITIVE,
     SAFE_LEVELS,
+    SIGNED,
     FbgemmMatrix,
     OneDnnMatrix,
     do_sums_saturate,
@@ -36,8 +38,8 @@ pytestmark = [
 SHAPES = [(5, 7), (64, 64), (256, 1000), (1024, 256)]  # inputs, outputs; the third is wide
 
 
-def linear_of(inputs, outputs, *, bias=True, seed=1):
-    linear = Linear(inputs, outputs, bias=bias)
+def linear_of(inputs, outputs, *, bias=True, seed=1, follows_relu=False):
+    linear = Linear(inputs, outputs, bias=bias, follows_relu=follows_relu)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in linear.parameters():
@@ -48,10 +50,12 @@ def linear_of(inputs, outputs, *, bias=True, seed=1):
 def multiply_whole_numbers(x, linear, levels):
     """The same product by definition, in float64: rounded rows, exact sums."""
     x, weight = x.double(), linear.weight.double()
-    largest, scale = x.abs().amax(1, keepdim=True), weight.abs().amax(1) / levels
-    left = (x / largest * LEVELS).round()
+    largest = x.abs().amax(1, keepdim=True).clamp(min=1e-30)  # for rows of zeros
+    scale = weight.abs().amax(1) / levels
+    inputs = 255 if linear.follows_relu else LEVELS
+    left = (x / largest * inputs).round()
     right = (weight / scale[:, None]).round()
-    return (left @ right.t()) * scale * largest / LEVELS + (
+    return (left @ right.t()) * scale * largest / inputs + (
         linear.bias if linear.bias is not None else 0
     )
 
@@ -59,8 +63,10 @@ def multiply_whole_numbers(x, linear, levels):
 @torch.no_grad()
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("rows", [1, 4, 70])
-def test_sums_are_exact_for_any_shape(shape, rows):
-    linear, x = linear_of(*shape), torch.randn(rows, shape[0])
+@pytest.mark.parametrize("follows_relu", [False, True])
+def test_sums_are_exact_for_any_shape(shape, rows, follows_relu):
+    linear, x = linear_of(*shape, follows_relu=follows_relu), torch.randn(rows, shape[0])
+    x = x.relu_() if follows_relu else x
     levels = SAFE_LEVELS if do_sums_saturate() else LEVELS
     expected = multiply_whole_numbers(x, linear, levels)
     found = Int8Linear(linear)(x).double()
@@ -88,12 +94,16 @@ def test_weights_of_eight_bits_would_be_cut_where_sums_saturate():
 @torch.no_grad()
 @pytest.mark.parametrize("shape", [*SHAPES, (1, 3), (2048, 512)])
 @pytest.mark.parametrize("rows", [1, MANY_ROWS, 257])
-def test_the_kernels_of_both_libraries_give_the_same_bits(shape, rows):
+@pytest.mark.parametrize("levels", [SIGNED, POSITIVE])
+def test_the_kernels_of_both_libraries_give_the_same_bits(shape, rows, levels):
     if not has_equal_onednn_kernel():
         pytest.skip("without VNNI only one kernel is used")
     rounded = round_rows_to_int8(linear_of(*shape).weight.detach() * 100, LEVELS)
-    x = torch.rand(rows, shape[0]) * 2 - 1
-    assert torch.equal(OneDnnMatrix(rounded).multiply(x), FbgemmMatrix(rounded).multiply(x))
+    x = torch.rand(rows, shape[0]) if levels == POSITIVE else torch.rand(rows, shape[0]) * 2 - 1
+    found, expected = (
+        matrix(rounded, levels).multiply(x) for matrix in (OneDnnMatrix, FbgemmMatrix)
+    )
+    assert torch.equal(found, expected)
 
 
 VNNI = Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni"}))
@@ -153,6 +163,25 @@ def test_a_row_has_the_same_product_alone_and_in_company(shape):
         one, its = x[row : row + 1], residual[row : row + 1]
         alone = linear(one), linear.relu(one), linear.add(one, its)
         assert all(torch.equal(a[0], b[row]) for a, b in zip(alone, together, strict=True))
+
+
+@torch.no_grad()
+def test_what_a_relu_leaves_is_rounded_twice_as_finely():
+    x = torch.randn(70, 256, generator=torch.Generator().manual_seed(3)).relu_()
+    errors = []
+    for follows_relu in (True, False):
+        linear = linear_of(256, 64, follows_relu=follows_relu)
+        linear.weight.copy_(torch.eye(64, 256))  # so that only the rounding of x is left
+        errors.append((Int8Linear(linear)(x) - linear(x)).norm())
+    assert errors[0] < 0.6 * errors[1]
+
+
+def test_matrices_after_a_relu_know_it_and_those_after_swish_do_not():
+    for activation, expected in (("relu", True), ("swish", False)):
+        model = model_of(sizes(activation=activation))
+        layers = [*model.encoder, *model.decoder]
+        assert {layer.feed_forward.outer.follows_relu for layer in layers} == {expected}
+        assert not layers[0].feed_forward.inner.follows_relu
 
 
 @torch.no_grad()

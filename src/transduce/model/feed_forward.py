@@ -24,8 +24,9 @@ class FeedForward(nn.Module):
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
         self.inner = Linear(sizes.d_model, sizes.d_ff, bias=True)
-        self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True)
         self.dropout, self.is_swish = sizes.feed_forward_dropout, sizes.activation == "swish"
+        follows_relu = not self.is_swish
+        self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True, follows_relu=follows_relu)
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Compute max(0, x W1 + b1) W2 + b2 for every token    (equation 2)"""

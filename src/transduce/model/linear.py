@@ -41,8 +41,11 @@ class LinearOperator(Protocol):
 class Linear(nn.Module):
     """The linear map x Wᵀ + b; its weights are unset until the layer that owns it draws them."""
 
-    def __init__(self, inputs: int, outputs: int, *, bias: bool) -> None:
+    def __init__(
+        self, inputs: int, outputs: int, *, bias: bool, follows_relu: bool = False
+    ) -> None:
         super().__init__()
+        self.follows_relu = follows_relu  # no input is negative
         self.weight = nn.Parameter(torch.empty(outputs, inputs))
         self.bias = nn.Parameter(torch.empty(outputs)) if bias else None
 

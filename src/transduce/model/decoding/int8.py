@@ -14,7 +14,9 @@ from torch import Tensor, nn
 from transduce.machine.processor import Processor, read_processor
 from transduce.model.decoding.int8_kernels import (
     LEVELS,
+    POSITIVE,
     SAFE_LEVELS,
+    SIGNED,
     FbgemmMatrix,
     OneDnnMatrix,
     do_sums_saturate,
@@ -46,20 +48,23 @@ class Int8Linear(nn.Module):
 
     def __init__(self, linear: Linear) -> None:
         super().__init__()
-        levels = SAFE_LEVELS if do_sums_saturate() else LEVELS
-        rounded = round_rows_to_int8(linear.weight.detach(), levels)
+        weight_levels = SAFE_LEVELS if do_sums_saturate() else LEVELS
+        rounded = round_rows_to_int8(linear.weight.detach(), weight_levels)
         outputs, inputs = rounded.shape
         self.rows_for_onednn = count_rows_for_onednn(outputs, inputs, read_processor())
-        self.for_few_rows = FbgemmMatrix(rounded)
+        levels = POSITIVE if linear.follows_relu else SIGNED
+        self.for_few_rows = FbgemmMatrix(rounded, levels)
         takes_both = self.rows_for_onednn != NEVER
-        self.for_many_rows = OneDnnMatrix(rounded) if takes_both else self.for_few_rows
+        self.for_many_rows = OneDnnMatrix(rounded, levels) if takes_both else self.for_few_rows
+        self.follows_relu = linear.follows_relu
         self.bias = linear.bias
 
     def multiply(
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
         """Return x Wᵀ for each row of x divided by its largest magnitude, and these magnitudes."""
-        largest = x.abs().amax(dim=1, keepdim=True)
+        magnitudes = x if self.follows_relu else x.abs()
+        largest = magnitudes.amax(dim=1, keepdim=True)
         matrix = self.for_few_rows if x.shape[0] < self.rows_for_onednn else self.for_many_rows
         # 0 / 0 in a row of zeros is rounded to some integer, and the product is multiplied by 0
         return matrix.multiply(x / largest), largest

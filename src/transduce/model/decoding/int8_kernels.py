@@ -8,7 +8,7 @@ import functools
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import final
+from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float
@@ -18,8 +18,19 @@ from torch import Tensor, nn
 
 LEVELS = 127  # 8 bits with a sign
 SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
-ZERO_POINT = 128  # inputs are stored without a sign
 SMALLEST = 1e-30  # the least divisor, for rows of zeros
+
+
+@final
+class InputLevels(NamedTuple):
+    """The 256 levels that inputs are rounded to, stored without a sign."""
+
+    levels: int  # from 0 to the largest input
+    zero_point: int  # the level that stands for 0
+
+
+SIGNED = InputLevels(LEVELS, 128)  # for inputs from -1 to 1
+POSITIVE = InputLevels(255, 0)  # for inputs from 0 to 1: twice as fine
 
 
 def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
@@ -40,34 +51,37 @@ def without_announcement() -> Iterator[None]:
 
 @final
 class FbgemmMatrix(nn.Module):
-    """An 8-bit matrix W packed for FBGEMM."""
+    """An 8-bit matrix W packed for FBGEMM, and the levels of its inputs."""
 
-    def __init__(self, rounded: Tensor) -> None:
+    def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
         super().__init__()
+        self.inputs = inputs
         self.packed = torch.ops.quantized.linear_prepack(rounded, None)
 
     def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ."""
+        """Round x, whose largest magnitude is 1, to 8 bits; return x Wᵀ."""
         operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
-        return operator(x, 1 / LEVELS, ZERO_POINT, self.packed)
+        return operator(x, 1 / self.inputs.levels, self.inputs.zero_point, self.packed)
 
 
 @final
 class OneDnnMatrix(nn.Module):
-    """An 8-bit matrix W packed for oneDNN."""
+    """An 8-bit matrix W packed for oneDNN, and the levels of its inputs."""
 
-    def __init__(self, rounded: Tensor) -> None:
+    def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
         super().__init__()
+        self.inputs = inputs
         packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
         self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
         # FBGEMM rounds the product of both scales before it multiplies a sum with it
-        self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / LEVELS)
+        self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / inputs.levels)
         self.zeros = torch.zeros(len(rounded), dtype=torch.long)
 
     def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Round x, with values from -1 to 1, to 8 bits; return x Wᵀ."""
-        integers = torch.quantize_per_tensor(x, 1 / LEVELS, ZERO_POINT, torch.quint8).int_repr()
-        return multiply_integers(integers, ZERO_POINT, self.packed, self.scales, self.zeros)
+        """Round x, whose largest magnitude is 1, to 8 bits; return x Wᵀ."""
+        scale, zero_point = 1 / self.inputs.levels, self.inputs.zero_point
+        integers = torch.quantize_per_tensor(x, scale, zero_point, torch.quint8).int_repr()
+        return multiply_integers(integers, zero_point, self.packed, self.scales, self.zeros)
 
 
 @torch.jit.script_if_tracing  # a list without elements cannot be traced
