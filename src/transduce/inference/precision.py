@@ -64,18 +64,17 @@ def choose_automatically(
 ) -> tuple[InferencePrecision, str]:
     """Return the fastest precision whose quality was shown on this kind of processor, and why."""
     for kind in MEASURED_KINDS:
-        if kind.includes(processor) and not find_obstacle(kind.fastest, device):
+        if kind.includes(processor) and is_available(kind.fastest, device):
             return kind.fastest, f"whose BLEU was that of float32 on {kind.name}"
     reason = "since nothing faster was measured for quality on this kind of processor"
     return InferencePrecision.FLOAT32, reason
 
 
-def find_obstacle(precision: InferencePrecision, device: torch.device) -> str:
-    """Return why models on a device are not computed in a precision by default; empty if none."""
+def is_available(precision: InferencePrecision, device: torch.device) -> bool:
+    """Return whether a device is a CPU with kernels for int8, or with fast ones for bfloat16."""
     if precision == InferencePrecision.INT8:
-        return find_int8_obstacle(device)
-    is_fast = device.type == "cpu" and has_fast_bfloat16(device)
-    return "" if is_fast else "bfloat16 was measured on CPUs with fast instructions for it"
+        return not find_int8_obstacle(device)
+    return device.type == "cpu" and has_fast_bfloat16(device)
 
 
 def find_int8_obstacle(device: torch.device) -> str:

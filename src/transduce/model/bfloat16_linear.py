@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from transduce.machine.device import is_bfloat16_training_on_cpu
 from transduce.machine.processor import read_processor
 from transduce.model.float_bits import zero_where_not_positive
 from transduce.model.onednn import has_onednn_bfloat16, multiply_by_onednn
@@ -24,13 +25,7 @@ LEAST_TRANSPOSED = 512  # columns of a factor from which a transposed copy of it
 
 def should_use_onednn(x: Tensor) -> bool:
     """Return whether x is trained on in bfloat16, on a CPU with instructions for it."""
-    return (
-        x.dtype == torch.bfloat16
-        and x.device.type == "cpu"
-        and torch.is_grad_enabled()
-        and not torch.compiler.is_compiling()
-        and has_onednn_bfloat16()
-    )
+    return is_bfloat16_training_on_cpu(x) and has_onednn_bfloat16()
 
 
 class OneDnnLinearFunction(torch.autograd.Function):

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from transduce.machine.device import is_bfloat16_training_on_cpu
 from transduce.model.float_bits import zero_where_at_most
 
 LEAST_BITS = -(2**15)  # the least integer of 16 bits
@@ -32,8 +33,7 @@ def add_dropout(
     x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"], p: float, *, training: bool
 ) -> Float[Tensor, "*shape"]:
     """Compute x + Dropout(y); dropout is only in training."""
-    has_16_bits = y.device.type == "cpu" and y.element_size() == 2
-    if not training or p == 0 or not has_16_bits or torch.compiler.is_compiling():
+    if not training or p == 0 or not is_bfloat16_training_on_cpu(y):
         return x + dropout(y, p, training=training)
     total: Tensor = AddDropoutFunction.apply(x, y, p)
     return total
@@ -58,12 +58,12 @@ class DropoutFunction(torch.autograd.Function):
 
 
 class AddDropoutFunction(torch.autograd.Function):
-    """Autograd function of x + Dropout(y) in 16-bit floats, in two passes and without a mask."""
+    """Autograd function of x + Dropout(y) in bfloat16, in two passes and without a mask."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, p: float) -> Tensor:  # noqa: ANN401
         """Return x plus y with elements zeroed with probability p, the others scaled."""
-        bits = view_bits(draw_words_quickly(y), y)
+        bits = view_bits(draw_words_by_numpy(y), y)
         ctx.save_for_backward(bits)
         ctx.p = p
         return torch.add(x, zero_dropped(y, bits, p), alpha=1 / (1 - p))
@@ -91,7 +91,7 @@ def draw_words(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
     return torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
 
 
-def draw_words_quickly(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
+def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
     """Draw as `draw_words` does, in half the time, from a seed that torch's generator draws.
 
     torch's compiler, which sees masks being made, cannot see through numpy's generator.
@@ -102,7 +102,7 @@ def draw_words_quickly(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
 
 
 def view_bits(words: Int[Tensor, " words"], x: Float[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
-    """View random integers of 64 bits as one of 16 bits for every element of x."""
+    """View random integers of 64 bits as integers of 16 bits, one for every element of x."""
     return words.view(torch.int16)[: x.numel()].view(x.shape)
 
 

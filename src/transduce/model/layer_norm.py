@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from transduce.machine.device import is_bfloat16_training_on_cpu
 from transduce.settings import Architecture
 
 # T tokens of a batch, end to end
@@ -27,8 +28,7 @@ class LayerNorm(nn.LayerNorm):
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Compute gain · (x - mean) / √(variance + ε) + bias for every token."""
-        is_rounded = x.dtype == torch.bfloat16 and x.device.type == "cpu"
-        if not is_rounded or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+        if not is_bfloat16_training_on_cpu(x):
             return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
         out: Tensor = Bfloat16NormFunction.apply(x, self.weight, self.bias, self.eps)
         return out

@@ -60,10 +60,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
 
     Two settings are changed for this whole process: the memory allocator keeps freed memory, which
-    makes training up to 1.9 times as fast, and idle threads
-    sleep after tenths of a millisecond, if torch is not yet imported.
-    `process_settings=False` leaves both unchanged. torch's number of threads is
-    `training.threads` during the training; afterwards it is restored.
+    makes training up to 1.9 times as fast, and idle threads sleep after tenths of a millisecond, if
+    torch is not yet imported. `process_settings=False` leaves both unchanged. torch's number of
+    threads is `training.threads` during the training; afterwards it is restored.
 
         pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
         run = transduce.train("run", pairs * 500, settings={"training.steps": 100})
