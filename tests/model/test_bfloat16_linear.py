@@ -10,7 +10,9 @@ from transduce.model.bfloat16_linear import (
     is_transposed_product_slow,
     multiply_transposed,
     should_use_onednn,
+    sum_rows,
     transpose_by_product,
+    weighted_sums,
 )
 from transduce.model.linear import Linear
 from transduce.model.onednn import has_onednn_bfloat16
@@ -82,6 +84,14 @@ def test_the_smaller_factor_of_a_transposed_product_is_copied_where_that_pays(
 def test_a_transposed_copy_is_exact():
     a = draw(130, 48).bfloat16()
     assert torch.equal(transpose_by_product(a), a.t())
+
+
+def test_sums_of_rows_are_those_in_float64_rounded_once():
+    a, factors = draw(5_000, 24).abs().bfloat16(), draw(3, 5_000).bfloat16()
+    torch.testing.assert_close(sum_rows(a).double(), a.double().sum(dim=0), rtol=1 / 256, atol=0)
+    expected = factors.double() @ a.double()
+    assert weighted_sums(factors, a).shape == (3, 24)
+    torch.testing.assert_close(weighted_sums(factors, a).double(), expected, rtol=1 / 256, atol=0.1)
 
 
 @pytest.mark.parametrize(

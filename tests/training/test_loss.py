@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from transduce.machine.processor import Processor
 from transduce.training import loss as loss_module
 from transduce.training.loss import compute_log_probs, smoothed_loss
 
@@ -128,6 +129,16 @@ def test_a_slice_holds_few_logits_however_many_symbols_there_are():
         for symbols in (100, 37_000, 200_000)
     }
     assert sizes == {100: 384, 37_000: 384, 200_000: 64}
+
+
+def test_a_slice_has_more_tokens_in_bfloat16_with_amx(monkeypatch):
+    sizes = {}
+    for feature in ("amx_bf16", "avx512_bf16"):
+        processor = Processor("GenuineIntel", frozenset({feature}))
+        monkeypatch.setattr(loss_module, "read_processor", lambda it=processor: it)
+        weights = [torch.empty(V, 1, dtype=dtype) for dtype in (torch.bfloat16, torch.float32)]
+        sizes[feature] = [loss_module.tokens_per_slice(weight) for weight in weights]
+    assert sizes == {"amx_bf16": [1_536, 384], "avx512_bf16": [384, 384]}
 
 
 def test_a_probability_of_almost_nothing_stays_finite():

@@ -4,6 +4,9 @@ import weakref
 import pytest
 import torch
 from tests.training.tiny import batches, fresh, take_update, training_of
+from torch import nn
+
+from transduce.training.optimiser import Optimiser
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -106,3 +109,14 @@ def test_moments_are_named_after_the_weights_and_count_the_updates():
 def test_a_tied_matrix_is_one_weight_with_one_moment():
     _, optimiser = fresh(training_of())
     assert [name for name in optimiser.names if name in ("source.weight", "output.weight")] == []
+
+
+@pytest.mark.parametrize("weights", [1, 1_023, 1_024, 4_000_001])
+def test_the_norm_of_millions_of_gradients_is_that_in_float64(weights):
+    optimiser = Optimiser(nn.Linear(weights, 1, bias=False), training_of())
+    gradients = optimiser.gradients
+    gradients.normal_(generator=torch.Generator().manual_seed(3))
+    expected = float(torch.linalg.vector_norm(gradients.double()))
+    assert float(optimiser.gradient_norm()) == pytest.approx(expected, rel=1e-6)
+    gradients[-1] = torch.inf
+    assert not optimiser.gradient_norm().isfinite()

@@ -2,7 +2,8 @@
 
 oneDNN's kernel adds the bias and applies the ReLU while it writes a product. The gradient of W is a
 product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
-rate: there a transposed copy of the smaller factor is made first (decision 0045).
+rate: there a transposed copy of the smaller factor is made first (decision 0045). Sums over all
+rows are products, too.
 """
 
 import functools
@@ -18,9 +19,10 @@ from transduce.machine.processor import read_processor
 from transduce.model.float_bits import zero_where_not_positive
 from transduce.model.onednn import has_onednn_bfloat16, multiply_by_onednn
 
-# R rows · n numbers in, m out
+# R rows · n numbers in, m out · k sums
 
 LEAST_TRANSPOSED = 512  # columns of a factor from which a transposed copy of it pays
+SUM_ROWS = 16  # as many sums take less time in oneDNN's kernel than one alone
 
 
 def should_use_onednn(x: Tensor) -> bool:
@@ -52,7 +54,7 @@ class OneDnnLinearFunction(torch.autograd.Function):
         x, weight, out = ctx.saved_tensors
         if out is not None:
             d_out = zero_where_not_positive(d_out, out)
-        d_bias = d_out.sum(dim=0) if ctx.has_bias else None
+        d_bias = sum_rows(d_out) if ctx.has_bias else None
         return d_out @ weight, multiply_transposed(d_out, x), d_bias, None
 
 
@@ -73,7 +75,25 @@ def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
     torch's copy of a transposed matrix uses one thread. One infinite or NaN element makes a whole
     column NaN here; an update with such a gradient is skipped anyway.
     """
-    return multiply_by_onednn(torch.eye(a.shape[1], dtype=a.dtype), a, None, "none")
+    return multiply_by_onednn(unit_matrix(a.shape[1], a.dtype), a, None, "none")
+
+
+@functools.cache
+def unit_matrix(size: int, dtype: torch.dtype) -> Float[Tensor, "size size"]:
+    """Return the unit matrix of a size; it is kept, and must not be changed."""
+    return torch.eye(size, dtype=dtype)
+
+
+def sum_rows(a: Float[Tensor, "R m"]) -> Float[Tensor, " m"]:
+    """Add up all rows of a bfloat16 matrix, in float32; torch's own sum takes twice as long."""
+    return weighted_sums(torch.ones(1, len(a), dtype=a.dtype), a)[0]
+
+
+def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Float[Tensor, "k m"]:
+    """Compute k ≤ SUM_ROWS sums of a bfloat16 matrix's rows, each times a factor, in float32."""
+    padded = factors.new_zeros(SUM_ROWS, factors.shape[1])
+    padded[: len(factors)] = factors
+    return (padded @ a)[: len(factors)]
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Layer normalisation    (section 3.1)
 
 In bfloat16 on a CPU torch adds the tokens' gradients of gain and bias one after another in
-bfloat16, where a sum soon outgrows what is added to it. Here products with a row of factors compute
+bfloat16, where a sum soon outgrows what is added to it. Here products with rows of factors compute
 these sums, which oneDNN adds in float32 (decision 0046).
 """
 
@@ -14,6 +14,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from transduce.machine.device import is_bfloat16_training_on_cpu
+from transduce.model.bfloat16_linear import weighted_sums
 from transduce.settings import Architecture
 
 # T tokens of a batch, end to end
@@ -63,5 +64,5 @@ class Bfloat16NormFunction(torch.autograd.Function):
         # Σ_t d_out (x - mean) · scale = Σ_t scale · d_out x - Σ_t scale · mean · d_out
         scales = scale.t()  # [1 T]
         factors = torch.cat((torch.ones_like(scales), scales * mean.t()))  # [2 T]
-        d_bias, shift = factors @ d_out
-        return d_x, (scales @ (d_out * x))[0] - shift, d_bias, None
+        d_bias, shift = weighted_sums(factors, d_out)
+        return d_x, weighted_sums(scales, d_out * x)[0] - shift, d_bias, None

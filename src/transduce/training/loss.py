@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from transduce.machine.device import accumulation_dtype
+from transduce.machine.processor import read_processor
 from transduce.settings.training import TOKEN_MULTIPLE
 
 # T: target tokens of a batch · T_P: T plus padding · V: symbols of the vocabulary
@@ -22,7 +23,8 @@ from transduce.settings.training import TOKEN_MULTIPLE
 
 # the most tokens of a slice on a CPU; with fewer, reading the output matrix limits the speed
 SLICE_TOKENS = 384
-SLICE_LOGITS = 20_000_000  # the most logits of a slice on a CPU: 80 MB in float32
+AMX_SLICE_TOKENS = 1_536  # in bfloat16 with AMX, which multiplies faster but reads no faster
+SLICE_BYTES = 80_000_000  # the most bytes of a slice's logits on a CPU
 SOFTMAX_LOGITS = 1_000_000  # the most logits of one softmax on a CPU, to fit the CPU's cache
 GPU_SLICE_LOGITS = 256_000_000  # the most logits of a slice on a GPU: 1 GB in float32
 CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
@@ -129,8 +131,11 @@ class SlicedLoss(torch.autograd.Function):
 def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
     """Return for how many tokens the logits over V symbols are computed at once."""
     on_gpu = weight.device.type == "cuda"
-    fit = (GPU_SLICE_LOGITS if on_gpu else SLICE_LOGITS) // len(weight)
-    tokens = fit if on_gpu else min(SLICE_TOKENS, fit)
+    logits = GPU_SLICE_LOGITS if on_gpu else SLICE_BYTES // weight.element_size()
+    fit = logits // len(weight)
+    has_amx = weight.dtype == torch.bfloat16 and "amx_bf16" in read_processor().features
+    most = AMX_SLICE_TOKENS if has_amx else SLICE_TOKENS
+    tokens = fit if on_gpu else min(most, fit)
     return max(TOKEN_MULTIPLE, tokens // TOKEN_MULTIPLE * TOKEN_MULTIPLE)
 
 

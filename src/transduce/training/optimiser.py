@@ -18,6 +18,7 @@ from torch.optim.adam import adam
 from transduce.settings import Training
 
 UPDATES = "updates"  # the name of Adam's number of updates among the moments
+NORM_ROW = 1_024  # gradients whose norm is computed first
 
 
 @final
@@ -62,6 +63,17 @@ class Optimiser:
             self.gradient_views[self.stale.pop()].zero_()
         assert self.weights.grad is not None
         return self.weights.grad
+
+    def gradient_norm(self) -> Float[Tensor, ""]:
+        """Return the norm of all gradients of this update: that of the norms of their rows.
+
+        One sum of so many squares in float32 is off by up to 0.4 % on a CPU, and takes twice as
+        long.
+        """
+        flat = self.gradients
+        whole = len(flat) // NORM_ROW * NORM_ROW
+        norms = torch.linalg.vector_norm(flat[:whole].view(-1, NORM_ROW), dim=1)
+        return torch.linalg.vector_norm(torch.cat((norms, flat[whole:])))
 
     def clear_gradients(self) -> None:
         """Mark all gradients as stale: the next backward pass overwrites them."""

@@ -52,7 +52,7 @@ def queue_update(
     costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
     if not group.accumulate_gradients(accumulate, costs, optimiser, sums):
         return None
-    gradient_norm = optimiser.gradients.norm()
+    gradient_norm = optimiser.gradient_norm()
     learning_rate = scaled_learning_rate(step, model.sizes, training)
     skipped = (~torch.isfinite(gradient_norm + sums[:, 0].sum())).float()
     optimiser.update(learning_rate, skipped)
