@@ -6,7 +6,7 @@ import pytest
 
 from transduce.cli import signals
 from transduce.errors import InputError
-from transduce.machine.process_settings import SPINS
+from transduce.machine.process_settings import SPINS, TRAINING_SPINS
 
 POLICY, SPIN_COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"
 TRAIN = ("train", "table3/base", "--store", "corpus", "-o", "run")
@@ -18,11 +18,12 @@ def at_import(monkeypatch):
     heard = []
 
     def loading(_: str) -> None:
-        heard.append(os.environ.get(POLICY))
+        heard.append((os.environ.get(POLICY), os.environ.get(SPIN_COUNT)))
         raise InputError("torch would be loaded now", "nothing")
 
     monkeypatch.setattr(signals, "import_with_signals_deferred", loading)
     monkeypatch.delenv(POLICY, raising=False)
+    monkeypatch.delenv(SPIN_COUNT, raising=False)
     return heard
 
 
@@ -41,14 +42,14 @@ def test_threads_of_training_wait_asleep_from_before_torch_is_loaded(
 ):
     monkeypatch.chdir(tmp_path)
     assert "torch would be loaded now" in call(*command).stderr
-    assert at_import == ["PASSIVE"]
+    assert at_import == [("PASSIVE", str(TRAINING_SPINS))]
 
 
 def test_what_the_user_says_of_waiting_stands(call, tmp_path, monkeypatch, at_import):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(POLICY, "ACTIVE")
     call(*TRAIN)
-    assert at_import == ["ACTIVE"]
+    assert at_import == [("ACTIVE", None)]
 
 
 @pytest.mark.parametrize("command", ["translate", "likelihood", "evaluate"])

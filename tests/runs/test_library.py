@@ -137,7 +137,7 @@ def test_the_callers_number_of_threads_is_never_changed(tmp_path):
 def test_switches_of_the_process_are_set_unless_they_are_refused(tmp_path, monkeypatch, allowed):
     calls = []
     for name in ("keep_freed_memory", "use_brief_waiting"):
-        monkeypatch.setattr(train_module, name, lambda name=name: calls.append(name))
+        monkeypatch.setattr(train_module, name, lambda name=name, **_: calls.append(name))
     train(tmp_path / "run", process_settings=allowed)
     assert calls == (["use_brief_waiting", "keep_freed_memory"] if allowed else [])
 

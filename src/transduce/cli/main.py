@@ -21,6 +21,7 @@ from transduce.cli.standard_streams import (
 )
 from transduce.machine.process_settings import use_brief_waiting
 
+TRAINING_COMMANDS = ("demo", "train", "reproduce")
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "demo": "Train a small translator from English to German, and show how good it is.",
@@ -90,7 +91,8 @@ closed, 130 interrupted, 141 output pipe closed, 143 terminated, 152 processor t
 @click.pass_context
 def transduce(context: click.Context) -> None:
     """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
-    use_brief_waiting()  # torch is imported only later, when a command is called
+    # torch is imported only later, when a command is called
+    use_brief_waiting(training=context.invoked_subcommand in TRAINING_COMMANDS)
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

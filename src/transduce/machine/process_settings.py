@@ -11,6 +11,7 @@ import sys
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
 SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
+TRAINING_SPINS = 30_000  # those of a training, whose pieces of work are larger
 
 
 def keep_freed_memory() -> None:
@@ -39,7 +40,7 @@ def release_freed_memory() -> None:
         libc.malloc_trim(0)
 
 
-def use_brief_waiting() -> None:
+def use_brief_waiting(*, training: bool = False) -> None:
     """Make OpenMP threads wait busily for tenths of a millisecond before they sleep.
 
     Sleeping at once makes training on free cores up to 1.4 times slower, waiting busily for long
@@ -49,7 +50,7 @@ def use_brief_waiting() -> None:
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-        os.environ.setdefault("GOMP_SPINCOUNT", str(SPINS))
+        os.environ.setdefault("GOMP_SPINCOUNT", str(TRAINING_SPINS if training else SPINS))
 
 
 def use_threads(threads: int) -> None:

@@ -69,7 +69,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         model = transduce.average(run)
     """
     if process_settings:
-        use_brief_waiting()
+        use_brief_waiting(training=True)
         keep_freed_memory()
     require(
         scale is None or recipe is not None,
