@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from transduce.errors import InputError
+from transduce.machine.device import is_any_true
 from transduce.search.beam_state import BeamState, DecodingStrategy, StepResult
 from transduce.search.continuous_batching import (
     Hypothesis,
@@ -124,22 +125,30 @@ def find_best_continuations(beams: BeamState, log_probs: Float[Tensor, "R V"]) -
 
     At the length limit every hypothesis must end: its only continuation is END.
     """
-    (sentences, width), symbols = beams.log_probs.shape, log_probs.shape[1]
+    width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     count = 1 if width == 1 else min(2 * width, width * symbols)
     totals, columns = stable_topk_sums(beams.log_probs, log_probs, count)
     lengths = beams.lengths[:, None] + 1
     at_limit = lengths == beams.max_lengths[:, None]
-    ended = pad(
-        beams.log_probs + log_probs[:, END].view(sentences, width),
-        (0, count - width),
-        value=-torch.inf,
-    )
-    ends = torch.arange(count, device=columns.device) % width * symbols + END
-    columns = columns.where(~at_limit, ends)
+    if is_any_true(at_limit):
+        end_totals, end_columns = append_end(beams, log_probs, count)
+        totals, columns = totals.where(~at_limit, end_totals), columns.where(~at_limit, end_columns)
     found = columns % symbols
-    return Candidates(
-        totals.where(~at_limit, ended), columns // symbols, found, found == END, lengths
-    )
+    return Candidates(totals, columns // symbols, found, found == END, lengths)
+
+
+def append_end(
+    beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
+) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
+    """Return log P of each sentence's W hypotheses with END appended, and their columns.
+
+    The column of symbol v after hypothesis w is w V + v. Beyond W, up to C = `count`, log P is
+    -inf.
+    """
+    width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
+    ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
+    parents = torch.arange(count, device=log_probs.device) % width
+    return pad(ended, (0, count - width), value=-torch.inf), parents * symbols + END
 
 
 def update_finished(
@@ -149,6 +158,8 @@ def update_finished(
 
     Of two hypotheses with equal scores the older is kept.
     """
+    if not is_any_true(candidates.ends):
+        return beams
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
@@ -171,16 +182,28 @@ def update_live(
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
-    ends = candidates.ends
-    order = ends.sort(dim=1, stable=True).indices[:, : beams.last_ids.shape[1]]  # [S W]
-    ids, parents = candidates.symbols.gather(1, order), candidates.parents.gather(1, order)
-    log_probs = candidates.log_probs.masked_fill(ends, -torch.inf).gather(1, order)
+    log_probs, ids, parents = keep_live(candidates, beams.last_ids.shape[1])
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
     tokens = beams.tokens[rows, parents].scatter_(2, position, ids[:, :, None])
     beams = beams._replace(
         lengths=candidates.lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens
     )
     return beams, parents
+
+
+def keep_live(
+    candidates: Candidates, width: int
+) -> tuple[Float[Tensor, "S W"], Int[Tensor, "S W"], Int[Tensor, "S W"]]:
+    """Return the W = `width` best candidates without END: log P, symbols, and parents.
+
+    Where there are fewer, candidates with END and log P of -inf follow.
+    """
+    log_probs, parents, symbols, ends, _ = candidates
+    if not is_any_true(ends):
+        return log_probs[:, :width], symbols[:, :width], parents[:, :width]
+    order = ends.sort(dim=1, stable=True).indices[:, :width]  # [S W]
+    log_probs = log_probs.masked_fill(ends, -torch.inf).gather(1, order)
+    return log_probs, symbols.gather(1, order), parents.gather(1, order)
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:

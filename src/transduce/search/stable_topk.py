@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.machine.device import is_any_true
+
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
@@ -71,7 +73,7 @@ def find_block_maxima(
 ) -> Float[Tensor, "S W blocks"]:
     """Return the highest log-probability of each block, NaN left out; NaN if all are NaN."""
     maxima = log_probs.amax(dim=3)  # NaN where a block has one
-    if maxima.device.type == "cpu" and not maxima.isnan().any():  # on a GPU the test would wait
+    if not is_any_true(maxima.isnan()):
         return maxima
     is_nan = log_probs.isnan()
     maxima = log_probs.masked_fill(is_nan, -torch.inf).amax(dim=3)
