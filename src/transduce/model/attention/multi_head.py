@@ -63,9 +63,9 @@ class SelfAttention(Mixing[BatchAttention]):
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
         """Cache the newest token of each of R hypotheses; return residual + its attention."""
-        q, k, v = self.split_by_sentence(self.query_key_value(x), cache.keys.shape[0])
+        q, k, v = self.split_by_sentence(self.query_key_value(x), cache.slots.sentences)
         cache.append(k, v)
-        return self.output.add(cache.attend(q), residual)
+        return self.output.add(cache.attend(q, self.parts[2]), residual)
 
     def split_by_sentence(
         self, qkv: Float[Tensor, "R parts"], sentences: int
@@ -100,6 +100,7 @@ class CrossAttention(nn.Module):
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
         self.heads, self.dropout = sizes.heads, sizes.attention_dropout
+        self.key_width = sizes.d_k
         self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
         self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
         self.key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
@@ -124,9 +125,8 @@ class CrossAttention(nn.Module):
         memory: CachedMemory,
     ) -> Float[Tensor, "R d_model"]:
         """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
-        sentences, heads, _, width = memory.keys.shape
-        q = self.query(x).view(sentences, -1, heads, width).transpose(1, 2)  # [S H W K]
-        out = attend_to_cache(q, memory.keys, memory.values, memory.mask)
+        q = self.query(x).view(memory.sentences, -1, self.heads, self.key_width).transpose(1, 2)
+        out = attend_to_cache(q, memory.keys, memory.values, memory.mask, self.parts[1])
         return self.output.add(out, residual)
 
     def project_keys_values(

@@ -49,12 +49,13 @@ class StepSlots:
     positions: Int[Tensor, "S c"]  # position of each slot's token in its output
     current: Int[Tensor, " S"]  # the position of this step's tokens
     keys: Float[Tensor, "N S h read k"]  # attention reads c slots, rounded up; the rest is masked
+    sentences: int  # S, read once in a step: in a graph each reading is an operator
 
     @cached_property
     def mask(self) -> Float[Tensor, "S 1 W read"]:
         """The mask to add to scores: -inf for the slots that each of W hypotheses may not read."""
-        sentences, width, slots = self.visible.shape
-        shape = (sentences, 1, width, self.keys.shape[3])
+        width, slots = self.visible.shape[1:]
+        shape = (self.sentences, 1, width, self.keys.shape[3])
         mask = self.keys.new_full(shape, -math.inf)
         mask[:, 0, :, :slots].masked_fill_(self.visible, 0)
         return mask
@@ -82,7 +83,7 @@ class LayerCache:
 
     def group_by_sentence(self, x: Float[Tensor, "R d"]) -> Float[Tensor, "S 1 W d"]:
         """Group R = S W hypotheses' vectors by sentence, as in the cache: [S, one head, W, d]."""
-        return x.view(self.keys.shape[0], 1, -1, x.shape[1])
+        return x.view(self.slots.sentences, 1, -1, x.shape[1])
 
     def read_back(self, side: Float[Tensor, "S 1 _ d"], steps: int) -> Float[Tensor, "R d"]:
         """Return what R hypotheses wrote into the keys or values (`side`) `steps` steps ago.
@@ -95,9 +96,9 @@ class LayerCache:
         stored = side[:, 0].gather(1, index) * at.any(dim=2)[..., None]
         return stored.flatten(0, 1)
 
-    def attend(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from each of R = S W hypotheses to its own history    (equation 1)"""
-        return attend_to_cache(q, self.keys, self.values, self.slots.mask)
+    def attend(self, q: Float[Tensor, "S H W K"], width: int) -> Float[Tensor, "R Hd_v"]:
+        """Attend from each of R = S W hypotheses to its own history; `width` is H d_v    (1)"""
+        return attend_to_cache(q, self.keys, self.values, self.slots.mask, width)
 
 
 @final
@@ -108,6 +109,7 @@ class CachedMemory:
     keys: Float[Tensor, "S H s K"]
     values: Float[Tensor, "S H s d_v"]
     mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
+    sentences: int  # S
 
 
 def attend_to_cache(
@@ -115,11 +117,14 @@ def attend_to_cache(
     k: Float[Tensor, "S H s K"],
     v: Float[Tensor, "S H s d_v"],
     mask: Float[Tensor, "S 1 #W s"] | None,
+    width: int,
 ) -> Float[Tensor, "R Hd_v"]:
-    """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)"""
-    sentences, _, width, _ = q.shape
+    """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)
+
+    `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
+    """
     out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    return out.transpose(1, 2).reshape(sentences * width, -1)
+    return out.transpose(1, 2).reshape(-1, width)
 
 
 def build_additive_mask(hidden: Bool[Tensor, "..."], dtype: torch.dtype) -> Float[Tensor, "..."]:

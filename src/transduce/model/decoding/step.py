@@ -107,13 +107,15 @@ def view_step(cache: KVCache) -> StepTensors:
 def list_caches(step: StepTensors) -> Iterator[LayerCache]:
     """Yield each layer's keys and values of the written slots, the newest token's among them."""
     sides = (step.keys, step.values, step.new_keys, step.new_values)
-    slots = StepSlots(step.visible, step.positions, step.current, step.keys)
+    sentences = step.visible.shape[0]
+    slots = StepSlots(step.visible, step.positions, step.current, step.keys, sentences)
     for keys, values, new_keys, new_values in zip(*(one.unbind() for one in sides), strict=True):
         yield LayerCache(keys, values, new_keys, new_values, slots)
 
 
 def list_memories(step: StepTensors) -> Iterator[CachedMemory]:
     """Yield each layer's keys and values of the encoder's output."""
+    sentences = step.memory_mask.shape[0]
     sides = (step.memory_keys.unbind(), step.memory_values.unbind())
     for keys, values in zip(*sides, strict=True):
-        yield CachedMemory(keys, values, step.memory_mask)
+        yield CachedMemory(keys, values, step.memory_mask, sentences)
