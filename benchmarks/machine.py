@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from benchmarks import peers
 from transduce.machine.environment import cpu_model_name
-from transduce.machine.processor import Processor, read_processor
+from transduce.machine.processor import CPU_FACTS, Processor, read_processor
 
 # the widest first, by their names in Linux
 INSTRUCTIONS = MappingProxyType({"amx_tile": "AMX", "avx512f": "AVX512", "avx2": "AVX2"})
@@ -21,7 +21,7 @@ PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
 def machine() -> dict[str, str]:
     """Return processor, instructions, cores, system and versions."""
     return {
-        "processor": cpu_model_name(),
+        "processor": name_processor(),
         "instructions": name_instructions(read_processor()),
         "cores": str(os.cpu_count()),
         "system": " ".join([platform.system(), platform.release().split("-")[0]]),
@@ -34,8 +34,22 @@ def machine() -> dict[str, str]:
 
 def slug() -> str:
     """Return the kind of machine as part of a file name, such as intel-xeon-processor-amx-2."""
-    words = re.sub(r"\(\w+\)|[^a-z0-9]+", " ", cpu_model_name().lower()).split()
+    words = re.sub(r"\(\w+\)|[^a-z0-9]+", " ", name_processor().lower()).split()
     return "-".join([*words, name_instructions(read_processor()).lower(), str(os.cpu_count())])
+
+
+def name_processor() -> str:
+    """Return the processor's name; an AMD processor's with its family: AMD EPYC (family 25).
+
+    Virtual machines call every EPYC by one name; with the instructions the family tells Zen 4,
+    which computes 256 bits at a time, from Zen 5.
+    """
+    if read_processor().vendor != "AuthenticAMD":
+        return cpu_model_name()
+    family = re.search(
+        r"^cpu family\s*: (\d+)$", CPU_FACTS.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return f"{cpu_model_name()} (family {family[1]})" if family else cpu_model_name()
 
 
 def name_instructions(processor: Processor) -> str:
