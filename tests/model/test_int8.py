@@ -10,7 +10,6 @@ from transduce.model.decoding import int8
 from transduce.model.decoding.inference_weights import describe_precision, prepare_for_inference
 from transduce.model.decoding.int8 import (
     FEW_ROWS,
-    MANY_ROWS,
     NEVER,
     Int8Linear,
     count_rows_for_onednn,
@@ -27,6 +26,7 @@ from transduce.model.decoding.int8_kernels import (
     round_rows_to_int8,
     unsupported_int8_reason,
 )
+from transduce.model.decoding.layer_cache import MANY_ROWS
 from transduce.model.linear import Linear
 from transduce.settings.precision import InferencePrecision
 

@@ -23,13 +23,14 @@ from transduce.model.decoding.int8_kernels import (
     has_equal_onednn_kernel,
     round_rows_to_int8,
 )
+from transduce.model.decoding.layer_cache import MANY_ROWS
 from transduce.model.linear import Linear
 
 # R rows · n numbers in, m out
 
 # Rows from which oneDNN's kernel is the faster one: many with a matrix that has WIDE times as many
 # outputs as inputs; with AMX many with any matrix, and a few with a large one.
-MANY_ROWS, FEW_ROWS, NEVER = 64, 16, sys.maxsize
+FEW_ROWS, NEVER = 16, sys.maxsize
 WIDE, LARGE = 3, 2**19
 
 

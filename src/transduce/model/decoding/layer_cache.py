@@ -10,10 +10,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from transduce.model.onednn import has_onednn_bfloat16
+
 # N layers · S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
 # h heads with keys of k and values of v numbers, as the layer's `cache_shape` says · s source
 # positions · c slots, of which the last W are this step's
 
+# From so many rows other kernels may be the faster ones, so that a graph of the layers
+# (layer_graph.py) is for fewer rows or for more, not for both.
+MANY_ROWS = 64
 UNLIMITED_REACH = 1 << 62  # the reach of a layer that reads all earlier steps
 
 
@@ -116,15 +121,40 @@ def attend_to_cache(
     q: Float[Tensor, "S H W K"],
     k: Float[Tensor, "S H s K"],
     v: Float[Tensor, "S H s d_v"],
-    mask: Float[Tensor, "S 1 #W s"] | None,
+    mask: Float[Tensor, "S 1 #W s"],
     width: int,
 ) -> Float[Tensor, "R Hd_v"]:
     """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)
 
     `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
     """
-    out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    if is_faster_as_products(q):
+        out = attend_by_products(q, k, v, mask)
+    else:
+        out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     return out.transpose(1, 2).reshape(-1, width)
+
+
+def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:
+    """Return whether attention is faster as two products: in bfloat16 by oneDNN, with many rows."""
+    if q.dtype != torch.bfloat16 or q.device.type != "cpu":
+        return False
+    return q.shape[0] * q.shape[2] >= MANY_ROWS and has_onednn_bfloat16()
+
+
+def attend_by_products(
+    q: Float[Tensor, "S H W K"],
+    k: Float[Tensor, "S H s K"],
+    v: Float[Tensor, "S H s d_v"],
+    mask: Float[Tensor, "S 1 #W s"],
+) -> Float[Tensor, "S H W d_v"]:
+    """Compute attention as two products around a softmax in float32    (equation 1)
+
+    A product takes all sentences and heads in one kernel; torch's one function starts small
+    products for each of them (decision 0033).
+    """
+    scores = torch.add(mask.float(), q @ k.transpose(2, 3), alpha=1 / math.sqrt(q.shape[3]))
+    return scores.softmax(dim=3).to(v.dtype) @ v
 
 
 def build_additive_mask(hidden: Bool[Tensor, "..."], dtype: torch.dtype) -> Float[Tensor, "..."]:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.machine.process_settings import release_freed_memory
-from transduce.model.decoding.layer_cache import StepTensors
+from transduce.model.decoding.layer_cache import MANY_ROWS, StepTensors
 from transduce.model.decoding.step import run_layers
 from transduce.model.transformer import Transformer
 
@@ -23,7 +23,6 @@ from transduce.model.transformer import Transformer
 
 RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors of a step → states
 
-MANY_ROWS = 64  # a linear map may take another kernel for so many rows, so they have another graph
 # Steps until a graph is traced, by whether there are MANY_ROWS: it then saves more than tracing
 # costs. For many rows a step gains less, and tracing keeps more memory (decision 0043).
 STEPS_BEFORE = {False: 100, True: 1000}
