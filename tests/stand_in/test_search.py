@@ -21,7 +21,7 @@ RESULTS = "search/continuous_batching.py:collect_results"
 NEW_SIZE = "search/beam_state.py:select_sentences"
 KEPT = "model/decoding/kv_cache.py:KVCache.keep_sentences"
 FIRST = "model/decoding/kv_cache.py:KVCache.reorder"  # the first step of new sentences
-EVICTION = "model/decoding/kv_cache.py:KVCache.compact"
+EVICTION = "model/decoding/kv_cache.py:KVCache.find_live_slots"
 # where the host may wait; what ends a sentence waits three times, whatever the number that end
 RETIRING = {RESULTS, NEW_SIZE, KEPT}
 ALLOWED = RETIRING | {STEP, FIRST, EVICTION}
