@@ -28,7 +28,6 @@ from transduce.packed import move_to_device
 # K = d_k · h heads with keys of k and values of v numbers, as the layer's `cache_shape` says
 
 SPARE_STEPS = 4  # number of further steps that `compact` allocates slots for
-ONE_BY_ONE = "cpu"  # the device on which sentences are moved one by one
 SLOT_MULTIPLE = 16  # a softmax over a multiple of 16 slots is up to twice as fast
 
 
@@ -141,12 +140,12 @@ class KVCache:
 def move_sentences(side: Float[Tensor, "N S h _ k"], moves: Mapping[int, int]) -> None:
     """Overwrite sentences' keys or values by those of others: `moves` is from new to old indices.
 
-    Few move at once: on a CPU a copy of each takes less than a third of the time of an index.
+    Few move at once, to places of others: on a CPU a copy of each takes a seventh of the time of an
+    index.
     """
-    if side.device.type == ONE_BY_ONE:
-        kept = [side.select(1, old).clone() for old in moves.values()]
-        for new, one in zip(moves, kept, strict=True):
-            side.select(1, new).copy_(one)
+    if side.device.type == "cpu" and moves.keys().isdisjoint(moves.values()):
+        for new, old in moves.items():
+            side.select(1, new).copy_(side.select(1, old))
     elif moves:
         into, source = move_to_device(torch.tensor([*moves.items()]).t(), side.device)
         side[:, into] = side[:, source]
