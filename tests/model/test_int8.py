@@ -26,8 +26,8 @@ from transduce.model.decoding.int8_kernels import (
     round_rows_to_int8,
     unsupported_int8_reason,
 )
-from transduce.model.decoding.layer_cache import MANY_ROWS
 from transduce.model.linear import Linear
+from transduce.model.onednn import MANY_ROWS
 from transduce.settings.precision import InferencePrecision
 
 pytestmark = [

@@ -212,9 +212,10 @@ def test_the_log_probabilities_of_a_long_sentence_are_those_of_the_whole_model()
 
 @pytest.mark.parametrize("moves", [{0: 3}, {0: 2, 1: 3}, {0: 1, 1: 2}, {1: 2, 2: 1}, {}])
 def test_sentences_move_as_if_all_at_once(moves):
-    side = torch.randn(2, 5, 1, 3, 4)[:, :4]
-    expected = side.clone()
-    for new, old in moves.items():
-        expected[:, new] = side[:, old]
-    cache.move_sentences(side, moves)
-    assert torch.equal(side, expected)
+    sides = [torch.randn(2, 5, heads, 3, 4)[:, :4] for heads in (1, 2)]
+    expected = [side.clone() for side in sides]
+    for whole, side in zip(expected, sides, strict=True):
+        for new, old in moves.items():
+            whole[:, new] = side[:, old]
+    cache.move_sentences(sides, moves)
+    assert all(map(torch.equal, sides, expected))

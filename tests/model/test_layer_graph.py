@@ -13,8 +13,8 @@ from transduce.model.decoding.inference_weights import (
     prepare_for_inference,
 )
 from transduce.model.decoding.int8_kernels import unsupported_int8_reason
-from transduce.model.decoding.layer_cache import MANY_ROWS
 from transduce.model.decoding.layer_graph import STEPS_BEFORE, LayerGraph
+from transduce.model.onednn import MANY_ROWS
 from transduce.model.transformer import build_transformer
 from transduce.search import beam_search
 from transduce.settings import Architecture, Search

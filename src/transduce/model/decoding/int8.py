@@ -23,8 +23,8 @@ from transduce.model.decoding.int8_kernels import (
     has_equal_onednn_kernel,
     round_rows_to_int8,
 )
-from transduce.model.decoding.layer_cache import MANY_ROWS
 from transduce.model.linear import Linear
+from transduce.model.onednn import MANY_ROWS
 
 # R rows · n numbers in, m out
 

@@ -10,15 +10,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.onednn import has_onednn_bfloat16
+from transduce.model.onednn import MANY_ROWS, has_onednn_bfloat16
 
 # N layers · S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
 # h heads with keys of k and values of v numbers, as the layer's `cache_shape` says · s source
 # positions · c slots, of which the last W are this step's
 
-# From so many rows other kernels may be the faster ones, so that a graph of the layers
-# (layer_graph.py) is for fewer rows or for more, not for both.
-MANY_ROWS = 64
 UNLIMITED_REACH = 1 << 62  # the reach of a layer that reads all earlier steps
 
 

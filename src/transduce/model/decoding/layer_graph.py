@@ -15,8 +15,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.machine.process_settings import release_freed_memory
-from transduce.model.decoding.layer_cache import MANY_ROWS, StepTensors
+from transduce.model.decoding.layer_cache import StepTensors
 from transduce.model.decoding.step import run_layers
+from transduce.model.onednn import MANY_ROWS
 from transduce.model.transformer import Transformer
 
 # R rows, one per hypothesis
