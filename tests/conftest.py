@@ -41,6 +41,19 @@ def shared() -> Path:
 
 
 @pytest.fixture
+def no_compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where numba, the extra `fast`, is not installed."""
+    monkeypatch.setattr("transduce.machine.compiled_loops.has_loop_compiler", lambda: False)
+
+
+@pytest.fixture
+def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process of one thread with numba, the extra `fast`."""
+    pytest.importorskip("numba", reason="skipped: numba is not installed")
+    monkeypatch.setattr("torch.get_num_threads", lambda: 1)
+
+
+@pytest.fixture
 def unchecked_types() -> None:
     """Calls take what they are given, as where users are: without the check of types of tests."""
     jaxtyping.config.update("jaxtyping_disable", True)

@@ -5,6 +5,7 @@ import torch
 from tests.model.test_inference_weights import logits_of
 from tests.model.tiny import model_of, sizes
 
+from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.machine.processor import Processor
 from transduce.model.decoding import int8
 from transduce.model.decoding.inference_weights import describe_precision, prepare_for_inference
@@ -27,7 +28,6 @@ from transduce.model.decoding.int8_kernels import (
     unsupported_int8_reason,
 )
 from transduce.model.linear import Linear
-from transduce.model.onednn import MANY_ROWS
 from transduce.settings.precision import InferencePrecision
 
 pytestmark = [

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.model.attention.reference import scaled_dot_product_attention
 from transduce.model.decoding import layer_cache
 from transduce.model.decoding.layer_cache import (
@@ -11,7 +12,6 @@ from transduce.model.decoding.layer_cache import (
     build_additive_mask,
     is_faster_as_products,
 )
-from transduce.model.onednn import MANY_ROWS
 
 BFLOAT16_ERROR = 2**-7  # of numbers near 1, of which 8 bits are kept
 

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 
@@ -83,3 +85,41 @@ def test_a_nan_in_a_block_takes_no_other_symbol_of_the_block_with_it(share):
                 [[x for x in row if x == x] for row in everything.tolist()]]  # fmt: skip
     assert values.tolist() == expected
     assert torch.equal(everything.gather(1, columns), values)
+
+
+def sort_by_hand(scores, log_probs, count):
+    """Each sentence's columns by falling sum, the leftmost of equal ones first, NaN last."""
+    sums = (scores[:, :, None] + log_probs.view(*scores.shape, -1)).flatten(1).tolist()
+    return [
+        sorted(range(len(row)), key=lambda column: rank(row[column], column))[:count]
+        for row in sums
+    ]
+
+
+def rank(value, column):
+    return (True, 0, column) if math.isnan(value) else (False, -value, column)
+
+
+@pytest.mark.usefixtures("compiled_loops")
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("symbols", [9, 63, 64, 65, 700])
+@pytest.mark.parametrize("what", ["numbers", "ties", "zeros", "NaN", "infinite"])
+def test_compiled_loops_find_the_same_in_many_rows(what, symbols, width):
+    draws = torch.Generator().manual_seed(symbols)
+    log_probs = -torch.rand(80 * width, symbols, generator=draws) * 9
+    scores = -torch.rand(80, width, generator=draws)
+    if what == "ties":
+        log_probs, scores = log_probs.round(), scores.round()
+    elif what == "zeros":
+        log_probs[:, ::2], log_probs[:, 1::2], scores[:] = 0.0, -0.0, 0.0
+    elif what == "NaN":
+        log_probs[torch.rand(log_probs.shape, generator=draws) < 0.5] = torch.nan
+        log_probs[:width] = torch.nan
+    elif what == "infinite":
+        log_probs[torch.rand(log_probs.shape, generator=draws) < 0.5] = -torch.inf
+        scores[:40, 1:] = -torch.inf
+    count = min(2 * width, symbols)
+    values, columns = stable_topk_sums(scores, log_probs, count)
+    assert columns.tolist() == sort_by_hand(scores, log_probs, count)
+    sums = (scores[:, :, None] + log_probs.view(80, width, symbols)).flatten(1)
+    assert torch.equal(values.nan_to_num(1), sums.gather(1, columns).nan_to_num(1))

@@ -11,10 +11,6 @@ BLOCK, LINEAR = "mkldnn._reorder_linear_weight", "mkldnn._linear_pointwise"
 LINEAR_ADD = f"{LINEAR}.binary"
 HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
 
-# Rows from which oneDNN is the faster one where another library is for fewer: 8-bit products, and
-# attention in bfloat16. So a graph of the layers is for fewer rows or for more, not for both.
-MANY_ROWS = 64
-
 
 def find_operator(name: str) -> Any:  # noqa: ANN401
     """Return one of torch's private operators by name, or None if this torch lacks it."""

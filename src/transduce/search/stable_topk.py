@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.machine.compiled_loops import runs_compiled_loops
 from transduce.machine.device import is_any_true
 
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
@@ -40,11 +41,30 @@ def stable_topk_sums(
 
     The column of symbol v after hypothesis w is w V + v.
     """
+    is_float32 = scores.dtype == log_probs.dtype == torch.float32
+    if is_float32 and runs_compiled_loops(log_probs, log_probs.shape[0]):
+        found = find_highest_sums(scores, log_probs, count)
+        if found is not None:
+            return found
     columns = find_candidate_columns(scores, log_probs, count)
     symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
     sums = symbols + scores.gather(1, columns // log_probs.shape[1])
     chosen = choose_leftmost(sums, columns, count)
     return sums.gather(1, chosen), columns.gather(1, chosen)
+
+
+def find_highest_sums(
+    scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
+) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]] | None:
+    """Return the same by compiled loops, or None if a sentence has fewer sums that are numbers."""
+    from transduce.search.topk_loops import fill_highest_sums
+
+    maxima = find_block_maxima(split_into_blocks(log_probs, scores.shape[1]))
+    sums = scores.new_empty(scores.shape[0], count)
+    columns = torch.empty(sums.shape, dtype=torch.long)
+    tables = [one.contiguous().numpy() for one in (scores, log_probs, maxima)]
+    is_full = fill_highest_sums(*tables, BLOCK, sums.numpy(), columns.numpy())
+    return (sums, columns) if is_full else None
 
 
 def find_candidate_columns(
@@ -59,13 +79,21 @@ def find_candidate_columns(
     blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
     if width * blocks <= count:
         return torch.arange(width * symbols, device=scores.device).expand(sentences, -1)
-    by_block = log_probs[:, : blocks * BLOCK].reshape(sentences, width, blocks, BLOCK)
-    totals = (find_block_maxima(by_block) + scores[:, :, None]).flatten(1)
+    maxima = find_block_maxima(split_into_blocks(log_probs, width))
+    totals = (maxima + scores[:, :, None]).flatten(1)
     numbers, inside, outside = tabulate_blocks(width, symbols, scores.device)
     candidates = inside[choose_leftmost(totals, numbers, count)].flatten(1)
     if not outside.shape[0]:
         return candidates
     return torch.cat([candidates, outside.expand(sentences, -1)], dim=1)
+
+
+def split_into_blocks(
+    log_probs: Float[Tensor, "R V"], width: int
+) -> Float[Tensor, "S {width} blocks size"]:
+    """Return the log-probabilities of the whole blocks of each sentence's `width` rows."""
+    blocks = log_probs.shape[1] // BLOCK
+    return log_probs[:, : blocks * BLOCK].unflatten(0, (-1, width)).unflatten(2, (blocks, BLOCK))
 
 
 def find_block_maxima(

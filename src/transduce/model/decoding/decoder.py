@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transduce.machine.compiled_loops import runs_compiled_loops
 from transduce.model.decoding.kv_cache import KVCache, concatenate
 from transduce.model.decoding.step import decode_step, start_cache
 from transduce.model.transformer import Transformer
@@ -36,10 +37,7 @@ class TransformerDecoder:
     def step(self, state: KVCache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], KVCache]:
         """Append an id to each of R hypotheses; return log P of V next symbols, and the cache."""
         states, state = decode_step(self.model, ids, state)
-        logits = self.model.logits(states)
-        precision = torch.promote_types(logits.dtype, torch.float32)  # at least float32 for log P
-        logits = logits.to(precision)
-        return torch.log_softmax(logits, dim=-1, out=logits), state
+        return compute_log_probs(self.model.logits(states)), state
 
     def reorder(self, state: KVCache, rows: Int[Tensor, " R2"]) -> KVCache:
         """Return the cache of the given hypotheses (indices of rows), in the given order."""
@@ -48,3 +46,14 @@ class TransformerDecoder:
     def concatenate(self, first: KVCache, second: KVCache) -> KVCache:
         """Return one cache with the hypotheses of both caches, those of `first` first."""
         return concatenate(first, second)
+
+
+def compute_log_probs(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
+    """Return log P of V symbols, in float32 or float64; if the logits are, written over them."""
+    is_narrow = logits.dtype in (torch.float32, torch.bfloat16)
+    if is_narrow and runs_compiled_loops(logits, logits.shape[0]):
+        from transduce.model.decoding.softmax_loops import compute_log_softmax
+
+        return compute_log_softmax(logits)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return torch.log_softmax(logits, dim=-1, out=logits)

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.machine.processor import Processor, read_processor
 from transduce.model.decoding.int8_kernels import (
     LEVELS,
@@ -24,7 +25,6 @@ from transduce.model.decoding.int8_kernels import (
     round_rows_to_int8,
 )
 from transduce.model.linear import Linear
-from transduce.model.onednn import MANY_ROWS
 
 # R rows · n numbers in, m out
 

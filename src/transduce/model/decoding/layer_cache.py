@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.onednn import MANY_ROWS, has_onednn_bfloat16
+from transduce.machine.compiled_loops import MANY_ROWS, runs_compiled_loops
+from transduce.model.onednn import has_onednn_bfloat16
 
 # N layers · S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
 # h heads with keys of k and values of v numbers, as the layer's `cache_shape` says · s source
@@ -125,11 +126,21 @@ def attend_to_cache(
 
     `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
     """
+    # a graph is for few rows, and to read a shape in it is an operator
+    if not torch.jit.is_tracing() and attends_by_loops(q, q.shape[0] * q.shape[2]):  # type: ignore[attr-defined]
+        from transduce.model.decoding.attention_loops import attend_by_loops
+
+        return attend_by_loops(q, k, v, mask).view(-1, width)
     if is_faster_as_products(q):
         out = attend_by_products(q, k, v, mask)
     else:
         out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     return out.transpose(1, 2).reshape(-1, width)
+
+
+def attends_by_loops(x: Tensor, rows: int) -> bool:
+    """Return whether attention of so many rows is compiled loops: in float32 on a CPU."""
+    return x.dtype == torch.float32 and runs_compiled_loops(x, rows)
 
 
 def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:

@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.machine.process_settings import release_freed_memory
-from transduce.model.decoding.layer_cache import StepTensors
+from transduce.model.decoding.layer_cache import StepTensors, attends_by_loops
 from transduce.model.decoding.step import run_layers
-from transduce.model.onednn import MANY_ROWS
 from transduce.model.transformer import Transformer
 
 # R rows, one per hypothesis
@@ -34,7 +34,8 @@ class LayerGraph:
     """The layers of one model in decoding steps on a CPU: plain at first, then as a graph.
 
     Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
-    graph's first states differ from the plain ones, the layers stay plain.
+    graph's first states differ from the plain ones, the layers stay plain; so they do where
+    compiled loops are the faster way.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -47,7 +48,10 @@ class LayerGraph:
         self, x: Float[Tensor, "R d_model"], step: StepTensors
     ) -> Float[Tensor, "R d_model"]:
         """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
-        has_many_rows = x.shape[0] >= MANY_ROWS
+        rows = x.shape[0]
+        if attends_by_loops(x, rows):  # which are no operators of torch
+            return self.layers(x, *step)
+        has_many_rows = rows >= MANY_ROWS
         graph = self.graphs.get(has_many_rows)
         if graph is not None:
             return graph(x, *step)

@@ -1,0 +1,58 @@
+"""Loops over numbers in Python, compiled for this processor by numba, the extra `fast`.
+
+Modules of such loops are named `…_loops.py`; they are imported where `runs_compiled_loops` is true.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# Sums may be added in any order, several numbers at once: else a loop adds one at a time. NaN and
+# infinity keep their meaning.
+REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
+
+# Rows, one for each hypothesis, from which another way of computing is the faster one: compiled
+# loops, whose compiler takes tenths of a second to load; 8-bit products and attention in bfloat16
+# by oneDNN. So a graph of the layers is for fewer rows or for more, not for both.
+MANY_ROWS = 64
+
+
+@functools.cache
+def has_loop_compiler() -> bool:
+    """Return whether numba can be imported, which takes a quarter of a second the first time."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:  # it is not installed, or does not fit this numpy
+        return False
+    return True
+
+
+def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Compile a function of numbers and arrays when it is first called; keep the result on disk.
+
+    Where nothing can be written, it is compiled anew in every process.
+    """
+    import numba
+
+    plain = inspect.unwrap(function)  # tests wrap functions, to check the shapes of tensors
+    build = functools.partial(
+        numba.njit, plain, fastmath=set(REORDERED), error_model="numpy", nogil=True
+    )
+    try:
+        return build(cache=True)
+    except RuntimeError:
+        return build()
+
+
+def runs_compiled_loops(tensor: Tensor, rows: int) -> bool:
+    """Return whether compiled loops are the faster way for a tensor of so many rows.
+
+    Loops run in one thread, so torch's operators are faster with several.
+    """
+    if rows < MANY_ROWS or tensor.device.type != "cpu":
+        return False
+    return torch.get_num_threads() == 1 and has_loop_compiler()

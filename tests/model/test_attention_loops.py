@@ -1,0 +1,89 @@
+"""Attention by compiled loops is equation 1, in float64, to the rounding of float32."""
+
+import pytest
+import torch
+from tests.model.test_layer_cache import random_step
+
+from transduce.machine.compiled_loops import MANY_ROWS
+from transduce.model.attention.reference import scaled_dot_product_attention
+from transduce.model.decoding import attention_loops, layer_cache
+from transduce.model.decoding.layer_cache import attend_to_cache, build_additive_mask
+
+pytestmark = pytest.mark.usefixtures("compiled_loops")
+ERROR = 2e-6  # of sums of numbers near 1 in float32
+
+
+def float32_step(**sizes):
+    q, k, v, allowed = random_step(**sizes)
+    return q.float(), k.float(), v.float(), allowed
+
+
+def attend(q, k, v, allowed):
+    return attention_loops.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
+
+
+@pytest.mark.parametrize("sizes", [{}, {"key_width": 1}, {"key_width": 33, "value_width": 70}])
+@pytest.mark.parametrize("slots", [4, 16, 80])
+def test_loops_compute_the_papers_attention(slots, sizes):
+    q, k, v, allowed = float32_step(slots=slots, **sizes)
+    found = attend(q, k, v, allowed).view(5, 3, 2, -1).transpose(1, 2)
+    for sentence, out in enumerate(found):
+        queries, keys, values = (part[sentence].double() for part in (q, k, v))
+        expected, _ = scaled_dot_product_attention(queries, keys, values, allowed[sentence, 0])
+        torch.testing.assert_close(out.double(), expected, atol=ERROR, rtol=0)
+
+
+def test_queries_keys_and_values_may_be_slices_of_other_tensors():
+    q, k, v, allowed = float32_step()
+    expected = attend(q, k.contiguous(), v.contiguous(), allowed)
+    side_by_side = torch.stack([torch.zeros_like(q), q]).permute(1, 3, 0, 2, 4).contiguous()
+    every_other = torch.stack([k, k.neg()])[:, 1:]
+    rest = attend(side_by_side[:, :, 1].transpose(1, 2)[1:], every_other[0], v[1:], allowed[1:])
+    assert torch.equal(rest, expected[1:])
+
+
+def test_one_mask_may_be_that_of_all_hypotheses():
+    q, k, v, allowed = float32_step()
+    allowed[:] = allowed[:, :, :1]
+    assert torch.equal(attend(q, k, v, allowed[:, :, :1]), attend(q, k, v, allowed))
+
+
+def test_masked_slots_have_no_share_whatever_they_hold():
+    q, k, v, allowed = (
+        part.float() if part.dtype != torch.bool else part for part in random_step()
+    )
+    before = attend(q, k, v, allowed)
+    unread = ~allowed.any(dim=2)[..., None]
+    assert unread.any()
+    after = attend(q, k.masked_fill(unread, 50), v.masked_fill(unread, -50), allowed)
+    assert torch.equal(before, after)
+
+
+def test_a_number_that_is_none_spoils_its_hypotheses_alone():
+    q, k, v, allowed = (
+        part.float() if part.dtype != torch.bool else part for part in random_step()
+    )
+    k[2, 0, 0, 0] = torch.nan  # a slot that all hypotheses of sentence 2 may read
+    out = attend(q, k, v, allowed)
+    assert out[2, :, :6].isnan().all()
+    assert out.isnan().sum() == out[2, :, :6].numel()
+
+
+@pytest.mark.parametrize("rows", [MANY_ROWS - 4, MANY_ROWS])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_only_many_rows_in_float32_attend_by_loops(dtype, rows, monkeypatch):
+    taken = []
+
+    def attend_by_loops(q, k, v, mask):
+        taken.append(q)
+        return loops(q, k, v, mask)
+
+    loops = attention_loops.attend_by_loops
+    monkeypatch.setattr(attention_loops, "attend_by_loops", attend_by_loops)
+    q, k, v, allowed = random_step(sentences=rows // 4, width=4)
+    q, k, v = q.to(dtype), k.to(dtype), v.to(dtype)
+    mask = build_additive_mask(~allowed, dtype)
+    found = attend_to_cache(q, k, v, mask, 12)
+    assert len(taken) == (rows == MANY_ROWS and dtype == torch.float32)
+    monkeypatch.setattr(layer_cache, "attends_by_loops", lambda *_: False)
+    torch.testing.assert_close(found, attend_to_cache(q, k, v, mask, 12), atol=ERROR, rtol=0)
