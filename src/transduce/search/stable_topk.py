@@ -92,8 +92,9 @@ def split_into_blocks(
     log_probs: Float[Tensor, "R V"], width: int
 ) -> Float[Tensor, "S {width} blocks size"]:
     """Return the log-probabilities of the whole blocks of each sentence's `width` rows."""
-    blocks = log_probs.shape[1] // BLOCK
-    return log_probs[:, : blocks * BLOCK].unflatten(0, (-1, width)).unflatten(2, (blocks, BLOCK))
+    rows, symbols = log_probs.shape
+    blocks = symbols // BLOCK
+    return log_probs[:, : blocks * BLOCK].reshape(rows // width, width, blocks, BLOCK)
 
 
 def find_block_maxima(
