@@ -15,7 +15,7 @@ from transduce.machine.processor import CPU_FACTS, Processor, read_processor
 
 # the widest first, by their names in Linux
 INSTRUCTIONS = MappingProxyType({"amx_tile": "AMX", "avx512f": "AVX512", "avx2": "AVX2"})
-PACKAGES = ("torch", "numpy", "tokenizers", "safetensors")
+PACKAGES = ("torch", "numpy", "numba", "tokenizers", "safetensors")
 
 
 def machine() -> dict[str, str]:

@@ -76,14 +76,14 @@ def test_only_many_rows_in_float32_attend_by_loops(dtype, rows, monkeypatch):
 
     def attend_by_loops(q, k, v, mask):
         taken.append(q)
-        return loops(q, k, v, mask)
+        return operator(q, k, v, mask)
 
-    loops = attention_loops.attend_by_loops
-    monkeypatch.setattr(attention_loops, "attend_by_loops", attend_by_loops)
+    operator = attention_loops.LOOP_OPERATOR
+    monkeypatch.setattr(attention_loops, "LOOP_OPERATOR", attend_by_loops)
     q, k, v, allowed = random_step(sentences=rows // 4, width=4)
     q, k, v = q.to(dtype), k.to(dtype), v.to(dtype)
     mask = build_additive_mask(~allowed, dtype)
     found = attend_to_cache(q, k, v, mask, 12)
     assert len(taken) == (rows == MANY_ROWS and dtype == torch.float32)
-    monkeypatch.setattr(layer_cache, "attends_by_loops", lambda *_: False)
+    monkeypatch.setattr(layer_cache, "is_faster_by_loops", lambda _: False)
     torch.testing.assert_close(found, attend_to_cache(q, k, v, mask, 12), atol=ERROR, rtol=0)

@@ -20,10 +20,7 @@ from transduce.search import beam_search
 from transduce.settings import Architecture, Search
 from transduce.settings.precision import InferencePrecision
 
-pytestmark = [
-    pytest.mark.usefixtures("unchecked_types"),  # a traced size is a tensor
-    pytest.mark.usefixtures("no_compiled_loops"),  # with which many rows have no graph
-]
+pytestmark = pytest.mark.usefixtures("unchecked_types")  # a traced size is a tensor
 SYMBOLS = 40
 SEARCH = Search(batch_size=5, alpha=0.6, extra_length=9)  # sentences come and go
 SOURCES = [[1 + (7 * i + j) % (SYMBOLS - 1) for j in range(2 + i % 7)] + [0] for i in range(12)]
@@ -55,22 +52,16 @@ def require_equal_searches(model, graph):
     assert all(graph.graphs.values()), "it was not traced, or its first states were others"
 
 
+@pytest.mark.usefixtures("no_compiled_loops")
+def test_without_compiled_loops_the_graph_is_the_plain_search_too(monkeypatch):
+    model = untrained()
+    require_equal_searches(model, traced_early(monkeypatch, model))
+
+
 @every
 def test_a_search_with_the_graph_is_the_plain_search_to_the_bit(change, monkeypatch):
     model = untrained(change)
     require_equal_searches(model, traced_early(monkeypatch, model))
-
-
-def test_with_compiled_loops_only_few_rows_have_a_graph(monkeypatch):
-    monkeypatch.setattr("transduce.machine.compiled_loops.has_loop_compiler", lambda: True)
-    monkeypatch.setattr("torch.get_num_threads", lambda: 1)
-    model = untrained()
-    graph = traced_early(monkeypatch, model)
-    for rows in (MANY_ROWS - 1, MANY_ROWS):
-        monkeypatch.setattr(graph, "layers", lambda x, *_: x)
-        monkeypatch.setattr(layer_graph, "trace_layers", lambda layers, *_: layers)
-        graph(torch.zeros(rows, 8), ())
-    assert graph.graphs.keys() == {False}
 
 
 @pytest.mark.parametrize("layout", WeightLayout)

@@ -7,6 +7,7 @@ fetch what follows (decision 0047).
 import math
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from numpy import float32
 from numpy.typing import NDArray
@@ -43,6 +44,13 @@ def attend_by_loops(
     return out.flatten(2)
 
 
+# as an operator of torch, which a graph of the layers can hold (layer_graph.py)
+SIGNATURE = "(Tensor q, Tensor k, Tensor v, Tensor mask) -> Tensor"
+torch.library.define("transduce::attend_by_loops", SIGNATURE)
+torch.library.impl("transduce::attend_by_loops", "cpu", attend_by_loops)
+LOOP_OPERATOR = torch.ops.transduce.attend_by_loops.default
+
+
 def view_from_first(x: Tensor) -> Numbers:
     """Return all numbers of a tensor's memory from its first one on, as one row."""
     count = x.untyped_storage().nbytes() // x.element_size() - x.storage_offset()
@@ -55,23 +63,25 @@ def attend(
 ) -> None:
     """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)"""
     (q, q_strides), (k, k_strides), (v, v_strides) = queries, keys, values
-    sentences, width, heads, _ = out.shape
+    sentences, width, heads, value_width = out.shape
     scale = float32(1 / math.sqrt(key_width))
-    query = np.empty(key_width, float32)
-    weights = np.empty((width, mask.shape[2]), float32)
+    scaled = np.zeros((width + 1, key_width), float32)
+    weights = np.zeros((width + 1, mask.shape[2]), float32)
+    unused = np.empty(value_width, float32)
     for s in range(sentences):
         for h in range(heads):
             some_keys = k[s * k_strides[0] + h * k_strides[1] :]
             some_values = v[s * v_strides[0] + h * v_strides[1] :]
             for w in range(width):
                 at = s * q_strides[0] + h * q_strides[1] + w * q_strides[2]
-                copy_scaled(q[at : at + key_width], scale, query)
-                hidden = mask[s, w if mask.shape[1] > 1 else 0]
-                score_positions(query, some_keys, hidden, weights[w])
+                copy_scaled(q[at : at + key_width], scale, scaled[w])
+            for w in range(0, width, 2):  # two at once; the last one may be without a neighbour
+                score_positions(scaled[w], scaled[w + 1], some_keys, weights[w], weights[w + 1])
             for w in range(width):
-                softmax(weights[w])
-            for w in range(width):
-                add_up_values(weights[w], some_values, out[s, w, h])
+                hide_and_normalise(weights[w], mask[s, w if mask.shape[1] > 1 else 0])
+            for w in range(0, width, 2):
+                beside = out[s, w + 1, h] if w + 1 < width else unused
+                add_up_values(weights[w], weights[w + 1], some_values, out[s, w, h], beside)
 
 
 @compile_loops
@@ -82,33 +92,48 @@ def copy_scaled(x: Numbers, factor: float32, into: Numbers) -> None:
 
 
 @compile_loops
-def score_positions(query: Numbers, keys: Numbers, hidden: Numbers, scores: Numbers) -> None:
-    """Write the product of a query with each key, four at once, or -inf where it is hidden."""
-    width = query.shape[0]
-    for j in range(0, scores.shape[0], POSITIONS_AT_ONCE):
+def score_positions(q: Numbers, r: Numbers, keys: Numbers, of_q: Numbers, of_r: Numbers) -> None:
+    """Write the product of two queries with each key, four at once."""
+    width = q.shape[0]
+    for j in range(0, of_q.shape[0], POSITIONS_AT_ONCE):
         at = j * width
         k0, k1 = keys[at : at + width], keys[at + width : at + 2 * width]
         k2, k3 = keys[at + 2 * width : at + 3 * width], keys[at + 3 * width : at + 4 * width]
-        s0, s1, s2, s3 = ZERO, ZERO, ZERO, ZERO
+        q0, q1, q2, q3 = ZERO, ZERO, ZERO, ZERO
+        r0, r1, r2, r3 = ZERO, ZERO, ZERO, ZERO
         for d in range(width):
-            number = query[d]
-            s0 += number * k0[d]
-            s1 += number * k1[d]
-            s2 += number * k2[d]
-            s3 += number * k3[d]
-        scores[j], scores[j + 1] = s0 + hidden[j], s1 + hidden[j + 1]
-        scores[j + 2], scores[j + 3] = s2 + hidden[j + 2], s3 + hidden[j + 3]
+            a, b = q[d], r[d]
+            q0 += a * k0[d]
+            q1 += a * k1[d]
+            q2 += a * k2[d]
+            q3 += a * k3[d]
+            r0 += b * k0[d]
+            r1 += b * k1[d]
+            r2 += b * k2[d]
+            r3 += b * k3[d]
+        of_q[j], of_q[j + 1], of_q[j + 2], of_q[j + 3] = q0, q1, q2, q3
+        of_r[j], of_r[j + 1], of_r[j + 2], of_r[j + 3] = r0, r1, r2, r3
 
 
 @compile_loops
-def add_up_values(weights: Numbers, values: Numbers, out: Numbers) -> None:
-    """Write the sum of the values, each times its weight: four at once."""
-    width = out.shape[0]
-    out[:] = ZERO
-    for j in range(0, weights.shape[0], POSITIONS_AT_ONCE):
+def hide_and_normalise(scores: Numbers, hidden: Numbers) -> None:
+    """Replace scores, where `hidden` is 0 and not -inf, by their softmax, and others by 0."""
+    for j in range(scores.shape[0]):
+        scores[j] += hidden[j]
+    softmax(scores)
+
+
+@compile_loops
+def add_up_values(p: Numbers, r: Numbers, values: Numbers, of_p: Numbers, of_r: Numbers) -> None:
+    """Write the sums of the values, each times its weight in p and in r, four at once."""
+    width = of_p.shape[0]
+    of_p[:], of_r[:] = ZERO, ZERO
+    for j in range(0, p.shape[0], POSITIONS_AT_ONCE):
         at = j * width
         v0, v1 = values[at : at + width], values[at + width : at + 2 * width]
         v2, v3 = values[at + 2 * width : at + 3 * width], values[at + 3 * width : at + 4 * width]
-        w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
+        r0, r1, r2, r3 = r[j], r[j + 1], r[j + 2], r[j + 3]
         for d in range(width):
-            out[d] += w0 * v0[d] + w1 * v1[d] + w2 * v2[d] + w3 * v3[d]
+            of_p[d] += p0 * v0[d] + p1 * v1[d] + p2 * v2[d] + p3 * v3[d]
+            of_r[d] += r0 * v0[d] + r1 * v1[d] + r2 * v2[d] + r3 * v3[d]

@@ -126,11 +126,10 @@ def attend_to_cache(
 
     `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
     """
-    # a graph is for few rows, and to read a shape in it is an operator
-    if not torch.jit.is_tracing() and attends_by_loops(q, q.shape[0] * q.shape[2]):  # type: ignore[attr-defined]
-        from transduce.model.decoding.attention_loops import attend_by_loops
+    if is_faster_by_loops(q):
+        from transduce.model.decoding.attention_loops import LOOP_OPERATOR
 
-        return attend_by_loops(q, k, v, mask).view(-1, width)
+        return LOOP_OPERATOR(q, k, v, mask).view(-1, width)
     if is_faster_as_products(q):
         out = attend_by_products(q, k, v, mask)
     else:
@@ -138,9 +137,9 @@ def attend_to_cache(
     return out.transpose(1, 2).reshape(-1, width)
 
 
-def attends_by_loops(x: Tensor, rows: int) -> bool:
-    """Return whether attention of so many rows is compiled loops: in float32 on a CPU."""
-    return x.dtype == torch.float32 and runs_compiled_loops(x, rows)
+def is_faster_by_loops(q: Float[Tensor, "S H W K"]) -> bool:
+    """Return whether attention is faster by compiled loops: in float32 on a CPU, with many rows."""
+    return q.dtype == torch.float32 and runs_compiled_loops(q, q.shape[0] * q.shape[2])
 
 
 def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.machine.process_settings import release_freed_memory
-from transduce.model.decoding.layer_cache import StepTensors, attends_by_loops
+from transduce.model.decoding.layer_cache import StepTensors
 from transduce.model.decoding.step import run_layers
 from transduce.model.transformer import Transformer
 
@@ -34,8 +34,7 @@ class LayerGraph:
     """The layers of one model in decoding steps on a CPU: plain at first, then as a graph.
 
     Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
-    graph's first states differ from the plain ones, the layers stay plain; so they do where
-    compiled loops are the faster way.
+    graph's first states differ from the plain ones, the layers stay plain.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -48,10 +47,7 @@ class LayerGraph:
         self, x: Float[Tensor, "R d_model"], step: StepTensors
     ) -> Float[Tensor, "R d_model"]:
         """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
-        rows = x.shape[0]
-        if attends_by_loops(x, rows):  # which are no operators of torch
-            return self.layers(x, *step)
-        has_many_rows = rows >= MANY_ROWS
+        has_many_rows = x.shape[0] >= MANY_ROWS
         graph = self.graphs.get(has_many_rows)
         if graph is not None:
             return graph(x, *step)
