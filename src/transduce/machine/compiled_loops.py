@@ -23,12 +23,12 @@ MANY_ROWS = 64
 
 @functools.cache
 def has_loop_compiler() -> bool:
-    """Return whether numba can be imported, which takes a quarter of a second the first time."""
+    """Return whether numba compiles here; to import it takes a quarter of a second."""
     try:
-        import numba  # noqa: F401
+        import numba
     except ImportError:  # it is not installed, or does not fit this numpy
         return False
-    return True
+    return not numba.config.DISABLE_JIT  # a switch that leaves loops to the interpreter
 
 
 def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
