@@ -28,7 +28,7 @@ def has_loop_compiler() -> bool:
         import numba
     except ImportError:  # it is not installed, or does not fit this numpy
         return False
-    return not numba.config.DISABLE_JIT  # a switch that leaves loops to the interpreter
+    return not getattr(numba.config, "DISABLE_JIT", 0)  # it leaves loops to the interpreter
 
 
 def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
