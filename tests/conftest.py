@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import signal
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -32,6 +33,14 @@ def kept_memory() -> None:
     keep_freed_memory()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_compiled_loops() -> None:
+    """Tests take compiled loops where they ask for them, and not after others have searched."""
+    from transduce.machine.compiled_loops import countdown
+
+    countdown.left = sys.maxsize
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder of corpora and expected values that lies beside a developer's checkout."""
@@ -41,16 +50,11 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def no_compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where numba, the extra `fast`, is not installed."""
-    monkeypatch.setattr("transduce.machine.compiled_loops.has_loop_compiler", lambda: False)
-
-
-@pytest.fixture
 def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process of one thread with numba, the extra `fast`."""
+    """As in a process of one thread with numba, the extra `fast`, that has searched for a while."""
     pytest.importorskip("numba", reason="skipped: numba is not installed")
     monkeypatch.setattr("torch.get_num_threads", lambda: 1)
+    monkeypatch.setattr("transduce.machine.compiled_loops.countdown.left", 0)
 
 
 @pytest.fixture

@@ -52,8 +52,8 @@ def require_equal_searches(model, graph):
     assert all(graph.graphs.values()), "it was not traced, or its first states were others"
 
 
-@pytest.mark.usefixtures("no_compiled_loops")
-def test_without_compiled_loops_the_graph_is_the_plain_search_too(monkeypatch):
+@pytest.mark.usefixtures("compiled_loops")
+def test_with_compiled_loops_the_graph_is_the_plain_search_too(monkeypatch):
     model = untrained()
     require_equal_searches(model, traced_early(monkeypatch, model))
 

@@ -6,7 +6,8 @@ Modules of such loops are named `…_loops.py`; they are imported where `runs_co
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -20,10 +21,25 @@ REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
 # by oneDNN. So a graph of the layers is for fewer rows or for more, not for both.
 MANY_ROWS = 64
 
+# Times that loops could have been taken until they are: to load numba and what it compiled takes
+# most of a second, which some seconds of a search gain. A step has two for each layer and two more.
+USES_BEFORE = 3_000
+
+
+@final
+@dataclass
+class Countdown:
+    """How many more times a process does without compiled loops."""
+
+    left: int = USES_BEFORE
+
+
+countdown = Countdown()
+
 
 @functools.cache
 def has_loop_compiler() -> bool:
-    """Return whether numba compiles here; to import it takes a quarter of a second."""
+    """Return whether numba is installed and compiles."""
     try:
         import numba
     except ImportError:  # it is not installed, or does not fit this numpy
@@ -48,11 +64,20 @@ def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
         return build()
 
 
+def load_loops_at_once() -> None:
+    """Load numba now, as a process that serves for long does, and take loops from now on."""
+    countdown.left = 0
+    has_loop_compiler()
+
+
 def runs_compiled_loops(tensor: Tensor, rows: int) -> bool:
     """Return whether compiled loops are the faster way for a tensor of so many rows.
 
-    Loops run in one thread, so torch's operators are faster with several.
+    Loops run in one thread, so torch's operators are faster with several. In a short search, too.
     """
-    if rows < MANY_ROWS or tensor.device.type != "cpu":
+    if rows < MANY_ROWS or tensor.device.type != "cpu" or torch.get_num_threads() > 1:
         return False
-    return torch.get_num_threads() == 1 and has_loop_compiler()
+    if countdown.left > 0:
+        countdown.left -= 1
+        return False
+    return has_loop_compiler()
