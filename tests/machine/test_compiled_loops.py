@@ -30,9 +30,6 @@ def test_a_short_search_does_not_wait_until_loops_are_loaded(monkeypatch):
     monkeypatch.setattr(module.countdown, "left", 2)
     taken = [runs_compiled_loops(torch.zeros(1), MANY_ROWS) for _ in range(4)]
     assert taken == [False, False, True, True]
-    monkeypatch.setattr(module.countdown, "left", 2)
-    module.load_loops_at_once()
-    assert runs_compiled_loops(torch.zeros(1), MANY_ROWS)
 
 
 def test_without_numba_torch_computes_all(monkeypatch):

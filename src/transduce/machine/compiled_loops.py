@@ -64,16 +64,11 @@ def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
         return build()
 
 
-def load_loops_at_once() -> None:
-    """Load numba now, as a process that serves for long does, and take loops from now on."""
-    countdown.left = 0
-    has_loop_compiler()
-
-
 def runs_compiled_loops(tensor: Tensor, rows: int) -> bool:
     """Return whether compiled loops are the faster way for a tensor of so many rows.
 
-    Loops run in one thread, so torch's operators are faster with several. In a short search, too.
+    Loops run in one thread, so torch's operators are faster with several threads, and in a search
+    that ends before loops are loaded.
     """
     if rows < MANY_ROWS or tensor.device.type != "cpu" or torch.get_num_threads() > 1:
         return False

@@ -40,7 +40,7 @@ def attend_by_loops(
     sentences, heads, width, key_width = q.shape
     out = q.new_empty(sentences, width, heads, v.shape[3])
     queries, keys, values = ((view_from_first(one), one.stride()[:3]) for one in (q, k, v))
-    attend(queries, keys, values, mask[:, 0].numpy(), key_width, out.numpy())
+    attend(queries, keys, values, mask[:, 0].contiguous().numpy(), key_width, out.numpy())
     return out.flatten(2)
 
 
