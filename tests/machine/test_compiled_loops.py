@@ -32,6 +32,13 @@ def test_a_short_search_does_not_wait_until_loops_are_loaded(monkeypatch):
     assert taken == [False, False, True, True]
 
 
+@pytest.mark.usefixtures("compiled_loops")
+def test_where_bits_count_no_loops_are_taken():
+    with module.without_compiled_loops():
+        assert not runs_compiled_loops(torch.zeros(1), MANY_ROWS)
+    assert runs_compiled_loops(torch.zeros(1), MANY_ROWS)
+
+
 def test_without_numba_torch_computes_all(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)  # to import it is an ImportError
     has_loop_compiler.cache_clear()

@@ -5,7 +5,9 @@ Modules of such loops are named `…_loops.py`; they are imported where `runs_co
 
 import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -62,6 +64,16 @@ def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
         return build(cache=True)
     except RuntimeError:
         return build()
+
+
+@contextmanager
+def without_compiled_loops() -> Iterator[None]:
+    """Take no loops meanwhile: the results do not depend on what the process searched before."""
+    left, countdown.left = countdown.left, sys.maxsize
+    try:
+        yield
+    finally:
+        countdown.left = left
 
 
 def runs_compiled_loops(tensor: Tensor, rows: int) -> bool:
