@@ -37,6 +37,7 @@ def attend_by_loops(
 
     The numbers of a query, key or value lie side by side.
     """
+    assert k.shape[2] % POSITIONS_AT_ONCE == 0, "a loop would read beyond the last position"
     sentences, heads, width, key_width = q.shape
     out = q.new_empty(sentences, width, heads, v.shape[3])
     queries, keys, values = ((view_from_first(one), one.stride()[:3]) for one in (q, k, v))
