@@ -12,7 +12,7 @@ from benchmarks.machine import read_memory
 from benchmarks.search_input import load_search_input, split_into_batches
 from benchmarks.search_turn import build_search_turn
 from benchmarks.turns import Turn, serve
-from transduce.inference.search_loops import load_search_loops
+from transduce.inference.search_loops import use_loops_in_this_process
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import prepare_for_inference
@@ -24,7 +24,7 @@ from transduce.settings.precision import InferencePrecision
 def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
     """Serve turns."""
     keep_freed_memory()
-    load_search_loops()  # a turn is shorter than what is searched without them
+    use_loops_in_this_process()  # as a worker process of `translate` does
     start = read_memory()["resident"]
     model, sources = load_search_input(shape, count)
     prepare_for_inference(model, InferencePrecision(precision))

@@ -1,7 +1,7 @@
 """What every test may ask for."""
 
 import signal
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -33,14 +33,6 @@ def kept_memory() -> None:
     keep_freed_memory()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def no_compiled_loops() -> None:
-    """Tests take compiled loops where they ask for them, and not after others have searched."""
-    from transduce.machine.compiled_loops import countdown
-
-    countdown.left = sys.maxsize
-
-
 @pytest.fixture
 def shared() -> Path:
     """The folder of corpora and expected values that lies beside a developer's checkout."""
@@ -50,11 +42,15 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process of one thread with numba, the extra `fast`, that has searched for a while."""
+def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in a search that uses the loops of numba, the extra `fast`, in one thread."""
     pytest.importorskip("numba", reason="skipped: numba is not installed")
+    from transduce.machine.compiled_loops import loops_in_use
+
     monkeypatch.setattr("torch.get_num_threads", lambda: 1)
-    monkeypatch.setattr("transduce.machine.compiled_loops.countdown.left", 0)
+    token = loops_in_use.set(True)
+    yield
+    loops_in_use.reset(token)
 
 
 @pytest.fixture

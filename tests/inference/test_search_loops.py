@@ -1,35 +1,117 @@
-"""A process that lasts loads the loops of a search at its start, and compiles none later."""
+"""Which searches use compiled loops follows from their size and process, not from the past."""
+
+import sys
 
 import pytest
-import torch
 from tests.model.test_layer_graph import ALL_AT_ONCE, MANY_SOURCES, untrained
 
-from transduce.inference.search_loops import load_search_loops
-from transduce.machine.compiled_loops import MANY_ROWS, countdown, runs_compiled_loops
+from transduce.inference import search_loops as module
+from transduce.inference.outputs import search_sources
+from transduce.inference.search_loops import (
+    SENTENCES_FOR_LOOPS,
+    load_loops,
+    try_loops,
+    use_loops_if_worthwhile,
+)
+from transduce.machine.compiled_loops import loops_in_use
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.search import beam_search
 
 
-@pytest.mark.usefixtures("compiled_loops", "unchecked_types")
-def test_a_search_compiles_nothing_after_its_loops_were_loaded(monkeypatch):
-    monkeypatch.setattr(countdown, "left", 9)
-    load_search_loops()
-    assert runs_compiled_loops(torch.zeros(1), MANY_ROWS)
+@pytest.fixture
+def untried():
+    """As in a process that has not loaded loops yet; what the test finds is not kept."""
+    try_loops.cache_clear()
+    yield
+    try_loops.cache_clear()
 
-    from transduce.model.decoding.attention_loops import attend
-    from transduce.model.decoding.softmax_loops import log_softmax_rows
+
+@pytest.fixture
+def working(monkeypatch):
+    """As where numba is installed, in one thread, without compiling anything."""
+    monkeypatch.setattr(module, "try_loops", lambda: True)
+    monkeypatch.setattr("torch.get_num_threads", lambda: 1)
+
+
+@pytest.mark.usefixtures("working")
+def test_a_long_search_uses_loops_and_a_short_one_after_it_does_not():
+    found = []
+    for sentences in (SENTENCES_FOR_LOOPS - 1, SENTENCES_FOR_LOOPS, SENTENCES_FOR_LOOPS - 1):
+        with use_loops_if_worthwhile(sentences):
+            found.append(loops_in_use.get())
+    assert found == [False, True, False]
+    assert not loops_in_use.get()
+
+
+@pytest.mark.usefixtures("working")
+def test_in_a_process_that_uses_loops_every_search_does():
+    token = loops_in_use.set(True)
+    with use_loops_if_worthwhile(1):
+        assert loops_in_use.get()
+    assert loops_in_use.get()
+    loops_in_use.reset(token)
+
+
+@pytest.mark.usefixtures("working", "unchecked_types")
+def test_equal_sentences_of_a_translator_count_once(monkeypatch):
+    counted = []
+
+    def search(_, sources, *__, **___):
+        counted.append(loops_in_use.get())
+        return enumerate(sources)
+
+    monkeypatch.setattr(module, "SENTENCES_FOR_LOOPS", 2)
+    monkeypatch.setattr("transduce.inference.outputs.beam_search_unordered", search)
+    for sources in ([MANY_SOURCES[0]] * 3, MANY_SOURCES[:2]):
+        search_sources([untrained()], sources, ALL_AT_ONCE, 1)
+    assert counted == [False, True]
+
+
+@pytest.mark.usefixtures("untried")
+def test_without_numba_torch_computes_all(monkeypatch):
+    monkeypatch.setattr("torch.get_num_threads", lambda: 1)
+    monkeypatch.setitem(sys.modules, "numba", None)  # to import it is an ImportError
+    assert not load_loops()
+
+
+@pytest.mark.usefixtures("untried", "compiled_loops")
+def test_where_numba_shall_not_compile_torch_computes_all(monkeypatch):
+    import numba
+
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    assert not load_loops()
+
+
+@pytest.mark.usefixtures("untried", "compiled_loops")
+@pytest.mark.parametrize("error", ["full disk", "numba"])
+def test_where_compiling_fails_torch_computes_all(error, monkeypatch):
+    from numba.core.errors import TypingError
+
+    def fail():
+        raise OSError("no space left") if error == "full disk" else TypingError("unknown type")
+
+    monkeypatch.setattr(module, "run_loops_once", fail)
+    assert not load_loops()
+
+
+def test_in_several_threads_nothing_is_loaded(monkeypatch):
+    tried = []
+    monkeypatch.setattr(module, "try_loops", lambda: tried.append(1))
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+    assert not load_loops()
+    assert not tried
+
+
+@pytest.mark.usefixtures("compiled_loops", "unchecked_types")
+def test_a_search_compiles_nothing_after_its_loops_were_tried():
+    assert load_loops()
+
+    from transduce.model.decoding.softmax_loops import attend, log_softmax_rows
     from transduce.search.topk_loops import fill_highest_sums
 
     loops = attend, log_softmax_rows, fill_highest_sums
     before = [len(loop.signatures) for loop in loops]
-    beam_search(TransformerDecoder(untrained()), MANY_SOURCES, ALL_AT_ONCE)
-    beam_search(TransformerDecoder(untrained().bfloat16()), MANY_SOURCES, ALL_AT_ONCE)
+    for model in (untrained(), untrained().bfloat16()):
+        beam_search(TransformerDecoder(model), MANY_SOURCES, ALL_AT_ONCE)
     assert [len(loop.signatures) for loop in loops] == before
     assert all(before)
-
-
-@pytest.mark.usefixtures("compiled_loops")
-def test_with_several_threads_no_loops_are_loaded(monkeypatch):
-    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
-    monkeypatch.setattr("transduce.machine.compiled_loops.has_loop_compiler", pytest.fail)
-    load_search_loops()

@@ -6,7 +6,7 @@ from tests.model.test_layer_cache import random_step
 
 from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.model.attention.reference import scaled_dot_product_attention
-from transduce.model.decoding import attention_loops, layer_cache
+from transduce.model.decoding import layer_cache, softmax_loops
 from transduce.model.decoding.layer_cache import attend_to_cache, build_additive_mask
 
 pytestmark = pytest.mark.usefixtures("compiled_loops")
@@ -19,7 +19,7 @@ def float32_step(**sizes):
 
 
 def attend(q, k, v, allowed):
-    return attention_loops.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
+    return softmax_loops.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
 
 
 @pytest.mark.parametrize("sizes", [{}, {"key_width": 1}, {"key_width": 33, "value_width": 70}])
@@ -49,9 +49,7 @@ def test_one_mask_may_be_that_of_all_hypotheses():
 
 
 def test_masked_slots_have_no_share_whatever_they_hold():
-    q, k, v, allowed = (
-        part.float() if part.dtype != torch.bool else part for part in random_step()
-    )
+    q, k, v, allowed = float32_step()
     before = attend(q, k, v, allowed)
     unread = ~allowed.any(dim=2)[..., None]
     assert unread.any()
@@ -60,9 +58,7 @@ def test_masked_slots_have_no_share_whatever_they_hold():
 
 
 def test_a_number_that_is_none_spoils_its_hypotheses_alone():
-    q, k, v, allowed = (
-        part.float() if part.dtype != torch.bool else part for part in random_step()
-    )
+    q, k, v, allowed = float32_step()
     k[2, 0, 0, 0] = torch.nan  # a slot that all hypotheses of sentence 2 may read
     out = attend(q, k, v, allowed)
     assert out[2, :, :6].isnan().all()
@@ -78,8 +74,8 @@ def test_only_many_rows_in_float32_attend_by_loops(dtype, rows, monkeypatch):
         taken.append(q)
         return operator(q, k, v, mask)
 
-    operator = attention_loops.LOOP_OPERATOR
-    monkeypatch.setattr(attention_loops, "LOOP_OPERATOR", attend_by_loops)
+    operator = softmax_loops.LOOP_OPERATOR
+    monkeypatch.setattr(softmax_loops, "LOOP_OPERATOR", attend_by_loops)
     q, k, v, allowed = random_step(sentences=rows // 4, width=4)
     q, k, v = q.to(dtype), k.to(dtype), v.to(dtype)
     mask = build_additive_mask(~allowed, dtype)
@@ -87,3 +83,11 @@ def test_only_many_rows_in_float32_attend_by_loops(dtype, rows, monkeypatch):
     assert len(taken) == (rows == MANY_ROWS and dtype == torch.float32)
     monkeypatch.setattr(layer_cache, "is_faster_by_loops", lambda _: False)
     torch.testing.assert_close(found, attend_to_cache(q, k, v, mask, 12), atol=ERROR, rtol=0)
+
+
+@pytest.mark.parametrize("side", ["keys", "values"])
+def test_keys_or_values_that_lie_apart_are_refused(side):
+    q, k, v, allowed = float32_step()
+    apart = (k if side == "keys" else v).transpose(1, 2).contiguous().transpose(1, 2)
+    with pytest.raises(AssertionError, match=f"the {side} of a head lie apart"):
+        attend(q, *((apart, v) if side == "keys" else (k, apart)), allowed)

@@ -14,7 +14,7 @@ from transduce.model.decoding.inference_weights import (
     prepare_for_inference,
 )
 from transduce.model.decoding.int8_kernels import unsupported_int8_reason
-from transduce.model.decoding.layer_graph import STEPS_BEFORE, LayerGraph
+from transduce.model.decoding.layer_graph import STEPS_BEFORE, LayerGraph, StepKind
 from transduce.model.transformer import build_transformer
 from transduce.search import beam_search
 from transduce.settings import Architecture, Search
@@ -22,6 +22,7 @@ from transduce.settings.precision import InferencePrecision
 
 pytestmark = pytest.mark.usefixtures("unchecked_types")  # a traced size is a tensor
 SYMBOLS = 40
+FEW = StepKind.FEW_ROWS
 SEARCH = Search(batch_size=5, alpha=0.6, extra_length=9)  # sentences come and go
 SOURCES = [[1 + (7 * i + j) % (SYMBOLS - 1) for j in range(2 + i % 7)] + [0] for i in range(12)]
 MANY_SOURCES = SOURCES * 3  # with 4 hypotheses each more than MANY_ROWS
@@ -40,22 +41,22 @@ def search_with(model, graph, sources=SOURCES, search=SEARCH):
 
 def traced_early(monkeypatch, model):
     """Return the model's graph, which the first step of a search with few or many rows traces."""
-    monkeypatch.setattr(layer_graph, "STEPS_BEFORE", {False: 1, True: 1})
+    monkeypatch.setattr(layer_graph, "STEPS_BEFORE", dict.fromkeys(StepKind, 1))
     return LayerGraph(model)
 
 
-def require_equal_searches(model, graph):
+def require_equal_searches(model, graph, many=StepKind.MANY_ROWS):
     for sources, search in ((SOURCES, SEARCH), (MANY_SOURCES, ALL_AT_ONCE)):
         plain = search_with(model, None, sources, search)
         assert search_with(model, graph, sources, search) == plain, "ids, scores and log P"
-    assert graph.graphs.keys() == {False, True}
+    assert graph.graphs.keys() == {FEW, many}
     assert all(graph.graphs.values()), "it was not traced, or its first states were others"
 
 
 @pytest.mark.usefixtures("compiled_loops")
 def test_with_compiled_loops_the_graph_is_the_plain_search_too(monkeypatch):
     model = untrained()
-    require_equal_searches(model, traced_early(monkeypatch, model))
+    require_equal_searches(model, traced_early(monkeypatch, model), StepKind.COMPILED_LOOPS)
 
 
 @every
@@ -87,11 +88,11 @@ def test_a_short_search_traces_nothing():
     graph = model.layer_graph
     search_with(model, graph, SOURCES[:1])
     assert not graph.graphs
-    assert STEPS_BEFORE[False] - 20 < graph.steps_left[False] < STEPS_BEFORE[False]
-    while graph.steps_left[False] > 0:
+    assert STEPS_BEFORE[FEW] - 20 < graph.steps_left[FEW] < STEPS_BEFORE[FEW]
+    while graph.steps_left[FEW] > 0:
         search_with(model, graph, SOURCES[:1])
-    assert graph.graphs.keys() == {False}
-    assert graph.steps_left[True] == STEPS_BEFORE[True]
+    assert graph.graphs.keys() == {FEW}
+    assert graph.steps_left[StepKind.MANY_ROWS] == STEPS_BEFORE[StepKind.MANY_ROWS]
 
 
 def test_a_torch_that_cannot_trace_searches_plainly(monkeypatch):
@@ -103,7 +104,7 @@ def test_a_torch_that_cannot_trace_searches_plainly(monkeypatch):
     monkeypatch.setattr(torch.jit, "trace", refuse)
     plain = search_with(model, None)
     assert search_with(model, graph) == plain
-    assert graph.graphs == {False: None}
+    assert graph.graphs == {FEW: None}
 
 
 def test_a_graph_with_other_states_is_not_used(monkeypatch):
@@ -114,7 +115,7 @@ def test_a_graph_with_other_states_is_not_used(monkeypatch):
     )
     plain = search_with(model, None)
     assert search_with(model, graph) == plain
-    assert graph.graphs == {False: None}
+    assert graph.graphs == {FEW: None}
 
 
 def test_many_rows_are_more_than_some_sentences_have():

@@ -38,6 +38,12 @@ def test_logits_far_from_each_other_have_finite_or_no_probability():
     torch.testing.assert_close(compute_log_probs(logits).double(), expected, atol=0, rtol=1e-6)
 
 
+def test_large_logits_are_as_exact_as_small_ones():
+    logits = draw_logits(300) + 1_000
+    expected = torch.log_softmax(logits.double(), dim=1)
+    torch.testing.assert_close(compute_log_probs(logits).double(), expected, atol=ERROR, rtol=0)
+
+
 def test_a_logit_that_is_no_number_spoils_its_row_alone():
     logits = draw_logits(300)
     logits[3, 7] = torch.nan

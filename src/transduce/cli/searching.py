@@ -233,6 +233,7 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
     """Load the models in a worker process that has one thread and ends with its parent."""
     from transduce.cli.outcome import Terminated
     from transduce.cli.signals import die_with_parent
+    from transduce.inference.search_loops import use_loops_in_this_process
     from transduce.machine.process_settings import keep_freed_memory, use_threads
 
     parent = multiprocessing.parent_process()
@@ -244,6 +245,7 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
         raise SystemExit(end.exit_code) from end  # ends the worker without a traceback
     keep_freed_memory()
     use_threads(1)
+    use_loops_in_this_process()
     return models.load()
 
 

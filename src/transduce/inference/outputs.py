@@ -10,6 +10,7 @@ from transduce.inference.combine_parts import Combination
 from transduce.inference.decoders import build_decoder
 from transduce.inference.lines import EncodedLine
 from transduce.inference.long_lines import LineWarning
+from transduce.inference.search_loops import use_loops_if_worthwhile
 from transduce.inference.search_memory import limit_batch_size
 from transduce.model.transformer import Transformer
 from transduce.search import (
@@ -63,7 +64,8 @@ def search_sources(
     distinct: Sources = [first[index] for index in range(len(unique))]
     search = limit_batch_size(models, distinct, search, search.beam)
     decoder, distinct = with_constraints(build_decoder(models), distinct)
-    found = dict(beam_search_unordered(decoder, distinct, search, nbest=n))
+    with use_loops_if_worthwhile(len(distinct)):
+        found = dict(beam_search_unordered(decoder, distinct, search, nbest=n))
     return [found[index] for index in indices]
 
 
@@ -78,7 +80,8 @@ def sample_sources(
     """Draw `n` samples for each source, with random numbers from the source's key."""
     search = limit_batch_size(models, sources, search, n)
     decoder, sources = with_constraints(build_decoder(models), sources)
-    found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
+    with use_loops_if_worthwhile(len(sources)):
+        found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
     return [found[index] for index in range(len(sources))]
 
 

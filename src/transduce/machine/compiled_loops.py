@@ -1,90 +1,61 @@
 """Loops over numbers in Python, compiled for this processor by numba, the extra `fast`.
 
-Modules of such loops are named `…_loops.py`; they are imported where `runs_compiled_loops` is true.
+Modules of such loops are named `…_loops.py`; they are imported only where loops are used.
 """
 
 import functools
 import inspect
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
-# Sums may be added in any order, several numbers at once: else a loop adds one at a time. NaN and
-# infinity keep their meaning.
-REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
-
 # Rows, one for each hypothesis, from which another way of computing is the faster one: compiled
-# loops, whose compiler takes tenths of a second to load; 8-bit products and attention in bfloat16
-# by oneDNN. So a graph of the layers is for fewer rows or for more, not for both.
+# loops; 8-bit products and attention in bfloat16 by oneDNN. So a graph of the layers is for fewer
+# rows or for more, not for both.
 MANY_ROWS = 64
 
-# Times that loops could have been taken until they are: to load numba and what it compiled takes
-# most of a second, which some seconds of a search gain. A step has two for each layer and two more.
-USES_BEFORE = 3_000
+# Whether searches use compiled loops: inference/search_loops.py decides for each search or process.
+loops_in_use: ContextVar[bool] = ContextVar("loops_in_use", default=False)
 
-
-@final
-@dataclass
-class Countdown:
-    """How many more times a process does without compiled loops."""
-
-    left: int = USES_BEFORE
-
-
-countdown = Countdown()
-
-
-@functools.cache
-def has_loop_compiler() -> bool:
-    """Return whether numba is installed and compiles."""
-    try:
-        import numba
-    except ImportError:  # it is not installed, or does not fit this numpy
-        return False
-    return not getattr(numba.config, "DISABLE_JIT", 0)  # it leaves loops to the interpreter
+# With these flags numbers are added in any order, several at once: else a loop adds one at a time.
+# NaN and infinity keep their meaning.
+ANY_ORDER = frozenset({"reassoc", "contract", "arcp", "nsz"})
 
 
 def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Compile a function of numbers and arrays when it is first called; keep the result on disk.
+    """Compile a function of numbers and arrays, each operation as it is written."""
+    return compile_when_called(function, fastmath=False)
 
-    Where nothing can be written, it is compiled anew in every process.
+
+def compile_sums(function: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Compile a function of numbers and arrays, whose sums may be added in any order."""
+    return compile_when_called(function, fastmath=set(ANY_ORDER))
+
+
+def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bool) -> Any:  # noqa: ANN401
+    """Compile a function when it is first called, and keep the machine code on disk.
+
+    Where numba finds no folder to write to, every process compiles anew. The code on disk is
+    renewed when the file of the function changes, so a loop calls only functions of its own file.
     """
     import numba
 
     plain = inspect.unwrap(function)  # tests wrap functions, to check the shapes of tensors
-    build = functools.partial(
-        numba.njit, plain, fastmath=set(REORDERED), error_model="numpy", nogil=True
-    )
+    build = functools.partial(numba.njit, plain, fastmath=fastmath, error_model="numpy", nogil=True)
     try:
         return build(cache=True)
     except RuntimeError:
         return build()
 
 
-@contextmanager
-def without_compiled_loops() -> Iterator[None]:
-    """Take no loops meanwhile: the results do not depend on what the process searched before."""
-    left, countdown.left = countdown.left, sys.maxsize
-    try:
-        yield
-    finally:
-        countdown.left = left
+def uses_compiled_loops(tensor: Tensor, rows: int) -> bool:
+    """Return whether a search computes something of so many rows by compiled loops.
 
-
-def runs_compiled_loops(tensor: Tensor, rows: int) -> bool:
-    """Return whether compiled loops are the faster way for a tensor of so many rows.
-
-    Loops run in one thread, so torch's operators are faster with several threads, and in a search
-    that ends before loops are loaded.
+    Loops run in one thread, so torch's operators are faster with several.
     """
-    if rows < MANY_ROWS or tensor.device.type != "cpu" or torch.get_num_threads() > 1:
+    if rows < MANY_ROWS or tensor.dtype != torch.float32 or tensor.device.type != "cpu":
         return False
-    if countdown.left > 0:
-        countdown.left -= 1
-        return False
-    return has_loop_compiler()
+    return loops_in_use.get() and torch.get_num_threads() == 1

@@ -9,7 +9,6 @@ import numpy as np
 from transduce.corpus.batch import Batch
 from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
-from transduce.machine.compiled_loops import without_compiled_loops
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
 from transduce.runs.prepared_corpus import PreparedCorpus
@@ -44,11 +43,10 @@ def build_validation(
         nats, pieces = sum_validation_loss(model, (batch.to(device) for batch in remaining))
         decoder, inputs = with_constraints(TransformerDecoder(model.eval()), sources)
         found = beam_search_unordered(decoder, inputs, recipe.search)
-        with without_compiled_loops():  # a run that is resumed has the bits of one that is not
-            outputs = {
-                number: task.decode(best[0].ids, texts[number][0])
-                for number, best in take_until_stopped(requests, found)
-            }
+        outputs = {
+            number: task.decode(best[0].ids, texts[number][0])
+            for number, best in take_until_stopped(requests, found)
+        }
         if requests.stop_signal:
             return None
         score = task.score([outputs[line] for line in lines], references)

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.machine.compiled_loops import runs_compiled_loops
+from transduce.machine.compiled_loops import uses_compiled_loops
 from transduce.machine.device import is_any_true
 
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
@@ -41,8 +41,7 @@ def stable_topk_sums(
 
     The column of symbol v after hypothesis w is w V + v.
     """
-    is_float32 = scores.dtype == log_probs.dtype == torch.float32
-    if is_float32 and runs_compiled_loops(log_probs, log_probs.shape[0]):
+    if uses_compiled_loops(log_probs, log_probs.shape[0]):
         found = find_highest_sums(scores, log_probs, count)
         if found is not None:
             return found
@@ -56,7 +55,7 @@ def stable_topk_sums(
 def find_highest_sums(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]] | None:
-    """Return the same by compiled loops, or None if a sentence has fewer sums that are numbers."""
+    """Do what `stable_topk_sums` does by compiled loops; None if NaN is among the highest sums."""
     from transduce.search.topk_loops import fill_highest_sums
 
     maxima = find_block_maxima(split_into_blocks(log_probs, scores.shape[1]))

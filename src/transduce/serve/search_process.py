@@ -36,13 +36,13 @@ class ModelChoice:
     def __call__(self) -> "Translator":
         """Return the loaded and verified model; refuse one whose task is not text to text."""
         from transduce.inference.load import load
-        from transduce.inference.search_loops import load_search_loops
+        from transduce.inference.search_loops import use_loops_in_this_process
         from transduce.machine.process_settings import keep_freed_memory, use_threads
         from transduce.tasks import TextToText, require_task
 
         keep_freed_memory()
         use_threads(self.threads)
-        load_search_loops()  # while nobody waits
+        use_loops_in_this_process()  # loaded while nobody waits
         found = load(self.folder, precision=self.precision).searching(**self.search)
         require_task(found.task, TextToText, found.recipe.data, f"{self.folder}: a server")
         return found

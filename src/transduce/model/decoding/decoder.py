@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.machine.compiled_loops import runs_compiled_loops
+from transduce.machine.compiled_loops import uses_compiled_loops
 from transduce.model.decoding.kv_cache import KVCache, concatenate
 from transduce.model.decoding.step import decode_step, start_cache
 from transduce.model.transformer import Transformer
@@ -50,10 +50,9 @@ class TransformerDecoder:
 
 def compute_log_probs(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
     """Return log P of V symbols, in float32 or float64; if the logits are, written over them."""
-    is_narrow = logits.dtype in (torch.float32, torch.bfloat16)
-    if is_narrow and runs_compiled_loops(logits, logits.shape[0]):
-        from transduce.model.decoding.softmax_loops import compute_log_softmax
-
-        return compute_log_softmax(logits)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    if uses_compiled_loops(logits, logits.shape[0]):
+        from transduce.model.decoding.softmax_loops import log_softmax_by_loops
+
+        return log_softmax_by_loops(logits)
     return torch.log_softmax(logits, dim=-1, out=logits)

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.machine.compiled_loops import MANY_ROWS, runs_compiled_loops
+from transduce.machine.compiled_loops import MANY_ROWS, uses_compiled_loops
 from transduce.model.onednn import has_onednn_bfloat16
 
 # N layers · S sentences · W rows (hypotheses) of each, R = S W · H heads · K = d_k
@@ -127,7 +127,7 @@ def attend_to_cache(
     `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
     """
     if is_faster_by_loops(q):
-        from transduce.model.decoding.attention_loops import LOOP_OPERATOR
+        from transduce.model.decoding.softmax_loops import LOOP_OPERATOR
 
         return LOOP_OPERATOR(q, k, v, mask).view(-1, width)
     if is_faster_as_products(q):
@@ -139,7 +139,7 @@ def attend_to_cache(
 
 def is_faster_by_loops(q: Float[Tensor, "S H W K"]) -> bool:
     """Return whether attention is faster by compiled loops: in float32 on a CPU, with many rows."""
-    return q.dtype == torch.float32 and runs_compiled_loops(q, q.shape[0] * q.shape[2])
+    return uses_compiled_loops(q, q.shape[0] * q.shape[2])
 
 
 def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:

@@ -7,6 +7,7 @@ another: the states are equal to the bit.
 
 import warnings
 from collections.abc import Callable
+from enum import StrEnum
 from functools import partial
 from typing import final
 
@@ -14,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.machine.compiled_loops import MANY_ROWS
+from transduce.machine.compiled_loops import MANY_ROWS, uses_compiled_loops
 from transduce.machine.process_settings import release_freed_memory
 from transduce.model.decoding.layer_cache import StepTensors
 from transduce.model.decoding.step import run_layers
@@ -24,9 +25,25 @@ from transduce.model.transformer import Transformer
 
 RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors of a step → states
 
-# Steps until a graph is traced, by whether there are MANY_ROWS: it then saves more than tracing
-# costs. For many rows a step gains less, and tracing keeps more memory (decision 0043).
-STEPS_BEFORE = {False: 100, True: 1000}
+
+class StepKind(StrEnum):
+    """Which kernels a decoding step takes: a graph holds those of one kind."""
+
+    FEW_ROWS = "few rows"
+    MANY_ROWS = "many rows"
+    COMPILED_LOOPS = "many rows by compiled loops"
+
+
+# Steps until a graph is traced: it then saves more than tracing costs. For many rows a step gains
+# less, and tracing keeps more memory (decision 0043).
+STEPS_BEFORE = {StepKind.FEW_ROWS: 100, StepKind.MANY_ROWS: 1000, StepKind.COMPILED_LOOPS: 1000}
+
+
+def find_kind(x: Float[Tensor, "R d_model"]) -> StepKind:
+    """Return the kind of a step whose layers begin with the vectors x of R hypotheses."""
+    if uses_compiled_loops(x, x.shape[0]):
+        return StepKind.COMPILED_LOOPS
+    return StepKind.MANY_ROWS if x.shape[0] >= MANY_ROWS else StepKind.FEW_ROWS
 
 
 @final
@@ -39,22 +56,21 @@ class LayerGraph:
 
     def __init__(self, model: Transformer) -> None:
         self.layers = DecoderLayers(model)
-        # by whether there are MANY_ROWS
         self.steps_left = dict(STEPS_BEFORE)
-        self.graphs: dict[bool, RunTensors | None] = {}
+        self.graphs: dict[StepKind, RunTensors | None] = {}
 
     def __call__(
         self, x: Float[Tensor, "R d_model"], step: StepTensors
     ) -> Float[Tensor, "R d_model"]:
         """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
-        has_many_rows = x.shape[0] >= MANY_ROWS
-        graph = self.graphs.get(has_many_rows)
+        kind = find_kind(x)
+        graph = self.graphs.get(kind)
         if graph is not None:
             return graph(x, *step)
         states = self.layers(x, *step)
-        self.steps_left[has_many_rows] -= 1
-        if self.steps_left[has_many_rows] == 0:
-            self.graphs[has_many_rows] = trace_layers(self.layers, x, step, states)
+        self.steps_left[kind] -= 1
+        if self.steps_left[kind] == 0:
+            self.graphs[kind] = trace_layers(self.layers, x, step, states)
         return states
 
 
