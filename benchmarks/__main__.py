@@ -103,7 +103,8 @@ def measure_part(measure: Measure, options: Options, words: Sequence[str]) -> di
     load, began = os.getloadavg()[0], time.perf_counter()
     figures = measure(options)
     return {
-        "command": shlex.join(["benchmarks/run", *words]),
+        # where this machine keeps a model or a text says nothing
+        "command": shlex.join(["benchmarks/run", *(Path(word).name for word in words)]),
         "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "seconds": round(time.perf_counter() - began),
         "load before": round(load, 1),
