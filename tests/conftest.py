@@ -33,6 +33,16 @@ def kept_memory() -> None:
     keep_freed_memory()
 
 
+@pytest.fixture(autouse=True)
+def separate_loops() -> Iterator[None]:
+    """What a test lets its process use is not used in the tests after it."""
+    from transduce.machine.compiled_loops import loops_in_use
+
+    token = loops_in_use.set(False)
+    yield
+    loops_in_use.reset(token)
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder of corpora and expected values that lies beside a developer's checkout."""
