@@ -1,4 +1,4 @@
-"""Attention by compiled loops is equation 1, in float64, to the rounding of float32."""
+"""Attention by compiled loops is equation 1, as in float64, to the rounding of what it is given."""
 
 import pytest
 import torch
@@ -6,11 +6,12 @@ from tests.model.test_layer_cache import random_step
 
 from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.model.attention.reference import scaled_dot_product_attention
-from transduce.model.decoding import layer_cache, softmax_loops
+from transduce.model.decoding import layer_cache, loop_operators
 from transduce.model.decoding.layer_cache import attend_to_cache, build_additive_mask
 
 pytestmark = pytest.mark.usefixtures("compiled_loops")
 ERROR = 2e-6  # of sums of numbers near 1 in float32
+BFLOAT16_ERROR = 2**-8  # of numbers up to 2, of which 8 bits are kept
 
 
 def float32_step(**sizes):
@@ -19,18 +20,37 @@ def float32_step(**sizes):
 
 
 def attend(q, k, v, allowed):
-    return softmax_loops.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
+    return loop_operators.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
+
+
+def require_the_papers_attention(found, q, k, v, allowed, error):
+    for sentence, out in enumerate(found.unflatten(2, (q.shape[1], -1)).transpose(1, 2)):
+        queries, keys, values = (part[sentence].double() for part in (q, k, v))
+        expected, _ = scaled_dot_product_attention(queries, keys, values, allowed[sentence, 0])
+        torch.testing.assert_close(out.double(), expected, atol=error, rtol=0)
 
 
 @pytest.mark.parametrize("sizes", [{}, {"key_width": 1}, {"key_width": 33, "value_width": 70}])
 @pytest.mark.parametrize("slots", [4, 16, 80])
-def test_loops_compute_the_papers_attention(slots, sizes):
-    q, k, v, allowed = float32_step(slots=slots, **sizes)
-    found = attend(q, k, v, allowed).view(5, 3, 2, -1).transpose(1, 2)
-    for sentence, out in enumerate(found):
-        queries, keys, values = (part[sentence].double() for part in (q, k, v))
-        expected, _ = scaled_dot_product_attention(queries, keys, values, allowed[sentence, 0])
-        torch.testing.assert_close(out.double(), expected, atol=ERROR, rtol=0)
+@pytest.mark.parametrize("width", [1, 3, 4, 6])
+def test_loops_compute_the_papers_attention(width, slots, sizes):
+    q, k, v, allowed = float32_step(width=width, slots=slots, **sizes)
+    found = attend(q, k, v, allowed)
+    require_the_papers_attention(found, q, k, v, allowed, ERROR)
+
+
+def test_loops_read_numbers_in_bfloat16():
+    q, k, v, allowed = random_step(slots=80, key_width=33)
+    found = attend(q, k, v, allowed)
+    assert found.dtype == torch.bfloat16
+    require_the_papers_attention(found, q, k, v, allowed, BFLOAT16_ERROR)
+
+
+@pytest.mark.parametrize("slots", [[0], [5, 6], [0, 1, 2, 3, 40, 77], range(0, 80, 3), range(80)])
+def test_slots_that_no_hypothesis_of_a_sentence_reads_are_never_touched_or_have_no_share(slots):
+    q, k, v, allowed = float32_step(slots=80)
+    allowed[1], allowed[1, ..., list(slots)] = False, True
+    require_the_papers_attention(attend(q, k, v, allowed), q, k, v, allowed, ERROR)
 
 
 def test_queries_keys_and_values_may_be_slices_of_other_tensors():
@@ -67,22 +87,23 @@ def test_a_number_that_is_none_spoils_its_hypotheses_alone():
 
 @pytest.mark.parametrize("rows", [MANY_ROWS - 4, MANY_ROWS])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_only_many_rows_in_float32_attend_by_loops(dtype, rows, monkeypatch):
+def test_only_many_rows_in_float32_or_bfloat16_attend_by_loops(dtype, rows, monkeypatch):
     taken = []
 
     def attend_by_loops(q, k, v, mask):
         taken.append(q)
         return operator(q, k, v, mask)
 
-    operator = softmax_loops.LOOP_OPERATOR
-    monkeypatch.setattr(softmax_loops, "LOOP_OPERATOR", attend_by_loops)
+    operator = loop_operators.LOOP_OPERATOR
+    monkeypatch.setattr(loop_operators, "LOOP_OPERATOR", attend_by_loops)
     q, k, v, allowed = random_step(sentences=rows // 4, width=4)
     q, k, v = q.to(dtype), k.to(dtype), v.to(dtype)
     mask = build_additive_mask(~allowed, dtype)
     found = attend_to_cache(q, k, v, mask, 12)
-    assert len(taken) == (rows == MANY_ROWS and dtype == torch.float32)
+    assert len(taken) == (rows == MANY_ROWS and dtype != torch.float64)
     monkeypatch.setattr(layer_cache, "is_faster_by_loops", lambda _: False)
-    torch.testing.assert_close(found, attend_to_cache(q, k, v, mask, 12), atol=ERROR, rtol=0)
+    error = 2 * BFLOAT16_ERROR if dtype == torch.bfloat16 else ERROR
+    torch.testing.assert_close(found, attend_to_cache(q, k, v, mask, 12), atol=error, rtol=0)
 
 
 @pytest.mark.parametrize("side", ["keys", "values"])

@@ -17,6 +17,8 @@ from torch import Tensor
 # rows or for more, not for both.
 MANY_ROWS = 64
 
+LOOP_TYPES = torch.float32, torch.bfloat16  # of tensors that compiled loops read
+
 # Whether searches use compiled loops: inference/search_loops.py decides for each search or process.
 loops_in_use: ContextVar[bool] = ContextVar("loops_in_use", default=False)
 
@@ -56,6 +58,6 @@ def uses_compiled_loops(tensor: Tensor, rows: int) -> bool:
 
     Loops run in one thread, so torch's operators are faster with several.
     """
-    if rows < MANY_ROWS or tensor.dtype != torch.float32 or tensor.device.type != "cpu":
+    if rows < MANY_ROWS or tensor.device.type != "cpu" or tensor.dtype not in LOOP_TYPES:
         return False
     return loops_in_use.get() and torch.get_num_threads() == 1

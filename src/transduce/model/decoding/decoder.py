@@ -52,7 +52,7 @@ def compute_log_probs(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
     """Return log P of V symbols, in float32 or float64; if the logits are, written over them."""
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     if uses_compiled_loops(logits, logits.shape[0]):
-        from transduce.model.decoding.softmax_loops import log_softmax_by_loops
+        from transduce.model.decoding.loop_operators import log_softmax_by_loops
 
         return log_softmax_by_loops(logits)
     return torch.log_softmax(logits, dim=-1, out=logits)

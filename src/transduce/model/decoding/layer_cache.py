@@ -127,7 +127,7 @@ def attend_to_cache(
     `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
     """
     if is_faster_by_loops(q):
-        from transduce.model.decoding.softmax_loops import LOOP_OPERATOR
+        from transduce.model.decoding.loop_operators import LOOP_OPERATOR
 
         return LOOP_OPERATOR(q, k, v, mask).view(-1, width)
     if is_faster_as_products(q):

@@ -1,77 +1,73 @@
 """Compiled loops around a softmax: attention to a KV cache, and log-softmax of logits
 
-torch calls a library's product for each sentence and head, which waits for memory. These loops read
-each key and value once, in their order, and the processor fetches what follows (decision 0047).
+loop_operators.py calls them for tensors (decision 0047).
 """
 
 import math
+from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from numpy import float32, int32
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic, overload
+from numpy import float32, int16, int32
 from numpy.typing import NDArray
-from torch import Tensor
 
 from transduce.machine.compiled_loops import compile_loops, compile_sums
 
-# S sentences · W hypotheses of each, R = S W · H heads · s positions or slots · K numbers of a key
-# or query, D of a value · V symbols · n numbers of a row
+# S sentences · W hypotheses of each · H heads · K numbers of a key or query · R rows · V symbols
+# n numbers of a row
 
 Numbers = NDArray[float32]
-# A tensor [S, H, _, K] as the numbers of its memory, from its first one on, and its strides over
-# sentences, heads and positions: numba's loops over a slice with strides of its own are slow.
-Strided = tuple[Numbers, tuple[int, int, int]]
+Indices = NDArray[int32]
+# A tensor [S, H, _, K]: the numbers of its memory from its first one on, in float32 or as the bits
+# of bfloat16, and its strides over sentences, heads and rows. numba's loops over a slice with
+# strides of its own are slow.
+Strided = tuple[NDArray[float32] | NDArray[int16], tuple[int, int, int]]
 
-POSITIONS_AT_ONCE = 4  # s must be a multiple of it
+POSITIONS_AT_ONCE = 4  # a block; s must be a multiple of it
+ROWS_AT_ONCE = 4  # hypotheses that are computed when a key or value is read
 LANES = 256  # columns whose maxima are taken side by side
+CACHE_LINE = 64  # bytes that a processor fetches at once
 
 ZERO, HALF = float32(0), float32(0.5)
 LOG2_E = float32(1 / math.log(2))
 SMALLEST = float32(-127)  # 2^-127 and less become 0
 EXPONENT_BIAS = int32(127)  # a float32 stores its exponent plus this number,
 EXPONENT_SHIFT = int32(23)  # from this bit on
+BFLOAT16_SHIFT = int32(16)  # the bits of bfloat16 are the upper ones of float32
 # The Taylor series of 2^f, from f⁰ to f⁶: within 2 · 10⁻⁷ of it for f from -1/2 to 1/2.
 T0, T1, T2, T3, T4, T5, T6 = (float32(math.log(2) ** n / math.factorial(n)) for n in range(7))
 
 
-def attend_by_loops(
-    q: Float[Tensor, "S H W K"],
-    k: Float[Tensor, "S H s K"],
-    v: Float[Tensor, "S H s D"],
-    mask: Float[Tensor, "S 1 #W s"],
-) -> Float[Tensor, "S W HD"]:
-    """Compute attention from each hypothesis to its sentence's keys and values    (equation 1)"""
-    sentences, heads, width, key_width = q.shape
-    value_width = v.shape[3]
-    assert k.shape[2] % POSITIONS_AT_ONCE == 0, "a loop would read beyond the last position"
-    assert q.stride(3) == 1, "the numbers of a query lie apart"
-    assert k.stride()[2:] == (key_width, 1), "the keys of a head lie apart"
-    assert v.stride()[2:] == (value_width, 1), "the values of a head lie apart"
-    out = q.new_empty(sentences, width, heads, value_width)
-    queries, keys, values = ((view_from_first(one), one.stride()[:3]) for one in (q, k, v))
-    attend(queries, keys, values, mask[:, 0].contiguous().numpy(), key_width, out.numpy())
-    return out.flatten(2)
+@intrinsic
+def fetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
+    """Let the processor fetch the line of memory of a number into its second cache."""
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
+        array = context.make_array(signature.args[0])(context, builder, values[0])
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(array.data, [values[1]]), pointer)
+        shape = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer], shape)
+        to_read, second_cache, data = number(0), number(2), number(1)
+        builder.call(prefetch, [address, to_read, second_cache, data])
+        return context.get_dummy_value()
+
+    return types.void(numbers, at), build
 
 
-# as an operator of torch, which a graph of the layers can hold (layer_graph.py)
-SIGNATURE = "(Tensor q, Tensor k, Tensor v, Tensor mask) -> Tensor"
-torch.library.define("transduce::attend_by_loops", SIGNATURE)
-torch.library.impl("transduce::attend_by_loops", "cpu", attend_by_loops)
-LOOP_OPERATOR = torch.ops.transduce.attend_by_loops.default
+def widen(x: float32 | int16) -> float32:
+    """Return a number in float32, given so or as the bits of bfloat16; in compiled loops alone."""
+    raise NotImplementedError
 
 
-def view_from_first(x: Tensor) -> Numbers:
-    """Return all numbers of a tensor's memory from its first one on, as one row."""
-    count = x.untyped_storage().nbytes() // x.element_size() - x.storage_offset()
-    return x.as_strided((int(count),), (1,)).numpy()
-
-
-def log_softmax_by_loops(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Return the logarithms of the softmax of each row, written over contiguous logits."""
-    logits = logits.contiguous()
-    log_softmax_rows(logits.numpy())
-    return logits
+@overload(widen)
+def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # numba wants no types
+    """Choose by the type of a number how it is widened."""
+    if x == types.float32:
+        return lambda x: x
+    return lambda x: int32(int32(x) << BFLOAT16_SHIFT).view(float32)
 
 
 @compile_sums
@@ -88,94 +84,172 @@ def power_of_e(x: float32) -> float32:
 
 @compile_sums
 def attend(
-    queries: Strided, keys: Strided, values: Strided, mask: Numbers, key_width: int, out: Numbers
+    queries: Strided,
+    keys: Strided,
+    values: Strided,
+    mask: Numbers,
+    sizes: tuple[int, int],
+    out: Numbers,
 ) -> None:
-    """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)"""
+    """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)
+
+    `sizes` are W and K. `out` has rows for a multiple of four; those after W are of no hypothesis.
+    """
     (q, q_strides), (k, k_strides), (v, v_strides) = queries, keys, values
-    sentences, width, heads, value_width = out.shape
-    scale = float32(1 / math.sqrt(key_width))
-    # Two hypotheses at once: the last of an odd number has a neighbour of zeros.
-    scaled = np.zeros((width + 1, key_width), float32)
-    weights = np.zeros((width + 1, mask.shape[2]), float32)
-    unused = np.empty(value_width, float32)
+    (sentences, rows, heads, value_width), key_width = out.shape, sizes[1]
+    blocks, counts = list_visible_blocks(mask)
+    weights = np.empty((sentences, heads, rows * mask.shape[2]), float32)
+    # All keys before all values: a processor reads two streams in turn at half the rate of one.
     for s in range(sentences):
+        some = blocks[s, : counts[s]]
         for h in range(heads):
+            fetch_turn(keys, s * heads + h + 1, heads, key_width, blocks, counts)
+            some_queries = q[s * q_strides[0] + h * q_strides[1] :]
             some_keys = k[s * k_strides[0] + h * k_strides[1] :]
+            score_positions(some_queries, q_strides[2], sizes, some_keys, some, weights[s, h])
+            masked_softmax(weights[s, h], mask[s], sizes, some)
+    for s in range(sentences):
+        some = blocks[s, : counts[s]]
+        for h in range(heads):
+            fetch_turn(values, s * heads + h + 1, heads, value_width, blocks, counts)
             some_values = v[s * v_strides[0] + h * v_strides[1] :]
+            add_up_values(weights[s, h], some_values, some, h, out[s])
+
+
+@compile_loops
+def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
+    """List each sentence's blocks of four positions of which a hypothesis reads one; count them.
+
+    If they are more than half, all are listed: memory is read faster without gaps.
+    """
+    (sentences, width), count = mask.shape[:2], mask.shape[2] // POSITIONS_AT_ONCE
+    every, blocks = np.arange(count), np.empty((sentences, count), int32)
+    counts = np.zeros(sentences, int32)
+    for s in range(sentences):
+        for block in range(count):
+            first, is_visible = block * POSITIONS_AT_ONCE, False
             for w in range(width):
-                at = s * q_strides[0] + h * q_strides[1] + w * q_strides[2]
-                copy_scaled(q[at : at + key_width], scale, scaled[w])
-            for w in range(0, width, 2):
-                score_positions(scaled[w], scaled[w + 1], some_keys, weights[w], weights[w + 1])
-            for w in range(width):
-                masked_softmax(weights[w], mask[s, w if mask.shape[1] > 1 else 0])
-            for w in range(0, width, 2):
-                beside = out[s, w + 1, h] if w + 1 < width else unused
-                add_up_values(weights[w], weights[w + 1], some_values, out[s, w, h], beside)
+                for j in range(first, first + POSITIONS_AT_ONCE):
+                    is_visible |= mask[s, w, j] == ZERO
+            blocks[s, counts[s]] = block
+            counts[s] += is_visible
+        if 2 * counts[s] > count:
+            counts[s], blocks[s] = count, every
+    return blocks, counts
+
+
+@compile_loops
+def fetch_turn(
+    side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
+) -> None:
+    """Let the processor fetch the keys or values of a turn (a sentence's head), if with gaps.
+
+    What lies in one stream it fetches by itself, and faster.
+    """
+    numbers, strides = side
+    s, h = divmod(turn, heads)
+    if s == counts.shape[0] or counts[s] == blocks.shape[1]:
+        return
+    size = POSITIONS_AT_ONCE * width
+    for block in blocks[s, : counts[s]]:
+        first = s * strides[0] + h * strides[1] + block * size
+        for at in range(first, first + size, CACHE_LINE // numbers.itemsize):
+            fetch_line(numbers, at)  # type: ignore[call-arg] # numba gives the first one
 
 
 @compile_sums
-def copy_scaled(x: Numbers, factor: float32, into: Numbers) -> None:
-    """Write x times a factor to another array."""
-    for d in range(x.shape[0]):
-        into[d] = x[d] * factor
+def score_positions(
+    q: Numbers, step: int, sizes: tuple[int, int], keys: Numbers, blocks: Indices, scores: Numbers
+) -> None:
+    """Write the products of W queries, `step` numbers apart, with the keys of some blocks.
+
+    Four queries and two keys at once; the last query of all is repeated.
+    """
+    (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
+    for w in range(0, width, ROWS_AT_ONCE):
+        q0, q1 = q[w * step :], q[min(w + 1, width - 1) * step :]
+        q2, q3 = q[min(w + 2, width - 1) * step :], q[min(w + 3, width - 1) * step :]
+        r0, r1 = scores[w * count :], scores[(w + 1) * count :]
+        r2, r3 = scores[(w + 2) * count :], scores[(w + 3) * count :]
+        for j in range(0, count, 2):
+            block, inside = divmod(j, POSITIONS_AT_ONCE)
+            at = (blocks[block] * POSITIONS_AT_ONCE + inside) * key_width
+            k0, k1 = keys[at:], keys[at + key_width :]
+            a0, a1, b0, b1, c0, c1, d0, d1 = ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
+            for d in range(key_width):
+                x, y = widen(k0[d]), widen(k1[d])
+                a0 += q0[d] * x
+                a1 += q0[d] * y
+                b0 += q1[d] * x
+                b1 += q1[d] * y
+                c0 += q2[d] * x
+                c1 += q2[d] * y
+                d0 += q3[d] * x
+                d1 += q3[d] * y
+            r0[j], r0[j + 1], r1[j], r1[j + 1] = a0, a1, b0, b1
+            r2[j], r2[j + 1], r3[j], r3[j + 1] = c0, c1, d0, d1
 
 
 @compile_sums
-def score_positions(q: Numbers, r: Numbers, keys: Numbers, of_q: Numbers, of_r: Numbers) -> None:
-    """Write the product of two queries with each key, four at once."""
-    width = q.shape[0]
-    for j in range(0, of_q.shape[0], POSITIONS_AT_ONCE):
-        at = j * width
-        k0, k1 = keys[at : at + width], keys[at + width : at + 2 * width]
-        k2, k3 = keys[at + 2 * width : at + 3 * width], keys[at + 3 * width : at + 4 * width]
-        q0, q1, q2, q3 = ZERO, ZERO, ZERO, ZERO
-        r0, r1, r2, r3 = ZERO, ZERO, ZERO, ZERO
-        for d in range(width):
-            a, b = q[d], r[d]
-            q0 += a * k0[d]
-            q1 += a * k1[d]
-            q2 += a * k2[d]
-            q3 += a * k3[d]
-            r0 += b * k0[d]
-            r1 += b * k1[d]
-            r2 += b * k2[d]
-            r3 += b * k3[d]
-        of_q[j], of_q[j + 1], of_q[j + 2], of_q[j + 3] = q0, q1, q2, q3
-        of_r[j], of_r[j + 1], of_r[j + 2], of_r[j + 3] = r0, r1, r2, r3
+def masked_softmax(scores: Numbers, mask: Numbers, sizes: tuple[int, int], blocks: Indices) -> None:
+    """Replace the scores of W hypotheses by their softmax; what the mask hides has no share."""
+    (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
+    scale = float32(1 / math.sqrt(key_width))
+    for w in range(width):
+        row = scores[w * count : (w + 1) * count]
+        mask_scores(row, scale, mask[w if mask.shape[0] > 1 else 0], blocks)
+    for j in range(width * count):
+        scores[j] = power_of_e(scores[j])
+    for w in range(width):
+        row = scores[w * count : (w + 1) * count]
+        total = ZERO
+        for j in range(count):
+            total += row[j]
+        factor = float32(1) / total
+        for j in range(count):
+            row[j] *= factor
 
 
 @compile_sums
-def masked_softmax(scores: Numbers, mask: Numbers) -> None:
-    """Replace n scores by their softmax; a score has no share where the mask is -inf and not 0."""
+def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) -> None:
+    """Scale and mask the scores of some blocks; subtract the highest."""
+    for block in range(blocks.shape[0]):
+        at, first = block * POSITIONS_AT_ONCE, blocks[block] * POSITIONS_AT_ONCE
+        for j in range(POSITIONS_AT_ONCE):
+            row[at + j] = row[at + j] * scale + mask[first + j]
     highest = float32(-np.inf)
-    for j in range(scores.shape[0]):
-        scores[j] += mask[j]
-        highest = max(highest, scores[j])
-    total = ZERO
-    for j in range(scores.shape[0]):
-        e = power_of_e(scores[j] - highest)
-        scores[j] = e
-        total += e
-    factor = float32(1) / total
-    for j in range(scores.shape[0]):
-        scores[j] *= factor
+    for j in range(row.shape[0]):
+        highest = max(highest, row[j])
+    for j in range(row.shape[0]):
+        row[j] -= highest
 
 
 @compile_sums
-def add_up_values(p: Numbers, r: Numbers, values: Numbers, of_p: Numbers, of_r: Numbers) -> None:
-    """Write the sums of the values, each times its weight in p and in r, four at once."""
-    width = of_p.shape[0]
-    of_p[:], of_r[:] = ZERO, ZERO
-    for j in range(0, p.shape[0], POSITIONS_AT_ONCE):
-        at = j * width
-        v0, v1 = values[at : at + width], values[at + width : at + 2 * width]
-        v2, v3 = values[at + 2 * width : at + 3 * width], values[at + 3 * width : at + 4 * width]
-        p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
-        r0, r1, r2, r3 = r[j], r[j + 1], r[j + 2], r[j + 3]
-        for d in range(width):
-            of_p[d] += p0 * v0[d] + p1 * v1[d] + p2 * v2[d] + p3 * v3[d]
-            of_r[d] += r0 * v0[d] + r1 * v1[d] + r2 * v2[d] + r3 * v3[d]
+def add_up_values(weights: Numbers, values: Numbers, blocks: Indices, h: int, out: Numbers) -> None:
+    """Write the sum of the values of some blocks, each times its weight, for every hypothesis.
+
+    Four hypotheses and four values at once.
+    """
+    (rows, _, width), count = out.shape, blocks.shape[0] * POSITIONS_AT_ONCE
+    for w in range(0, rows, ROWS_AT_ONCE):
+        s0, s1, s2, s3 = out[w, h], out[w + 1, h], out[w + 2, h], out[w + 3, h]
+        s0[:], s1[:], s2[:], s3[:] = ZERO, ZERO, ZERO, ZERO
+        p, q = weights[w * count :], weights[(w + 1) * count :]
+        r, t = weights[(w + 2) * count :], weights[(w + 3) * count :]
+        for block in range(blocks.shape[0]):
+            at, j = blocks[block] * POSITIONS_AT_ONCE * width, block * POSITIONS_AT_ONCE
+            v0, v1 = values[at:], values[at + width :]
+            v2, v3 = values[at + 2 * width :], values[at + 3 * width :]
+            p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
+            q0, q1, q2, q3 = q[j], q[j + 1], q[j + 2], q[j + 3]
+            r0, r1, r2, r3 = r[j], r[j + 1], r[j + 2], r[j + 3]
+            t0, t1, t2, t3 = t[j], t[j + 1], t[j + 2], t[j + 3]
+            for d in range(width):
+                a, b, c, e = widen(v0[d]), widen(v1[d]), widen(v2[d]), widen(v3[d])
+                s0[d] += p0 * a + p1 * b + p2 * c + p3 * e
+                s1[d] += q0 * a + q1 * b + q2 * c + q3 * e
+                s2[d] += r0 * a + r1 * b + r2 * c + r3 * e
+                s3[d] += t0 * a + t1 * b + t2 * c + t3 * e
 
 
 @compile_sums
