@@ -1,5 +1,7 @@
 """Searches use compiled loops where they are faster, and find what the plain operators find."""
 
+import dataclasses
+
 import pytest
 import torch
 from tests.model.test_every_choice import every
@@ -43,6 +45,18 @@ def test_loops_are_compiled_where_no_file_can_be_written(monkeypatch):
     monkeypatch.setattr(numba, "njit", njit)
     assert module.compile_loops(max) is max
     assert module.compile_sums(max) is max
+
+
+@pytest.mark.parametrize("beam", [1, 3, 5])
+@pytest.mark.usefixtures("unchecked_types")
+def test_a_search_with_loops_may_have_any_beam(beam):
+    search = dataclasses.replace(ALL_AT_ONCE, beam=beam)
+    sources = MANY_SOURCES * 2  # a beam of 1, too, has MANY_ROWS
+    with_loops = beam_search(TransformerDecoder(untrained()), sources, search)
+    token = loops_in_use.set(False)
+    without = beam_search(TransformerDecoder(untrained()), sources, search)
+    loops_in_use.reset(token)
+    assert [one.ids for (one,) in with_loops] == [one.ids for (one,) in without]
 
 
 @every

@@ -47,10 +47,20 @@ def test_loops_read_numbers_in_bfloat16():
 
 
 @pytest.mark.parametrize("slots", [[0], [5, 6], [0, 1, 2, 3, 40, 77], range(0, 80, 3), range(80)])
-def test_slots_that_no_hypothesis_of_a_sentence_reads_are_never_touched_or_have_no_share(slots):
+def test_any_slots_of_a_sentence_may_be_those_that_are_read(slots):
     q, k, v, allowed = float32_step(slots=80)
     allowed[1], allowed[1, ..., list(slots)] = False, True
     require_the_papers_attention(attend(q, k, v, allowed), q, k, v, allowed, ERROR)
+
+
+@pytest.mark.parametrize("slots", [[0], [5, 6], [0, 1, 2, 3, 40, 77]])
+def test_blocks_of_slots_that_no_hypothesis_of_a_sentence_reads_are_not_touched(slots):
+    q, k, v, allowed = float32_step(slots=80)
+    allowed[1], allowed[1, ..., list(slots)] = False, True
+    before = attend(q, k, v, allowed)
+    unread = [slot for slot in range(80) if slot // 4 not in {one // 4 for one in slots}]
+    k[1, :, unread], v[1, :, unread] = torch.nan, torch.nan
+    assert torch.equal(attend(q, k, v, allowed), before)
 
 
 def test_queries_keys_and_values_may_be_slices_of_other_tensors():
@@ -83,6 +93,19 @@ def test_a_number_that_is_none_spoils_its_hypotheses_alone():
     out = attend(q, k, v, allowed)
     assert out[2, :, :6].isnan().all()
     assert out.isnan().sum() == out[2, :, :6].numel()
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 6, 8])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_any_number_of_hypotheses_attends_by_loops(dtype, width, monkeypatch):
+    q, k, v, allowed = random_step(sentences=MANY_ROWS, width=width)
+    q, k, v = q.to(dtype), k.to(dtype), v.to(dtype)
+    mask = build_additive_mask(~allowed, dtype)
+    found = attend_to_cache(q, k, v, mask, 12)
+    assert found.is_contiguous()
+    monkeypatch.setattr(layer_cache, "is_faster_by_loops", lambda _: False)
+    error = 4 * BFLOAT16_ERROR if dtype == torch.bfloat16 else ERROR
+    torch.testing.assert_close(found, attend_to_cache(q, k, v, mask, 12), atol=error, rtol=0)
 
 
 @pytest.mark.parametrize("rows", [MANY_ROWS - 4, MANY_ROWS])

@@ -124,7 +124,8 @@ def attend_to_cache(
 ) -> Float[Tensor, "R Hd_v"]:
     """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)
 
-    `width` is H d_v. It is known beforehand, and to read a shape is an operator in a graph.
+    The mask is 0 or -inf. `width` is H d_v: it is known beforehand, and to read a shape is an
+    operator in a graph.
     """
     if is_faster_by_loops(q):
         from transduce.model.decoding.loop_operators import LOOP_OPERATOR
@@ -138,7 +139,7 @@ def attend_to_cache(
 
 
 def is_faster_by_loops(q: Float[Tensor, "S H W K"]) -> bool:
-    """Return whether attention is faster by compiled loops: in float32 on a CPU, with many rows."""
+    """Return whether attention is faster by compiled loops: on a CPU, with many rows."""
     return uses_compiled_loops(q, q.shape[0] * q.shape[2])
 
 

@@ -35,15 +35,18 @@ def attend_by_loops(
     sentences, heads, width, key_width = q.shape
     value_width = v.shape[3]
     assert k.shape[2] % POSITIONS_AT_ONCE == 0, "a loop would read beyond the last position"
+    sizes = sentences, heads, mask.shape[3]
+    assert k.shape[:3] == v.shape[:3] == sizes, "a loop would read beyond keys or values"
+    assert mask.shape[0] == sentences, "a loop would read beyond the masks"
     assert q.stride(3) == 1, "the numbers of a query lie apart"
     assert k.stride()[2:] == (key_width, 1), "the keys of a head lie apart"
     assert v.stride()[2:] == (value_width, 1), "the values of a head lie apart"
     rows = -(-width // ROWS_AT_ONCE) * ROWS_AT_ONCE
-    out = torch.empty(sentences, rows, heads, value_width)
+    out = q.new_empty(sentences, rows, heads, value_width, dtype=torch.float32)
     queries, keys, values = ((view_bits(one), one.stride()[:3]) for one in (q.float(), k, v))
     hidden = mask[:, 0].float().contiguous().numpy()
     attend(queries, keys, values, hidden, (width, key_width), out.numpy())
-    return out[:, :width].to(q.dtype).flatten(2)
+    return out[:, :width].to(q.dtype).contiguous().flatten(2)  # the rows of hypotheses alone
 
 
 # as an operator of torch, which a graph of the layers can hold (layer_graph.py)
