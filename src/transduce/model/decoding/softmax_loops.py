@@ -41,8 +41,8 @@ T0, T1, T2, T3, T4, T5, T6 = (float32(math.log(2) ** n / math.factorial(n)) for 
 
 
 @intrinsic
-def fetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
-    """Let the processor fetch the line of memory of a number into its second cache."""
+def prefetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
+    """Prefetch the line of memory of a number into the processor's second cache."""
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
         array = context.make_array(signature.args[0])(context, builder, values[0])
@@ -64,7 +64,7 @@ def widen(x: float32 | int16) -> float32:
 
 @overload(widen)
 def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # numba wants no types
-    """Choose by the type of a number how it is widened."""
+    """Return the function that widens numbers of a type."""
     if x == types.float32:
         return lambda x: x
     return lambda x: int32(int32(x) << BFLOAT16_SHIFT).view(float32)
@@ -103,7 +103,7 @@ def attend(
     for s in range(sentences):
         some = blocks[s, : counts[s]]
         for h in range(heads):
-            fetch_turn(keys, s * heads + h + 1, heads, key_width, blocks, counts)
+            prefetch_head(keys, s * heads + h + 1, heads, key_width, blocks, counts)
             some_queries = q[s * q_strides[0] + h * q_strides[1] :]
             some_keys = k[s * k_strides[0] + h * k_strides[1] :]
             score_positions(some_queries, q_strides[2], sizes, some_keys, some, weights[s, h])
@@ -111,7 +111,7 @@ def attend(
     for s in range(sentences):
         some = blocks[s, : counts[s]]
         for h in range(heads):
-            fetch_turn(values, s * heads + h + 1, heads, value_width, blocks, counts)
+            prefetch_head(values, s * heads + h + 1, heads, value_width, blocks, counts)
             some_values = v[s * v_strides[0] + h * v_strides[1] :]
             add_up_values(weights[s, h], some_values, some, h, out[s])
 
@@ -139,12 +139,12 @@ def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
 
 
 @compile_loops
-def fetch_turn(
+def prefetch_head(
     side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
 ) -> None:
-    """Let the processor fetch the keys or values of a turn (a sentence's head), if with gaps.
+    """Prefetch the keys or values that a sentence's head reads, if others lie between them.
 
-    What lies in one stream it fetches by itself, and faster.
+    `turn` counts the heads of all sentences. One stream the processor prefetches by itself, faster.
     """
     numbers, strides = side
     s, h = divmod(turn, heads)
@@ -154,7 +154,7 @@ def fetch_turn(
     for block in blocks[s, : counts[s]]:
         first = s * strides[0] + h * strides[1] + block * size
         for at in range(first, first + size, CACHE_LINE // numbers.itemsize):
-            fetch_line(numbers, at)  # type: ignore[call-arg] # numba gives the first one
+            prefetch_line(numbers, at)  # type: ignore[call-arg] # numba gives the first one
 
 
 @compile_sums
