@@ -18,7 +18,10 @@ from transduce.search.decoder import END
 @final
 @dataclass(frozen=True)
 class FixedLengthDecoder:
-    """A decoder that forbids END before `length` symbols and forces it after them."""
+    """A decoder that forbids END before `length` symbols and forces it after them.
+
+    The model computes `length` steps and none for END, as CTranslate2's between equal limits.
+    """
 
     decoder: TransformerDecoder
     length: int
@@ -35,13 +38,20 @@ class FixedLengthDecoder:
     def step(
         self, state: tuple[KVCache, int], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[KVCache, int]]:
-        """Return the model's log-probabilities with END forbidden or forced."""
+        """Return the model's log-probabilities with END forbidden, or those of END alone."""
         cache, written = state
-        log_probs, cache = self.decoder.step(cache, ids)
-        log_probs[:, END] = -torch.inf
         if written == self.length:
-            log_probs.fill_(-torch.inf)[:, END] = 0.0
+            log_probs = torch.full((len(ids), self.symbols), -torch.inf, device=self.device)
+            log_probs[:, END] = 0.0
+        else:
+            log_probs, cache = self.decoder.step(cache, ids)
+            log_probs[:, END] = -torch.inf
         return log_probs, (cache, written + 1)
+
+    @property
+    def symbols(self) -> int:
+        """The size of the vocabulary."""
+        return self.decoder.model.target.weight.shape[0]
 
     def reorder(self, state: tuple[KVCache, int], rows: Int[Tensor, " R2"]) -> tuple[KVCache, int]:
         """Select rows of the state."""

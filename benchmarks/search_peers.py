@@ -15,7 +15,7 @@ from benchmarks.search_input import load_search_input, split_into_batches
 from benchmarks.search_turn import build_search_turn
 from benchmarks.shapes import SHAPES
 from benchmarks.turns import Turn, serve
-from transduce.vocabulary import BEGIN, END
+from transduce.vocabulary import BEGIN
 
 
 def main(shape: str, count: str, at_once: str, length: str, precision: str) -> None:
@@ -25,11 +25,12 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str) -> N
     weights, sources = load_search_input(shape, count)
     copy_weights(model, weights)
     model.to(getattr(torch, precision))
+    model.generation_config.forced_eos_token_id = None  # no step for END
     parts = list(split_into_batches(sorted(sources, key=len), int(at_once)))
 
     @torch.inference_mode()
     def translate_batch(part: list[list[int]]) -> list[tuple[int, ...]]:
-        """The best output of each, without BEGIN and END."""
+        """The best output of each, without BEGIN."""
         ids = torch.nn.utils.rnn.pad_sequence(
             [torch.tensor(one) for one in part], batch_first=True, padding_value=BEGIN
         )
@@ -39,9 +40,9 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str) -> N
             num_beams=4,
             do_sample=False,
             min_new_tokens=int(length),
-            max_new_tokens=int(length) + 1,
+            max_new_tokens=int(length),
         )
-        return [tuple(row[1 : row.index(END)]) for row in written.tolist()]
+        return [tuple(row[1:]) for row in written.tolist()]
 
     def turn(_: int) -> Turn:
         began = time.perf_counter()

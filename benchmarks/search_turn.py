@@ -11,7 +11,7 @@ def build_search_turn(outputs: Sequence[tuple[int, ...]], seconds: float, start:
     return {
         "seconds": seconds,
         "sentences": len(outputs),
-        "tokens": sum(len(ids) + 1 for ids in outputs),  # END is one
+        "tokens": sum(map(len, outputs)),
         "outputs": [hash(ids) for ids in outputs],
         "memory": read_memory()["peak"] - start,
     }

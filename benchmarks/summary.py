@@ -18,6 +18,13 @@ ABOUT = [
     "of rounds, the lowest and highest in brackets; above 1 transduce is faster.",
     "",
 ]
+UNEQUAL = " (21 steps for 20)"
+ABOUT_UNEQUAL = [
+    f"Columns with \"{UNEQUAL.strip(' ()')}\" were measured before 2026-11-26: in the search of "
+    "random weights transduce took a step for END, and CTranslate2 none. There transduce is up to "
+    "a twentieth faster than its ratios say.",
+    "",
+]
 PEER_PRECISION = {"float32": "float32", "bfloat16": "float32", "int8": "int8"}
 NOT_MEASURED = "not measured"
 
@@ -26,9 +33,17 @@ def page(machines: Mapping[Path, Mapping[str, Any]], on_gpu: Mapping[str, Any] |
     """The page that compares machines; each column's heading links to the page of its figures."""
     columns = [dict(list_rows(found["parts"])) for found in machines.values()]
     labels = sorted({label for column in columns for label in column})
-    heads = [f"[{name_kind(found['machine'])}]({at})" for at, found in machines.items()]
+    heads = [name_column(at, found) for at, found in machines.items()]
+    unequal = ABOUT_UNEQUAL if any(head.endswith(UNEQUAL) for head in heads) else []
     body = [[label, *(column.get(label, NOT_MEASURED) for column in columns)] for label in labels]
-    return "\n".join([*ABOUT, *table(["", *heads], body), *gpu.section(on_gpu)])
+    return "\n".join([*ABOUT, *table(["", *heads], body), *unequal, *gpu.section(on_gpu)])
+
+
+def name_column(at: Path, found: Mapping[str, Any]) -> str:
+    """Return a column's heading: the processor, a link to its page, and what was unequal."""
+    searched = found["parts"].get("search")
+    unequal = UNEQUAL if searched and not searched["figures"].get("equal steps") else ""
+    return f"[{name_kind(found['machine'])}]({at}){unequal}"
 
 
 def list_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

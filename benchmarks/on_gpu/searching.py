@@ -13,7 +13,7 @@ from transduce.model.transformer import build_transformer
 from transduce.search import beam_search
 from transduce.settings import Search
 
-LENGTH = 25  # symbols of every output, then END
+LENGTH = 25  # symbols of every output, and steps of the model
 
 
 def cases(scale: Scale) -> Cases:
@@ -25,7 +25,7 @@ def cases(scale: Scale) -> Cases:
 
 
 def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
-    """Output tokens a second, END counted."""
+    """Output tokens a second, without END."""
     model = build_transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
     length = 3 if scale.rehearsed else LENGTH
     decoder = FixedLengthDecoder(TransformerDecoder(model.to(scale.device, kind)), length)
@@ -36,6 +36,6 @@ def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     seconds = scale.timed(lambda: beam_search(decoder, sources, search), rounds=3)
     return {
         **milliseconds(seconds),
-        "output tokens/s": count * (length + 1) / median(seconds),
+        "output tokens/s": count * length / median(seconds),
         "sentences/s": count / median(seconds),
     }

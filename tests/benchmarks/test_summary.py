@@ -41,6 +41,19 @@ def test_ratios_are_taken_within_rounds_between_equal_threads_and_with_the_faste
     }
 
 
+def test_columns_whose_systems_took_unequal_steps_say_so():
+    shapes = {"base": {"batches": {"turns": SEARCH}}}
+    equal, unequal = ({"shapes": shapes, **more} for more in ({"equal steps": True}, {}))
+    machines = {
+        Path(f"{name}.md"): machine(name, search={"threads": 2, "figures": figures})
+        for name, figures in (("A", equal), ("B", unequal))
+    }
+    page = summary.page(machines, None)
+    assert "| [A with AVX2](A.md) | [B with AVX2](B.md) (21 steps for 20) |" in page
+    assert "CTranslate2 none" in page
+    assert "CTranslate2 none" not in summary.page({Path("A.md"): machines[Path("A.md")]}, None)
+
+
 def test_a_comparison_that_one_machine_lacks_is_said_to_be_not_measured():
     training = {"figures": {"shapes": {"base, float32": TRAINING}}}
     machines = {
