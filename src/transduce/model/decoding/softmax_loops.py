@@ -27,6 +27,7 @@ Strided = tuple[NDArray[float32] | NDArray[int16], tuple[int, int, int]]
 
 POSITIONS_AT_ONCE = 4  # a block; s must be a multiple of it
 ROWS_AT_ONCE = 4  # hypotheses that are computed when a key or value is read
+MOST_WEIGHTS = 2**20  # that are kept at once: 4 MB, those of one sentence excepted
 LANES = 256  # columns whose maxima are taken side by side
 CACHE_LINE = 64  # bytes that a processor fetches at once
 
@@ -98,22 +99,26 @@ def attend(
     (q, q_strides), (k, k_strides), (v, v_strides) = queries, keys, values
     (sentences, rows, heads, value_width), key_width = out.shape, sizes[1]
     blocks, counts = list_visible_blocks(mask)
-    weights = np.empty((sentences, heads, rows * mask.shape[2]), float32)
-    # All keys before all values: a processor reads two streams in turn at half the rate of one.
-    for s in range(sentences):
-        some = blocks[s, : counts[s]]
-        for h in range(heads):
-            prefetch_head(keys, s * heads + h + 1, heads, key_width, blocks, counts)
-            some_queries = q[s * q_strides[0] + h * q_strides[1] :]
-            some_keys = k[s * k_strides[0] + h * k_strides[1] :]
-            score_positions(some_queries, q_strides[2], sizes, some_keys, some, weights[s, h])
-            masked_softmax(weights[s, h], mask[s], sizes, some)
-    for s in range(sentences):
-        some = blocks[s, : counts[s]]
-        for h in range(heads):
-            prefetch_head(values, s * heads + h + 1, heads, value_width, blocks, counts)
-            some_values = v[s * v_strides[0] + h * v_strides[1] :]
-            add_up_values(weights[s, h], some_values, some, h, out[s])
+    group = min(max(MOST_WEIGHTS // (heads * rows * mask.shape[2]), 1), sentences)
+    weights = np.empty((group, heads, rows * mask.shape[2]), float32)
+    for first in range(0, sentences, group):
+        together = range(first, min(first + group, sentences))
+        # All keys before all values: a processor reads two streams in turn at half the rate of one.
+        for s in together:
+            some = blocks[s, : counts[s]]
+            for h in range(heads):
+                prefetch_head(keys, s * heads + h + 1, heads, key_width, blocks, counts)
+                queries_of_head = q[s * q_strides[0] + h * q_strides[1] :]
+                keys_of_head = k[s * k_strides[0] + h * k_strides[1] :]
+                scores = weights[s - first, h]
+                score_positions(queries_of_head, q_strides[2], sizes, keys_of_head, some, scores)
+                masked_softmax(scores, mask[s], sizes, some)
+        for s in together:
+            some = blocks[s, : counts[s]]
+            for h in range(heads):
+                prefetch_head(values, s * heads + h + 1, heads, value_width, blocks, counts)
+                values_of_head = v[s * v_strides[0] + h * v_strides[1] :]
+                add_up_values(weights[s - first, h], values_of_head, some, h, out[s])
 
 
 @compile_loops
