@@ -104,10 +104,11 @@ def rank(value, column):
 @pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("symbols", [9, 63, 64, 65, 700])
 @pytest.mark.parametrize("what", ["numbers", "ties", "zeros", "NaN", "infinite"])
-def test_compiled_loops_find_the_same_in_many_rows(what, symbols, width):
+@pytest.mark.parametrize("sentences", [1, 80])
+def test_compiled_loops_find_the_same_in_any_number_of_rows(sentences, what, symbols, width):
     draws = torch.Generator().manual_seed(symbols)
-    log_probs = -torch.rand(80 * width, symbols, generator=draws) * 9
-    scores = -torch.rand(80, width, generator=draws)
+    log_probs = -torch.rand(sentences * width, symbols, generator=draws) * 9
+    scores = -torch.rand(sentences, width, generator=draws)
     if what == "ties":
         log_probs, scores = log_probs.round(), scores.round()
     elif what == "zeros":
@@ -121,5 +122,5 @@ def test_compiled_loops_find_the_same_in_many_rows(what, symbols, width):
     count = min(2 * width, symbols)
     values, columns = stable_topk_sums(scores, log_probs, count)
     assert columns.tolist() == sort_by_hand(scores, log_probs, count)
-    sums = (scores[:, :, None] + log_probs.view(80, width, symbols)).flatten(1)
+    sums = (scores[:, :, None] + log_probs.view(sentences, width, symbols)).flatten(1)
     assert torch.equal(values.nan_to_num(1), sums.gather(1, columns).nan_to_num(1))

@@ -53,10 +53,11 @@ def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bo
         return build()
 
 
-def uses_compiled_loops(tensor: Tensor, rows: int) -> bool:
+def uses_compiled_loops(tensor: Tensor, rows: int = MANY_ROWS) -> bool:
     """Return whether a search computes something of so many rows by compiled loops.
 
-    Loops run in one thread, so torch's operators are faster with several.
+    Loops run in one thread, so torch's operators are faster with several. What loops compute faster
+    for any number of rows, to the same bits, leaves `rows` out.
     """
     if rows < MANY_ROWS or tensor.device.type != "cpu" or tensor.dtype not in LOOP_TYPES:
         return False

@@ -41,7 +41,7 @@ def stable_topk_sums(
 
     The column of symbol v after hypothesis w is w V + v.
     """
-    if uses_compiled_loops(log_probs, log_probs.shape[0]):
+    if uses_compiled_loops(log_probs):
         found = find_highest_sums(scores, log_probs, count)
         if found is not None:
             return found
