@@ -20,7 +20,7 @@ ABOUT = [
 ]
 UNEQUAL = " (21 steps for 20)"
 ABOUT_UNEQUAL = [
-    f"Columns with \"{UNEQUAL.strip(' ()')}\" were measured before 2026-11-26: in the search of "
+    f'Columns with "{UNEQUAL.strip(" ()")}" were measured before 2026-11-26: in the search of '
     "random weights transduce took a step for END, and CTranslate2 none. There transduce is up to "
     "a twentieth faster than its ratios say.",
     "",

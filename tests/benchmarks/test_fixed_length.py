@@ -16,9 +16,12 @@ def test_every_output_has_the_length_and_the_model_computes_no_step_for_end(monk
     model = build_transformer(sizes, 20, 20, 1).eval()
     steps = []
     plain = TransformerDecoder.step
-    monkeypatch.setattr(
-        TransformerDecoder, "step", lambda *step: steps.append(step) or plain(*step)
-    )
+
+    def step(decoder, state, ids):
+        steps.append(ids)
+        return plain(decoder, state, ids)
+
+    monkeypatch.setattr(TransformerDecoder, "step", step)
     decoder = FixedLengthDecoder(TransformerDecoder(model), 7)
     found = beam_search(decoder, [[3, 4, 0], [5, 6, 7, 8, 0]], Search(beam=beam))
     assert [len(best[0].ids) for best in found] == [7, 7]
