@@ -18,7 +18,7 @@ ABOUT = [
     "of rounds, the lowest and highest in brackets; above 1 transduce is faster.",
     "",
 ]
-UNEQUAL = " (21 steps for 20)"
+UNEQUAL = f" ({search.LENGTH + 1} steps for {search.LENGTH})"
 ABOUT_UNEQUAL = [
     f'Columns with "{UNEQUAL.strip(" ()")}" were measured before 2026-11-26: in the search of '
     "random weights transduce took a step for END, and CTranslate2 none. There transduce is up to "
@@ -42,7 +42,7 @@ def page(machines: Mapping[Path, Mapping[str, Any]], on_gpu: Mapping[str, Any] |
 def name_column(at: Path, found: Mapping[str, Any]) -> str:
     """Return a column's heading: the processor, a link to its page, and what was unequal."""
     searched = found["parts"].get("search")
-    unequal = UNEQUAL if searched and not searched["figures"].get("equal steps") else ""
+    unequal = UNEQUAL if searched and not search.took_equal_steps(searched["figures"]) else ""
     return f"[{name_kind(found['machine'])}]({at}){unequal}"
 
 

@@ -8,7 +8,6 @@ from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.model.attention.reference import scaled_dot_product_attention
 from transduce.model.decoding import layer_cache, loop_operators
 from transduce.model.decoding.layer_cache import attend_to_cache, build_additive_mask
-from transduce.model.decoding.softmax_loops import MOST_WEIGHTS
 
 pytestmark = pytest.mark.usefixtures("compiled_loops")
 ERROR = 2e-6  # of sums of numbers near 1 in float32
@@ -40,12 +39,19 @@ def test_loops_compute_the_papers_attention(width, slots, sizes):
     require_the_papers_attention(found, q, k, v, allowed, ERROR)
 
 
-@pytest.mark.parametrize("slots", [1200, 6000])
-def test_sentences_whose_weights_are_many_are_computed_in_groups(slots):
+@pytest.mark.parametrize(("slots", "together"), [(400, 5), (1200, 4), (6000, 1)])
+def test_sentences_whose_weights_are_many_are_computed_in_groups(slots, together, monkeypatch):
+    memory = []
+
+    def attend_and_note(*arguments):
+        memory.append(arguments[-2].shape)
+        loops(*arguments)
+
+    loops = loop_operators.attend
+    monkeypatch.setattr(loop_operators, "attend", attend_and_note)
     q, k, v, allowed = float32_step(sentences=5, width=100, slots=slots)
-    weights = 100 * slots * q.shape[1]
-    assert 5 * weights > MOST_WEIGHTS
     found = attend(q, k, v, allowed)
+    assert memory == [(together, 2, 100 * slots)]
     require_the_papers_attention(found, q, k, v, allowed, ERROR)
 
 

@@ -1,8 +1,10 @@
 import math
+from unittest.mock import Mock
 
 import pytest
 import torch
 
+from transduce.search import stable_topk as stable_topk_module
 from transduce.search.stable_topk import stable_topk, stable_topk_sums
 
 
@@ -105,7 +107,11 @@ def rank(value, column):
 @pytest.mark.parametrize("symbols", [9, 63, 64, 65, 700])
 @pytest.mark.parametrize("what", ["numbers", "ties", "zeros", "NaN", "infinite"])
 @pytest.mark.parametrize("sentences", [1, 80])
-def test_compiled_loops_find_the_same_in_any_number_of_rows(sentences, what, symbols, width):
+def test_compiled_loops_find_the_same_in_any_number_of_rows(
+    sentences, what, symbols, width, monkeypatch
+):
+    by_loops = Mock(wraps=stable_topk_module.find_highest_sums)
+    monkeypatch.setattr(stable_topk_module, "find_highest_sums", by_loops)
     draws = torch.Generator().manual_seed(symbols)
     log_probs = -torch.rand(sentences * width, symbols, generator=draws) * 9
     scores = -torch.rand(sentences, width, generator=draws)
@@ -121,6 +127,7 @@ def test_compiled_loops_find_the_same_in_any_number_of_rows(sentences, what, sym
         scores[:40, 1:] = -torch.inf
     count = min(2 * width, symbols)
     values, columns = stable_topk_sums(scores, log_probs, count)
+    by_loops.assert_called_once()
     assert columns.tolist() == sort_by_hand(scores, log_probs, count)
     sums = (scores[:, :, None] + log_probs.view(sentences, width, symbols)).flatten(1)
     assert torch.equal(values.nan_to_num(1), sums.gather(1, columns).nan_to_num(1))

@@ -5,6 +5,7 @@ all keys and then all values, each once and in their order, so that the processo
 follows (decision 0047).
 """
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import float32, int16
@@ -17,6 +18,8 @@ from transduce.model.decoding.softmax_loops import (
     attend,
     log_softmax_rows,
 )
+
+MOST_WEIGHTS = 2**20  # that are kept at once: 4 MB; those of one sentence may be more
 
 # S sentences · W hypotheses of each, R = S W · H heads · s positions or slots · K numbers of a key
 # or query, D of a value · V symbols
@@ -43,9 +46,11 @@ def attend_by_loops(
     assert v.stride()[2:] == (value_width, 1), "the values of a head lie apart"
     rows = -(-width // ROWS_AT_ONCE) * ROWS_AT_ONCE
     out = q.new_empty(sentences, rows, heads, value_width, dtype=torch.float32)
-    queries, keys, values = ((view_bits(one), one.stride()[:3]) for one in (q.float(), k, v))
+    sides = tuple((view_bits(one), one.stride()[:3]) for one in (q.float(), k, v))
     hidden = mask[:, 0].float().contiguous().numpy()
-    attend(queries, keys, values, hidden, (width, key_width), out.numpy())
+    group = min(sentences, max(1, MOST_WEIGHTS // (heads * rows * k.shape[2])))
+    weights = np.empty((group, heads, rows * k.shape[2]), float32)
+    attend(sides, hidden, (width, key_width), weights, out.numpy())
     return out[:, :width].to(q.dtype).contiguous().flatten(2)  # the rows of hypotheses alone
 
 

@@ -27,7 +27,6 @@ Strided = tuple[NDArray[float32] | NDArray[int16], tuple[int, int, int]]
 
 POSITIONS_AT_ONCE = 4  # a block; s must be a multiple of it
 ROWS_AT_ONCE = 4  # hypotheses that are computed when a key or value is read
-MOST_WEIGHTS = 2**20  # that are kept at once: 4 MB, those of one sentence excepted
 LANES = 256  # columns whose maxima are taken side by side
 CACHE_LINE = 64  # bytes that a processor fetches at once
 
@@ -85,24 +84,24 @@ def power_of_e(x: float32) -> float32:
 
 @compile_sums
 def attend(
-    queries: Strided,
-    keys: Strided,
-    values: Strided,
+    sides: tuple[Strided, Strided, Strided],
     mask: Numbers,
     sizes: tuple[int, int],
+    weights: Numbers,
     out: Numbers,
 ) -> None:
     """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)
 
-    `sizes` are W and K. `out` has rows for a multiple of four; those after W are of no hypothesis.
+    `sides` are queries, keys and values, `sizes` W and K. `weights` is memory for those of some
+    sentences, which are computed together. `out` has rows for a multiple of four; those after W
+    are of no hypothesis.
     """
-    (q, q_strides), (k, k_strides), (v, v_strides) = queries, keys, values
-    (sentences, rows, heads, value_width), key_width = out.shape, sizes[1]
+    (q, q_strides), keys, values = sides
+    (k, k_strides), (v, v_strides) = keys, values
+    (sentences, _, heads, value_width), key_width = out.shape, sizes[1]
     blocks, counts = list_visible_blocks(mask)
-    group = min(max(MOST_WEIGHTS // (heads * rows * mask.shape[2]), 1), sentences)
-    weights = np.empty((group, heads, rows * mask.shape[2]), float32)
-    for first in range(0, sentences, group):
-        together = range(first, min(first + group, sentences))
+    for first in range(0, sentences, weights.shape[0]):
+        together = range(first, min(first + weights.shape[0], sentences))
         # All keys before all values: a processor reads two streams in turn at half the rate of one.
         for s in together:
             some = blocks[s, : counts[s]]
