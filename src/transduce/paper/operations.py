@@ -1,0 +1,452 @@
+"""What the paper computes without weights: attention, its cache, the loss, the best sums
+
+Sections 3.2.1, 3.2.3 and 5.4 in the plainest form that is right. The model, the update and the
+search receive these functions as one frozen value, `Operations`. A faster function with the same
+result may stand in any of its fields; none of the code that calls it can tell.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, final, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
+
+from transduce.corpus.batch import Batch
+
+# B sentences, T query or target tokens and S key or source tokens · H heads · K = d_k
+# packed: the tokens of all sentences end to end, T_P and S_P in all
+# R rows, one for each hypothesis of a search · N layers · V symbols · C best continuations
+
+
+# --- Attention (section 3.2.1) and who may attend to whom (3.2.3, 4) ------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AttentionMask:
+    """The rule for which positions may attend to which    (sections 3.2.3 and 4)"""
+
+    causal: bool = False  # whether a position may attend only to itself and earlier positions
+    neighbourhood: int = 0  # odd r: |i - j| <= (r - 1) / 2 for positions i and j; 0: no limit
+
+    def compute_allowed(
+        self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
+    ) -> Bool[Tensor, "T S"]:
+        """Return a matrix with True where a query position may attend to a key position."""
+        ahead = keys[None, :] - queries[:, None]  # [T S]
+        allowed = torch.ones_like(ahead, dtype=torch.bool)
+        if self.causal:
+            allowed &= ahead <= 0
+        if self.neighbourhood:
+            allowed &= ahead.abs() <= (self.neighbourhood - 1) // 2
+        return allowed
+
+    @property
+    def is_unrestricted(self) -> bool:
+        """True if every position may attend to every other."""
+        return not self.causal and self.neighbourhood == 0
+
+
+FULL_ATTENTION = AttentionMask()
+
+
+def attention_weights(
+    q: Float[Tensor, "*B T K"], k: Float[Tensor, "*B S K"], allowed: Bool[Tensor, "*#B T S"]
+) -> Float[Tensor, "*B T S"]:
+    """softmax(Q Kᵀ / √d_k), with 0 for pairs that are not allowed    (section 3.2.1)"""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    return scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
+
+
+def attention(
+    q: Float[Tensor, "*B T K"],
+    k: Float[Tensor, "*B S K"],
+    v: Float[Tensor, "*B S d_v"],
+    allowed: Bool[Tensor, "*#B T S"],
+    dropout: float = 0.0,
+) -> Float[Tensor, "*B T d_v"]:
+    """softmax(Q Kᵀ / √d_k) V    (section 3.2.1, equation 1)"""
+    return functional.dropout(attention_weights(q, k, allowed), dropout) @ v
+
+
+def attend_padded(
+    query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
+) -> "BatchAttention":
+    """Return attention for a packed batch, given the lengths of its sentences.
+
+    It pads the sentences to one length, attends, and packs the results.
+    """
+
+    def attend(
+        q: Float[Tensor, "T_P H K"],
+        k: Float[Tensor, "S_P H K"],
+        v: Float[Tensor, "S_P H d_v"],
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "T_P H d_v"]:
+        is_query, is_key = (
+            is_token(torch.tensor(lengths, device=q.device))
+            for lengths in (query_lengths, key_lengths)
+        )
+        positions = (torch.arange(side.shape[1], device=q.device) for side in (is_query, is_key))
+        allowed = mask.compute_allowed(*positions) & is_key[:, None]  # [B T S]
+        # Padding attends to everything, since a softmax over nothing has no gradient.
+        allowed = allowed | ~is_query[:, :, None]
+        out = attention(
+            pad_sentences(q, query_lengths),
+            pad_sentences(k, key_lengths),
+            pad_sentences(v, key_lengths),
+            allowed[:, None],
+            dropout,
+        )  # [B H T d_v]
+        return out.transpose(1, 2)[is_query]
+
+    return attend
+
+
+def is_token(lengths: Int[Tensor, " B"]) -> Bool[Tensor, "B T"]:
+    """Return True for tokens and False for the padding of sentences with these lengths."""
+    return torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None]
+
+
+def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[Tensor, "B H T K"]:
+    """Pad packed sentences with zeros to the length of the longest, and put heads first."""
+    return pad_sequence(x.split(list(lengths)), batch_first=True).transpose(1, 2)
+
+
+# --- The cache of a search (section 3.1: each step depends on the symbols before it) --------------
+
+
+@final
+@dataclass(frozen=True)
+class PlainCache:
+    """The keys and values of every hypothesis so far, and those of its source, in all layers."""
+
+    keys: Float[Tensor, "N R T H K"]
+    values: Float[Tensor, "N R T H d_v"]
+    next_positions: Int[Tensor, " R"]  # position of each hypothesis' next token, its length so far
+    source_keys: Float[Tensor, "N R S H K"]
+    source_values: Float[Tensor, "N R S H d_v"]
+    source_lengths: Int[Tensor, " R"]
+    reach: int | None = None  # how many steps back a token may attend; None: to the first
+
+    @staticmethod
+    def start(
+        keys: Sequence[Float[Tensor, "S_P H K"]],
+        values: Sequence[Float[Tensor, "S_P H d_v"]],
+        lengths: Sequence[int],
+    ) -> "PlainCache":
+        """Return the empty cache of sources, given each layer's keys and values of them all."""
+        source_keys, source_values = (
+            torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
+            for side in (keys, values)
+        )
+        source_lengths = torch.tensor(lengths, device=source_keys.device)
+        return PlainCache(
+            source_keys[:, :, :0],
+            source_values[:, :, :0],
+            torch.zeros_like(source_lengths),
+            source_keys,
+            source_values,
+            source_lengths,
+        )
+
+    @property
+    def longest(self) -> int:
+        """The number of tokens of the longest hypothesis."""
+        return int(self.next_positions.max())
+
+    def open(self, reach: int | None) -> "PlainCache":
+        """Return the cache with room for the next token of each hypothesis."""
+        keys, values = (
+            functional.pad(side, (0, 0, 0, 0, 0, 1)) for side in (self.keys, self.values)
+        )
+        return replace(self, keys=keys, values=values, reach=reach)
+
+    def view_step(self) -> "list[PlainLayerCache]":
+        """Return what each layer reads and writes in this step."""
+        positions = torch.arange(self.keys.shape[2], device=self.keys.device)
+        back = self.next_positions[:, None] - positions  # [R T]
+        allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
+        sides = (self.keys, self.values, self.source_keys, self.source_values)
+        return [
+            PlainLayerCache(*layer, self.next_positions, allowed, is_token(self.source_lengths))
+            for layer in zip(*sides, strict=True)
+        ]
+
+    def advance(self) -> "PlainCache":
+        """Return the cache after a step, in which every hypothesis grew by a token."""
+        return replace(self, next_positions=self.next_positions + 1)
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "PlainCache":
+        """Return the cache of the hypotheses with these indices, in this order."""
+        return PlainCache(
+            self.keys[:, rows],
+            self.values[:, rows],
+            self.next_positions[rows],
+            self.source_keys[:, rows],
+            self.source_values[:, rows],
+            self.source_lengths[rows],
+        )
+
+    def concatenate(self, other: "PlainCache") -> "PlainCache":
+        """Return the cache of this cache's hypotheses and then the other's."""
+
+        def join(first: Tensor, second: Tensor) -> Tensor:
+            longest = max(first.shape[2], second.shape[2])
+            sides = (
+                functional.pad(x, (0, 0, 0, 0, 0, longest - x.shape[2])) for x in (first, second)
+            )
+            return torch.cat(list(sides), dim=1)
+
+        return PlainCache(
+            join(self.keys, other.keys),
+            join(self.values, other.values),
+            torch.cat([self.next_positions, other.next_positions]),
+            join(self.source_keys, other.source_keys),
+            join(self.source_values, other.source_values),
+            torch.cat([self.source_lengths, other.source_lengths]),
+        )
+
+
+@final
+@dataclass(frozen=True)
+class PlainLayerCache:
+    """One layer's part of a cache in one decoding step."""
+
+    keys: Float[Tensor, "R T H K"]
+    values: Float[Tensor, "R T H d_v"]
+    source_keys: Float[Tensor, "R S H K"]
+    source_values: Float[Tensor, "R S H d_v"]
+    positions: Int[Tensor, " R"]  # of the newest tokens
+    allowed: Bool[Tensor, "R T"]
+    allowed_in_source: Bool[Tensor, "R S"]
+
+    def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
+        """Write the newest tokens' keys and values into the cache."""
+        rows = torch.arange(len(self.positions), device=self.positions.device)
+        self.keys[rows, self.positions] = k
+        self.values[rows, self.positions] = v
+
+    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+        """Attend from the newest tokens to their own hypotheses    (equation 1)"""
+        return attend_to_rows(q, self.keys, self.values, self.allowed)
+
+    def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+        """Attend from the newest tokens to their own sources    (equation 1)"""
+        return attend_to_rows(q, self.source_keys, self.source_values, self.allowed_in_source)
+
+
+def attend_to_rows(
+    q: Float[Tensor, "R H K"],
+    k: Float[Tensor, "R S H K"],
+    v: Float[Tensor, "R S H d_v"],
+    allowed: Bool[Tensor, "R S"],
+) -> Float[Tensor, "R Hd_v"]:
+    """Attend from one query in each row to the row's keys; concatenate the heads."""
+    keys, values = k.transpose(1, 2), v.transpose(1, 2)
+    return attention(q[:, :, None], keys, values, allowed[:, None, None]).flatten(1)
+
+
+def run_layers(
+    decoder: "Iterable[StepLayer]", x: Float[Tensor, "R d_model"], step: "Iterable[LayerCache]"
+) -> Float[Tensor, "R d_model"]:
+    """Compute the last decoder layer's states of the newest tokens, and cache the tokens."""
+    for layer, cache in zip(decoder, step, strict=True):
+        x = layer.decode_step(x, cache)
+    return x
+
+
+# --- Probabilities and the loss (sections 3.4, 5.4 and 6.1) ---------------------------------------
+
+
+def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
+    """log P of V symbols, in at least float32    (section 3.4)"""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(dim=1)
+
+
+def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
+    """Return the probability that label smoothing, in one of two forms, spreads over all symbols.
+
+    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code: it spreads
+    ε over the V - 1 wrong symbols, which is the same as ε V / (V - 1) over all V symbols.
+    """
+    return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
+
+
+def smoothed_loss(
+    states: Float[Tensor, "T_P d_model"],
+    weight: Float[Tensor, "V d_model"],
+    targets: Int[Tensor, " T"],
+    mass: float,
+    bias: Float[Tensor, " V"] | None = None,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Σ (1 - ε) · (-log p(target)) + ε · mean over symbols of (-log p), with `mass` for ε    (5.4)
+
+    Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
+    the first T belong to padding and are left out.
+    """
+    log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
+    right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
+    return ((1 - mass) * right + mass * mean).sum(), right.detach().sum()
+
+
+def highest_sums(
+    scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
+) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
+    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
+
+    A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
+    hypothesis w is w V + v. Of equal sums the leftmost comes first, NaN comes last.
+    """
+    sums = (scores[:, :, None] + log_probs.view(*scores.shape, -1)).flatten(1)  # [B W·V]
+    columns = sums.neg().sort(dim=1, stable=True).indices[:, :count]
+    return sums.gather(1, columns), columns
+
+
+def keep_batch(batch: Batch) -> Batch:
+    """Return a batch as it is, without padding."""
+    return batch
+
+
+# --- What any other implementation of these functions must be -------------------------------------
+
+
+@runtime_checkable
+class BatchAttention(Protocol):
+    """Attention for one packed batch: computes softmax(Q Kᵀ / √d_k) V    (equation 1)"""
+
+    def __call__(
+        self,
+        q: Float[Tensor, "T_P H K"],
+        k: Float[Tensor, "S_P H K"],
+        v: Float[Tensor, "S_P H d_v"],
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "T_P H d_v"]: ...
+
+
+@runtime_checkable
+class BuildAttention(Protocol):
+    """Builds attention from the sentence lengths of one batch; see `attend_padded`."""
+
+    def __call__(
+        self, query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
+    ) -> BatchAttention: ...
+
+
+@runtime_checkable
+class LayerCache(Protocol):
+    """One layer's part of a cache in one decoding step; see `PlainLayerCache`."""
+
+    def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None: ...
+    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]: ...
+    def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]: ...
+
+
+@runtime_checkable
+class Cache(Protocol):
+    """The state of incremental decoding; see `PlainCache`.
+
+    A cache may share memory with those that it came from: only the newest may be used.
+    """
+
+    @property
+    def next_positions(self) -> Int[Tensor, " R"]: ...
+    @property
+    def longest(self) -> int: ...
+    def open(self, reach: int | None) -> Self: ...
+    def view_step(self) -> Iterable[LayerCache]: ...
+    def advance(self) -> Self: ...
+    def reorder(self, rows: Int[Tensor, " R2"]) -> Self: ...
+    def concatenate(self, other: Self) -> Self: ...
+
+
+@runtime_checkable
+class StartCache(Protocol):
+    """Starts a cache from each layer's keys and values of the sources; see `PlainCache.start`."""
+
+    def __call__(
+        self,
+        keys: Sequence[Float[Tensor, "S_P H K"]],
+        values: Sequence[Float[Tensor, "S_P H d_v"]],
+        lengths: Sequence[int],
+    ) -> Cache: ...
+
+
+@runtime_checkable
+class StepLayer(Protocol):
+    """A decoder layer, as one decoding step uses it."""
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]: ...
+
+
+@runtime_checkable
+class RunLayers(Protocol):
+    """Runs the decoder's layers in one decoding step; see `run_layers`."""
+
+    def __call__(
+        self,
+        decoder: Iterable[StepLayer],
+        x: Float[Tensor, "R d_model"],
+        step: Iterable[LayerCache],
+    ) -> Float[Tensor, "R d_model"]: ...
+
+
+@runtime_checkable
+class SmoothedLoss(Protocol):
+    """The loss of section 5.4; see `smoothed_loss`."""
+
+    def __call__(
+        self,
+        states: Float[Tensor, "T_P d_model"],
+        weight: Float[Tensor, "V d_model"],
+        targets: Int[Tensor, " T"],
+        mass: float,
+        bias: Float[Tensor, " V"] | None = None,
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]: ...
+
+
+@runtime_checkable
+class LogSoftmax(Protocol):
+    """log P of V symbols, perhaps written over the logits; see `log_softmax`."""
+
+    def __call__(self, logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]: ...
+
+
+@runtime_checkable
+class HighestSums(Protocol):
+    """The best continuations of each sentence's hypotheses; see `highest_sums`."""
+
+    def __call__(
+        self, scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
+    ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]: ...
+
+
+@runtime_checkable
+class PadBatch(Protocol):
+    """Pads a batch as an implementation needs it; see `keep_batch`."""
+
+    def __call__(self, batch: Batch) -> Batch: ...
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Operations:
+    """The functions that model, update and search call; by default the plain ones above."""
+
+    attention: BuildAttention = attend_padded
+    start_cache: StartCache = PlainCache.start
+    run_layers: RunLayers = run_layers
+    smoothed_loss: SmoothedLoss = smoothed_loss
+    log_softmax: LogSoftmax = log_softmax
+    highest_sums: HighestSums = highest_sums
+    pad_batch: PadBatch = keep_batch
+
+
+PLAIN = Operations()
