@@ -46,8 +46,10 @@ SERVER_ROWS = (
         "replaced and damaged models",
         promise="Every answer is the translation of the client's own text. Over capacity requests "
         "are refused at once with 503; what a client that left has asked for is no longer "
-        "searched; sentences of a search that ends are searched again. On SIGTERM what was "
-        "accepted is answered. A model that does not verify is never used.",
+        "searched; sentences of a search that ends are searched again, and a request that ends two "
+        "is refused; another search is started, as often as it takes. /health says when a model "
+        "has none. On SIGTERM what was accepted is answered. A model that does not verify is never "
+        "used.",
         tests=(
             f"{LIFE}::test_no_answer_goes_to_another_client",
             f"{LIFE}::test_parallel_clients_get_the_answers_to_their_own_texts",
@@ -58,11 +60,18 @@ SERVER_ROWS = (
             f"{LIFE}::test_what_takes_too_long_is_refused_and_no_longer_searched",
             f"{LIFE}::test_the_sentences_of_a_search_that_ends_are_searched_again",
             f"{LIFE}::test_a_sentence_that_ends_two_searches_is_refused",
+            f"{LIFE}::test_a_request_that_ends_two_searches_is_refused_alone",
+            f"{LIFE}::test_health_says_that_a_model_has_no_search_until_it_has_one_again",
+            f"{LIFE}::test_a_search_that_cannot_be_started_again_is_tried_until_it_can",
+            f"{LIFE}::test_thousands_of_failed_starts_are_followed_by_another_one",
+            f"{LIFE}::test_a_search_that_ends_as_soon_as_it_is_ready_is_started_again",
             f"{LIFE}::test_a_search_that_starts_again_with_other_languages_is_not_used",
             f"{LIFE}::test_a_server_that_is_stopped_answers_what_it_has_accepted",
             f"{LIFE}::test_a_server_that_is_stopped_refuses_what_it_cannot_finish_in_time",
             "serve/test_replacement.py::test_another_model_in_the_folder_is_used_without_a_gap",
             "serve/test_replacement.py::test_a_damaged_model_is_never_used",
+            "serve/test_replacement.py"
+            "::test_a_model_that_could_not_be_loaded_for_want_of_memory_is_tried_again",
             "serve/test_replacement.py"
             "::test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search",
             "serve/test_command.py"
@@ -70,6 +79,9 @@ SERVER_ROWS = (
             "soak/test_server.py"
             "::test_under_load_no_answer_is_crossed_and_none_that_was_accepted_is_lost",
         ),
-        controls=(f"{LIFE}::test_the_control_whose_requests_share_a_number_is_caught",),
+        controls=(
+            f"{LIFE}::test_the_control_whose_requests_share_a_number_is_caught",
+            f"{LIFE}::test_the_control_that_starts_a_search_once_is_caught",
+        ),
     ),
 )

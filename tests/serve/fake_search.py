@@ -71,3 +71,14 @@ class FakeSearch:
         """Wait until so many sentences and cancellations have come."""
         for _ in range(count):
             assert self.came.acquire(timeout=30)
+
+
+def start_or_fail(start: Any, failures: list[Exception]) -> Any:
+    """Return a function that raises the failures in turn, and then starts searches."""
+
+    def raise_or_start(load: object) -> Any:
+        if failures:
+            raise failures.pop()
+        return start(load)
+
+    return raise_or_start

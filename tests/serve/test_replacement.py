@@ -1,14 +1,16 @@
 """A model folder that is replaced while the server runs is verified, and only then used."""
 
+import errno
 import hashlib
+import os
 import shutil
 import threading
 from dataclasses import replace
 
 import pytest
 from tests.inference.random_models import random_translator
-from tests.serve.fake_search import FACTS, FakeSearch
-from tests.serve.running import running_server
+from tests.serve.fake_search import FACTS, FakeSearch, start_or_fail
+from tests.serve.running import running_server, start_in_thread
 
 from transduce.checkpoint import save_model
 from transduce.inference.load import load
@@ -72,6 +74,21 @@ def test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search(model
         other.rename(used)
         wait_until(lambda: search.begun == 2)
     wait_until(lambda: search.ended == 2)
+
+
+def test_a_model_that_could_not_be_loaded_for_want_of_memory_is_tried_again(
+    models, monkeypatch, caplog
+):
+    monkeypatch.setattr(replacement, "RETRY_SECONDS", 0.05)
+    used, other = models
+    name, failures = hash_of(other), list[Exception]()
+    start = start_or_fail(start_in_thread, failures)
+    with running_server(ModelChoice(used), start=start) as client:
+        failures.append(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
+        used.rename(used.with_name("old"))
+        other.rename(used)
+        wait_until(lambda: f'sha256="{name}"' in client.get("/metrics").body.decode())
+    assert "stays as it was: there is not enough memory; the next try is in 0 s" in caplog.text
 
 
 def test_a_damaged_model_is_never_used(models, caplog):

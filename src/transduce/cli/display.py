@@ -56,6 +56,14 @@ def print_message(line: str) -> None:
         discard_messages()
 
 
+def print_unless_unread(line: str) -> None:
+    """Print a message on standard error; discard it and all later ones if the pipe is closed."""
+    try:
+        print_message(line)
+    except BrokenPipeError:
+        discard_messages()
+
+
 def discard_messages() -> None:
     """Discard all later output to standard error, and what is buffered, so that none fails."""
     os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)

@@ -129,12 +129,9 @@ def convert_system_error(error: BaseException) -> BaseException:
 
 def _print_error(fact: str, hint: str) -> None:
     """Print what is wrong (`fact`) and the hint on standard error, unless nobody reads it."""
-    try:
-        display.print_message(f"error: {fact}")
-        if hint:
-            display.print_message(f"hint: {hint}")
-    except BrokenPipeError:
-        display.discard_messages()
+    display.print_unless_unread(f"error: {fact}")
+    if hint:
+        display.print_unless_unread(f"hint: {hint}")
 
 
 def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:

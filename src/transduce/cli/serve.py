@@ -107,7 +107,7 @@ def command(
         workers=processes.workers or 1,
     )
     raise_open_file_limit(2 * settings.limits.connections + 1_000)  # as many again may be accepted
-    asyncio.run(serve(choices, settings, print_ready, on_message=display.print_message))
+    asyncio.run(serve(choices, settings, print_ready, on_message=display.print_unless_unread))
 
 
 def require_packages() -> None:

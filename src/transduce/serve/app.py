@@ -153,8 +153,10 @@ class Routes:
         return JSONResponse([one.as_json() for one in found])
 
     async def report_health(self, _request: Request) -> Response:
-        """Return status "ok", which shows that the server answers."""
-        return JSONResponse({"status": "ok"})
+        """Return status "ok", or 503 and the language pairs whose searches have all ended."""
+        fault = self.service.fault
+        status = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
+        return JSONResponse({"status": fault or "ok"}, status)
 
     async def report_readiness(self, _request: Request) -> Response:
         """Return whether all models are ready: status 200 if so, else 503."""

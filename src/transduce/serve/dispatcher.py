@@ -1,6 +1,7 @@
 """Distributes the sentences of all requests for one model to its search processes, in turn."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.errors import FolderError, LostProcessError
+from transduce.errors import FolderError, LostProcessError, TransduceError, find_exhaustion
 from transduce.serve.messages import (
     Answer,
     AttentionRequest,
@@ -29,9 +30,11 @@ from transduce.serve.search_client import SearchClient
 if TYPE_CHECKING:
     from transduce.serve.search_process import Load
 
+LOG = logging.getLogger("transduce.serve")
 Work = Sentence | AttentionRequest
 Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
 TRIES = 2  # how often a sentence is begun at most, if its search process ends
+MEMORY = "is there memory?"  # the hint for a process that ended without a word
 FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0  # seconds to wait before a process is started again
 
 
@@ -66,9 +69,15 @@ class Dispatcher:
     """
 
     def __init__(
-        self, load: "Load", start: Start, workers: int = 1, pair: tuple[str, str] | None = None
+        self,
+        load: "Load",
+        start: Start,
+        workers: int = 1,
+        pair: tuple[str, str] | None = None,
+        on_message: Callable[[str], None] = LOG.warning,
     ) -> None:
         self.load, self.start_process, self.workers = load, start, workers
+        self.on_message = on_message  # called with sentences about processes that ended
         self.pair = pair  # source and target language; by default those of the loaded model
         self.facts: Ready | None = None
         self.clients: dict[SearchClient, set[int]] = {}  # the numbers of the sentences in each
@@ -78,7 +87,8 @@ class Dispatcher:
         self.assigned: dict[int, Assignment] = {}
         self.tries: dict[int, int] = {}  # how often a sentence's process ended
         self.numbers = count(1)
-        self.losses = self.restarts = 0
+        self.delay = FIRST_DELAY  # before the next process is started again
+        self.restarts = 0
         self.is_closed = False
         self.tasks = set[asyncio.Task[Any]]()
 
@@ -96,8 +106,11 @@ class Dispatcher:
         client = SearchClient(*self.start_process(self.load), self.handle_answer, self.handle_loss)
         self.starting[client] = asyncio.get_running_loop().create_future()
         facts = await self.starting[client]
+        if self.starting.pop(client, None) is None:
+            raise LostProcessError("a search process ended when it had loaded the model", MEMORY)
         self.pair = self.pair or (facts.source, facts.target)
         if self.pair != (facts.source, facts.target):
+            client.close()
             await asyncio.to_thread(client.end)
             fact = f"{facts.name} translates {facts.source} to {facts.target}"
             raise FolderError(fact, f"a model from {self.pair[0]} to {self.pair[1]} is needed")
@@ -143,7 +156,7 @@ class Dispatcher:
         """Handle a process's answer: it is ready, cannot load, or has finished a sentence."""
         match answer:
             case Ready():
-                self.starting.pop(client).set_result(answer)
+                self.starting[client].set_result(answer)
             case Unloadable():
                 starting = self.starting.pop(client)
                 client.close()
@@ -155,7 +168,7 @@ class Dispatcher:
         """Store the answer to a sentence unless it was cancelled, and send waiting orders."""
         self.clients[client].discard(answer.number)
         self.tries.pop(answer.number, None)
-        self.losses = 0
+        self.delay = FIRST_DELAY
         assignment = self.assigned.pop(answer.number, None)
         if assignment is not None:
             job = assignment.job
@@ -203,34 +216,47 @@ class Dispatcher:
     def handle_loss(self, client: SearchClient) -> None:
         """Queue the sentences of an ended process again, and start another process in its place."""
         if client in self.starting:
-            fact = "a search process ended while it loaded the model"
             starting = self.starting.pop(client)
-            if not starting.cancelled():  # as by Ctrl-C, which ends both processes
-                starting.set_exception(LostProcessError(fact, "is there memory?"))
+            if not starting.done():  # it may be cancelled, as by Ctrl-C, which ends both processes
+                fact = "a search process ended while it loaded the model"
+                starting.set_exception(LostProcessError(fact, MEMORY))
             return
-        for number in sorted(self.clients.pop(client, ()), reverse=True):
-            assignment = self.assigned.pop(number)
-            self.tries[number] = assignment.tries + 1
-            if self.tries[number] >= TRIES:
-                self.fail(assignment.job, unavailable("the search ended unexpectedly"))
-            elif assignment.job in self.jobs:
-                assignment.job.waiting.appendleft(assignment.order)
-                if assignment.job not in self.turns:
-                    self.turns.appendleft(assignment.job)
         if not self.is_closed:
             task = asyncio.ensure_future(self.restart())
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
+        numbers = sorted(self.clients.pop(client), reverse=True)
+        lost = [self.assigned.pop(number) for number in numbers]
+        for one in lost:
+            if one.job not in self.jobs:
+                continue  # it was refused for another of its sentences
+            self.tries[one.order.number] = one.tries + 1
+            if one.tries + 1 >= TRIES:
+                self.fail(one.job, unavailable("the search ended unexpectedly"))
+                continue
+            one.job.waiting.appendleft(one.order)
+            if one.job not in self.turns:
+                self.turns.appendleft(one.job)
         self.feed()
 
     async def restart(self) -> None:
-        """Start a process in place of one that ended, after a delay that doubles with each loss."""
-        while not self.is_closed:
-            await asyncio.sleep(min(FIRST_DELAY * 2**self.losses, LONGEST_DELAY))
-            self.losses += 1
+        """Start a process in place of one that ended; wait twice as long after each failure."""
+        name = " to ".join(self.pair or ())
+        self.on_message(f"warning: {name}: a search process ended, and another one is started")
+        while True:
+            await asyncio.sleep(self.delay)
+            self.delay = min(2 * self.delay, LONGEST_DELAY)
             self.restarts += 1
-            with suppress(FolderError, LostProcessError):
+            try:
                 await self.start_one()
+            except Exception as error:  # noqa: BLE001 - whatever it was, requests need a process
+                fact = describe_fault(error)
+                self.on_message(
+                    f"warning: {name}: no search process could be started: {fact}; "
+                    f"the next try is in {self.delay:.1f} seconds"
+                )
+            else:
+                self.on_message(f"{name}: a search process was started again")
                 return
 
     def refuse_all(self, error: Refusal) -> None:
@@ -248,6 +274,12 @@ class Dispatcher:
         for client in clients:
             client.close()
         await asyncio.gather(*(asyncio.to_thread(client.end) for client in clients))
+
+
+def describe_fault(error: Exception) -> str:
+    """Return in words why a search process could not be started."""
+    known = error if isinstance(error, TransduceError) else find_exhaustion(error)
+    return known.fact if known else f"{type(error).__name__}: {error}"
 
 
 def build_refusal(answer: Failed) -> Refusal:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import final
@@ -9,11 +10,12 @@ from typing import final
 from transduce.durable import read_regular
 from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import MANIFEST_LIMIT
-from transduce.errors import FolderError, TransduceError
-from transduce.serve.dispatcher import Dispatcher
+from transduce.errors import FolderError
+from transduce.serve.dispatcher import Dispatcher, describe_fault
 from transduce.serve.service import Pair, Service
 
 POLL_SECONDS = 1.0
+RETRY_SECONDS = 30.0  # after a process could not be started or ended, as for want of memory
 OnMessage = Callable[[str], None]
 
 
@@ -32,13 +34,19 @@ class FolderWatch:
     ) -> None:
         self.service, self.folders, self.on_message = service, folders, on_message
         self.refused = dict[Pair, str]()  # hashes of manifests whose models could not be used
+        self.delayed_until = dict[Pair, float]()  # by the monotonic clock
 
     async def run(self) -> None:
         """Check all folders every second until the task is cancelled."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
             for pair, folder in self.folders.items():
-                found = await asyncio.to_thread(hash_manifest, folder)
+                if time.monotonic() < self.delayed_until.get(pair, 0.0):
+                    continue
+                try:
+                    found = await asyncio.to_thread(hash_manifest, folder)
+                except RuntimeError:  # no thread can be started now
+                    continue
                 facts = self.service.models[pair].facts
                 if found and facts and found not in (facts.hash, self.refused.get(pair)):
                     await self.replace(pair, found)
@@ -46,13 +54,18 @@ class FolderWatch:
     async def replace(self, pair: Pair, found: str) -> None:
         """Load a pair's new model, with the manifest hash `found`; use it unless that fails."""
         old = self.service.models[pair]
-        new = Dispatcher(old.load, old.start_process, old.workers, pair)
+        new = Dispatcher(old.load, old.start_process, old.workers, pair, self.on_message)
         try:
             facts = await new.start()
-        except TransduceError as error:
-            self.refused[pair] = found
+        except Exception as error:  # noqa: BLE001 - whatever it was, the model in use stays
+            fact = describe_fault(error)
+            if isinstance(error, FolderError):
+                self.refused[pair] = found
+            else:  # not a fault of the folder
+                self.delayed_until[pair] = time.monotonic() + RETRY_SECONDS
+                fact += f"; the next try is in {RETRY_SECONDS:.0f} seconds"
             self.on_message(
-                f"warning: the model from {pair[0]} to {pair[1]} stays as it was: {error.fact}"
+                f"warning: the model from {pair[0]} to {pair[1]} stays as it was: {fact}"
             )
             await new.close()
             return

@@ -100,11 +100,13 @@ async def serve(
     """Load models and answer requests until SIGTERM, Ctrl-C or the event `stop`.
 
     `on_ready` is called with the address and a description of each model; `on_message` with
-    sentences about models that are replaced while the server runs.
+    sentences about models that are replaced and search processes that are started again.
     """
     stop = stop or asyncio.Event()
     with bind(settings.host, settings.port) as listener:
-        dispatchers = [Dispatcher(load, start, settings.workers) for load in loads]
+        dispatchers = [
+            Dispatcher(load, start, settings.workers, on_message=on_message) for load in loads
+        ]
         try:
             facts = await asyncio.gather(*(one.start() for one in dispatchers))
             service = Service(name_pairs(dispatchers, facts), settings.limits)

@@ -34,7 +34,13 @@ class Service:
     @property
     def is_ready(self) -> bool:
         """Whether every model has a running search process and the server is not stopping."""
-        return not self.is_stopping and all(one.clients for one in self.models.values())
+        return not self.is_stopping and not self.fault
+
+    @property
+    def fault(self) -> str:
+        """The language pairs that nobody can get now, as a sentence, or "" if there are none."""
+        lost = [" to ".join(pair) for pair, one in self.models.items() if not one.clients]
+        return f"no search process for {', '.join(lost)}" if lost else ""
 
     def find(self, source: str, target: str) -> Dispatcher:
         """Return the dispatcher of a language pair; refuse a pair without a model."""
