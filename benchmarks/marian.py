@@ -16,10 +16,10 @@ from transduce.vocabulary import BEGIN, END
 MAX_POSITIONS = 256
 
 
-def build_marian(sizes: Architecture) -> Any:  # noqa: ANN401 - a class that is not typed
+def build_marian(sizes: Architecture, symbols: int = V) -> Any:  # noqa: ANN401 - a class that is not typed
     """The model with its own first weights."""
     config = MarianConfig(
-        vocab_size=V,
+        vocab_size=symbols,
         max_position_embeddings=MAX_POSITIONS,
         d_model=sizes.d_model,
         encoder_layers=sizes.layers,

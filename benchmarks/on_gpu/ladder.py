@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from statistics import median
+from typing import Any
 
 import torch
 
-from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
+from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.padded_attention import PaddedAttention
 from transduce.corpus.batch import Batch
 from transduce.model.attention.bucketed import BucketedAttention
@@ -29,7 +30,11 @@ class UpdateVariant:
     """A model, its optimiser and the updates of a turn."""
 
     def __init__(
-        self, scale: Scale, *, kernel: AttentionKernel | None = None, **settings: object
+        self,
+        scale: Scale,
+        *,
+        kernel: AttentionKernel | None = None,
+        **settings: Any,  # noqa: ANN401 - those of `Training`
     ) -> None:
         self.scale = scale
         self.training = Training(precision="bfloat16", **settings)
@@ -45,7 +50,7 @@ class UpdateVariant:
         """So that losses of several ways can be compared."""
         for module in self.model.modules():
             if isinstance(getattr(module, "dropout", None), float):
-                module.dropout = 0.0
+                setattr(module, "dropout", 0.0)  # noqa: B010 - not every module has one
         self.model.sizes = replace(self.scale.sizes, dropout=0.0)
 
     def turn(self, *, reads: bool = True) -> None:
@@ -98,6 +103,17 @@ def cases(scale: Scale) -> Cases:
             dynamic=False,
             mode="reduce-overhead",
         ),
+    )
+
+
+def cases_of_big(scale: Scale) -> Cases:
+    """The big model: plain, compiled, and compiled for fixed shapes."""
+    big = scale if scale.rehearsed else scale.with_sizes(BIG)
+    yield "big: packed, attention that fits", lambda: UpdateVariant(big).measured()
+    yield "big: and compiled", partial(measure_compiled, big)
+    yield (
+        "big: and compiled for fixed shapes",
+        partial(measure_compiled, big, pad_to_tokens=scale.pad_to_tokens, dynamic=False),
     )
 
 

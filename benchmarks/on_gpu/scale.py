@@ -3,7 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -14,6 +14,7 @@ from transduce.settings import Architecture
 Figures = dict[str, object]
 Cases = Iterator[tuple[str, Callable[[], Figures]]]
 BASE = Architecture()
+BIG = replace(BASE, d_model=1024, d_ff=4096, heads=16, dropout=0.3)
 TINY = Architecture(layers=1, d_model=32, d_ff=64, heads=2, d_k=16, d_v=16)
 
 
@@ -35,6 +36,10 @@ class Scale:
     def rehearsed(self) -> bool:
         """Whether figures mean nothing."""
         return self.device.type == "cpu"
+
+    def with_sizes(self, sizes: Architecture) -> "Scale":
+        """Return the same for a model of other sizes."""
+        return replace(self, sizes=sizes)
 
     def timed(self, work: Callable[[], object], *, rounds: int = 5) -> list[float]:
         """Seconds of one call, in several rounds of many; warmed up before."""

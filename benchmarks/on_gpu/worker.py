@@ -1,4 +1,6 @@
-"""A worker: the cases of a part, each on a line as soon as it is measured. Arguments: part, scale.
+"""A worker: the cases of a part, each on a line as soon as it is measured.
+
+Arguments: part, scale, seconds of a measurement.
 
 A case that fails says so and leaves the others alone; a worker that dies leaves the lines it wrote.
 """
@@ -8,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -16,25 +19,29 @@ import torch
 
 from benchmarks.on_gpu.scale import FULL, REHEARSAL
 
-MODULES: Mapping[str, str] = MappingProxyType(
+CASES: Mapping[str, str] = MappingProxyType(  # the function that yields a part's cases
     {
-        "agreement": "agreeing",
-        "products": "products",
-        "update": "ladder",
-        "attention": "attending",
-        "loss": "losing",
-        "search": "searching",
+        "agreement": "agreeing.cases",
+        "products": "products.cases",
+        "update": "ladder.cases",
+        "big": "ladder.cases_of_big",
+        "attention": "attending.cases",
+        "loss": "losing.cases",
+        "search": "searching.cases",
+        "peers": "peers.cases",
     }
 )
 
 
-def main(part: str, scale: str) -> None:
+def main(part: str, scale: str, seconds: str) -> None:
     """Measure."""
-    chosen = REHEARSAL if scale == "rehearsal" else FULL
+    chosen = replace(REHEARSAL if scale == "rehearsal" else FULL, seconds=float(seconds))
     torch.manual_seed(1)
     if chosen.rehearsed:
         replace_varlen_kernel()
-    for name, work in import_module(f"benchmarks.on_gpu.{MODULES[part]}").cases(chosen):
+    module, function = CASES[part].split(".")
+    cases = getattr(import_module(f"benchmarks.on_gpu.{module}"), function)
+    for name, work in cases(chosen):
         print(json.dumps(measure_case(name, work)), flush=True)
 
 

@@ -77,7 +77,7 @@ def test_a_part_that_takes_too_long_leaves_what_it_wrote(monkeypatch):
         raise subprocess.TimeoutExpired(command, timeout)
 
     monkeypatch.setattr(subprocess, "run", slow)
-    part = command.part_of("loss", 3.0, rehearse=True)
+    part = command.part_of("loss", 3.0, command.arguments(["--rehearse"]))
     assert part["cases"] == [{"name": "a", "ms": 1.0}]
     assert part["ended"] == "was stopped after 3 s"
 

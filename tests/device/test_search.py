@@ -1,0 +1,62 @@
+"""Searches on the GPU at hand beside the same on a CPU, and with too little memory."""
+
+import pytest
+import torch
+from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
+
+from transduce.search import beam_search, sample_unordered
+from transduce.settings import Search
+from transduce.settings.search import Sampling
+
+pytestmark = pytest.mark.device
+
+
+def ids_of(found):
+    return [[hypothesis.ids for hypothesis in one] for one in found]
+
+
+def test_outputs_and_scores_are_those_of_a_cpu():
+    ours, plain = (
+        beam_search(decoder_of("float32", device)[0], SOURCES, SEARCH, nbest=2)
+        for device in ("cuda", "cpu")
+    )
+    assert ids_of(ours) == ids_of(plain)
+    for one, other in zip(ours, plain, strict=True):
+        assert [h.score for h in one] == pytest.approx([h.score for h in other], rel=1e-4)
+
+
+def test_in_bfloat16_scores_are_near_those_in_float32():
+    ours, plain = (
+        beam_search(decoder_of(precision, "cuda")[0], SOURCES, SEARCH)
+        for precision in ("bfloat16", "float32")
+    )
+    for one, other in zip(ours, plain, strict=True):
+        assert one[0].score == pytest.approx(other[0].score, rel=0.05)
+
+
+def test_samples_are_those_of_a_cpu():
+    ours, plain = (
+        dict(
+            sample_unordered(
+                decoder_of("float32", device)[0], SOURCES, SEARCH, Sampling(seed=3), samples=2
+            )
+        )
+        for device in ("cuda", "cpu")
+    )
+    assert {n: ids_of([h]) for n, h in ours.items()} == {n: ids_of([h]) for n, h in plain.items()}
+
+
+def test_a_batch_that_memory_cannot_hold_is_halved_until_it_fits():
+    sources = [[2 + n % 7, 3, 4, 0] for n in range(2_048)]
+    wide = Search(beam=4, extra_length=20, batch_size=2_048)
+    decoder = decoder_of("float32", "cuda")[0]
+    plain = beam_search(decoder, sources[:7], Search(beam=4, extra_length=20))
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    held = torch.cuda.memory_reserved()
+    torch.cuda.set_per_process_memory_fraction((held + 24e6) / total)
+    try:
+        found = beam_search(decoder, sources, wide)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert ids_of(found[:7]) == ids_of(plain)

@@ -1,0 +1,134 @@
+"""Updates on the GPU at hand: the numbers of a CPU, no waiting, compiled code, one graph."""
+
+import math
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel, replay
+from benchmarks.on_gpu.scale import REHEARSAL
+from tests.training.tiny import batches, fresh, take_update, training_of
+
+from transduce.packed import Packed, move_to_device
+from transduce.training.compiling import compile_layers
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import batch_loss, queue_update
+
+pytestmark = pytest.mark.device
+BFLOAT16 = {"precision": "bfloat16"}
+SETTINGS = {
+    "float32": {},
+    "bfloat16": BFLOAT16,
+    "bfloat16 in fixed shapes": BFLOAT16 | {"pad_to_tokens": 64},
+}
+ARCHITECTURES = {
+    "dropout of attention weights": {"attention_dropout": 0.1},
+    "a neighbourhood": {"encoder_neighbourhood": 3, "decoder_neighbourhood": 3},
+    "learned positions, pre-norm": {"positions": "learned", "norm": "pre"},
+    "no shared embeddings": {"tie_embeddings": "none"},
+}
+
+
+def on_gpu(training, **changes):
+    """A model of one layer with its optimiser, on the GPU."""
+    model, _ = fresh(training, **changes)
+    model = model.float().cuda()
+    return model, Optimiser(model, training)
+
+
+@contextmanager
+def no_waiting():
+    """Raise an error where the host waits for the device."""
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def losses_of(built, training):
+    """The losses of three updates of a model with its optimiser."""
+    model, optimiser = built
+    return [take_update(model, optimiser, training, n, batches(n)).loss for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_losses_are_those_of_a_cpu_in_float32(settings):
+    exact = losses_of(fresh(training_of()), training_of())
+    training = training_of(**settings)
+    ours = losses_of(on_gpu(training), training)
+    assert ours == pytest.approx(exact, rel=0.01 if settings else 1e-5)
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_the_host_does_not_wait_before_an_update_is_read(settings):
+    training = training_of(**settings)
+    model, optimiser = on_gpu(training, dropout=0.1)
+    take_update(model, optimiser, training, 1, batches(1))
+    with no_waiting():
+        queued = queue_update(model, optimiser, training, 2, batches(2))
+    assert queued
+    assert math.isfinite(queued.read().loss)
+
+
+@pytest.mark.parametrize("changes", ARCHITECTURES.values(), ids=ARCHITECTURES)
+def test_other_architectures_train(changes):
+    training = training_of(**BFLOAT16)
+    built = on_gpu(training, dropout=0.1, **changes)
+    assert all(map(math.isfinite, losses_of(built, training)))
+
+
+def test_an_update_that_is_not_finite_changes_no_weight():
+    training = training_of()
+    model, optimiser = on_gpu(training)
+    take_update(model, optimiser, training, 1, batches(1))
+    with torch.no_grad():
+        model.decoder[0].add_self.norm.bias[0] = math.nan
+    before = [tensor.clone() for tensor in optimiser.state_tensors]
+    assert not take_update(model, optimiser, training, 2, batches(2)).applied
+    for one, other in zip(optimiser.state_tensors, before, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+
+
+def test_losses_of_compiled_layers_are_those_of_plain_ones():
+    plain = training_of(**BFLOAT16)
+    expected = losses_of(on_gpu(plain), plain)
+    training = training_of(**BFLOAT16, compile=True)
+    model, optimiser = on_gpu(training)
+    compile_layers(model)
+    assert losses_of((model, optimiser), training) == pytest.approx(expected, rel=0.01)
+
+
+def test_numbers_arrive_though_their_pinned_memory_is_used_again():
+    """A copy that is still queued must not see what the host writes next."""
+    busy = torch.randn(4096, 4096, device="cuda")
+    sent = []
+    for number in range(200):
+        busy = busy @ busy / 4096
+        sent.append(move_to_device(torch.full((50_000,), number), "cuda"))
+    assert [int(one.float().mean()) for one in sent] == list(range(200))
+
+
+def test_a_whole_update_can_be_one_graph(monkeypatch):
+    """What the host lays out for a batch must stay where the graph found it."""
+    monkeypatch.setattr(Packed, "shift_right", cache(Packed.shift_right))
+    monkeypatch.setattr(Packed, "compute_positions", cache(Packed.compute_positions))
+    scale = replace(REHEARSAL, device=torch.device("cuda"))
+    variant = UpdateVariant(scale)
+    variant.disable_dropout()
+    variant.model.kernel = cache_kernel(scale)
+    variant.batches = [variant.batches[0].to(scale.device).pad_to_multiple(scale.pad_to_tokens)]
+    start = replay(variant)
+    before = variant.optimiser.weights.detach().clone()
+    start()
+    captured = variant.optimiser.gradients.clone()
+    variant.optimiser.weights.data.copy_(before)
+    variant.optimiser.refresh_compute_weights()
+    variant.optimiser.clear_gradients()
+    loss, _ = batch_loss(variant.model, variant.training, variant.batches[0])
+    (loss / len(variant.batches[0].target.ids)).backward()
+    plain = variant.optimiser.gradients
+    assert not torch.equal(variant.optimiser.exp_avg, torch.zeros_like(plain))
+    assert float((captured - plain).norm() / plain.norm()) < 0.02
