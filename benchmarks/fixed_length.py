@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.kv_cache import KVCache
-from transduce.search.decoder import END
+from transduce.vocabulary import END
 
 # R rows · V symbols
 

@@ -6,17 +6,19 @@ A model folder and a text may stand for the first two; at a length of 0 outputs 
 
 import sys
 import time
+from functools import partial
 
 from benchmarks.fixed_length import FixedLengthDecoder
 from benchmarks.machine import read_memory
 from benchmarks.search_input import load_search_input, split_into_batches
 from benchmarks.search_turn import build_search_turn
 from benchmarks.turns import Turn, serve
+from transduce.fast.choose import choose_search_operations
 from transduce.inference.search_loops import use_loops_in_this_process
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.decoding.inference_weights import prepare_for_inference
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 from transduce.settings import Search
 from transduce.settings.precision import InferencePrecision
 
@@ -32,14 +34,17 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     first_source, every = map(int, share.split("/"))
     sources, search = sources[first_source::every], Search(batch_size=int(at_once))
 
+    operations = choose_search_operations(decoder.device)
+    find = partial(beam_search, search=search, operations=operations)
+
     def turn(_: int) -> Turn:
         began = time.perf_counter()
         if int(length):
             parts = split_into_batches(sources, int(at_once))
             forced = FixedLengthDecoder(decoder, int(length))
-            found = [best for part in parts for best in beam_search(forced, part, search)]
+            found = [best for part in parts for best in find(forced, part)]
         else:
-            found = beam_search(decoder, sources, search)
+            found = find(decoder, sources)
         seconds = time.perf_counter() - began
         return build_search_turn([best[0].ids for best in found], seconds, start)
 

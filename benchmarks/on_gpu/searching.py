@@ -8,9 +8,10 @@ import torch
 
 from benchmarks.fixed_length import FixedLengthDecoder
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
+from transduce.fast.choose import choose_search_operations
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import build_transformer
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 from transduce.settings import Search
 
 LENGTH = 25  # symbols of every output, and steps of the model
@@ -32,8 +33,10 @@ def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     draws = np.random.default_rng(1)
     source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
     sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]
-    search = Search(batch_size=count)
-    seconds = scale.timed(lambda: beam_search(decoder, sources, search), rounds=3)
+    search, operations = Search(batch_size=count), choose_search_operations(scale.device)
+    seconds = scale.timed(
+        lambda: beam_search(decoder, sources, search, operations=operations), rounds=3
+    )
     return {
         **milliseconds(seconds),
         "output tokens/s": count * length / median(seconds),

@@ -6,7 +6,7 @@ from benchmarks.fixed_length import FixedLengthDecoder
 
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import build_transformer
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 from transduce.settings import Architecture, Search
 
 

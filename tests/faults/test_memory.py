@@ -15,7 +15,8 @@ from transduce.inference import search_memory
 from transduce.inference.search_memory import estimate_bytes, limit_batch_size
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
-from transduce.search import continuous_batching
+from transduce.paper.search import Hypothesis, run_continuous_batching
+from transduce.search import halving
 from transduce.settings import Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
@@ -76,17 +77,15 @@ def test_whichever_step_fails_no_line_is_lost_or_out_of_order(monkeypatch, recor
 def test_the_control_that_goes_on_without_the_batch_is_caught(monkeypatch, record):
     model = random_translator().searching(batch_size=4, extra_length=1)
     expected = read(model, MANY)
-    whole = continuous_batching.run_batches
+    whole = run_continuous_batching
 
-    def swallow(*arguments):
+    def swallow(*arguments, indices):
         try:
-            yield from whole(*arguments)
+            yield from whole(*arguments, indices=indices)
         except RuntimeError:
-            yield from (
-                (index, [continuous_batching.Hypothesis((), 0.0, 0.0)]) for index in arguments[2]
-            )
+            yield from ((index, [Hypothesis((), 0.0, 0.0)]) for index in indices)
 
-    monkeypatch.setattr(continuous_batching, "run_batches", swallow)
+    monkeypatch.setattr(halving, "run_continuous_batching", swallow)
     calls = itertools.count(1)
     refuse(monkeypatch, TransformerDecoder, "step", lambda *_: next(calls) == 5)
     found = read(model, MANY)

@@ -10,7 +10,7 @@ from tests.inference.random_models import LINES, random_translator
 
 from transduce.inference.combine_parts import combine_best, combine_samples
 from transduce.inference.long_lines import split_line
-from transduce.search import Hypothesis
+from transduce.paper.search import Hypothesis
 
 scores = st.lists(st.floats(-50, 0, width=32), min_size=1, max_size=4)
 parts_of_scores = st.lists(scores.map(lambda one: sorted(one, reverse=True)), max_size=5)

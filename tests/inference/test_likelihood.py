@@ -13,9 +13,9 @@ from transduce.errors import InputError
 from transduce.inference.decoders import build_decoder
 from transduce.inference.likelihood import target_log_probs
 from transduce.packed import Packed
-from transduce.search import END, beam_search
+from transduce.paper.search import beam_search
 from transduce.training.loss import smoothed_loss
-from transduce.vocabulary import BEGIN
+from transduce.vocabulary import BEGIN, END
 
 TRANSLATE, OTHER = random_translator(), random_translator(2)
 MEMBERS = {"one": (TRANSLATE.models[0],), "two": (TRANSLATE.models[0], OTHER.models[0])}

@@ -15,7 +15,7 @@ from transduce.inference.search_loops import (
 )
 from transduce.machine.compiled_loops import loops_in_use
 from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_equal_sentences_of_a_translator_count_once(monkeypatch):
         return enumerate(sources)
 
     monkeypatch.setattr(module, "SENTENCES_FOR_LOOPS", 2)
-    monkeypatch.setattr("transduce.inference.outputs.beam_search_unordered", search)
+    monkeypatch.setattr("transduce.inference.outputs.search_in_memory", search)
     for sources in ([MANY_SOURCES[0]] * 3, MANY_SOURCES[:2]):
         search_sources([untrained()], sources, ALL_AT_ONCE, 1)
     assert counted == [False, True]
@@ -104,8 +104,8 @@ def test_in_several_threads_nothing_is_loaded(monkeypatch):
 def test_a_search_compiles_nothing_after_its_loops_were_tried():
     assert load_loops()
 
+    from transduce.fast.topk_loops import fill_highest_sums
     from transduce.model.decoding.softmax_loops import attend, log_softmax_rows
-    from transduce.search.topk_loops import fill_highest_sums
 
     loops = attend, log_softmax_rows, fill_highest_sums
     before = [len(loop.signatures) for loop in loops]

@@ -10,7 +10,7 @@ from tests.model.test_layer_graph import ALL_AT_ONCE, MANY_SOURCES, untrained
 from transduce.machine import compiled_loops as module
 from transduce.machine.compiled_loops import MANY_ROWS, loops_in_use, uses_compiled_loops
 from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 
 pytestmark = pytest.mark.usefixtures("compiled_loops")
 ROUNDING = 1e-5  # of a sum of some ten log-probabilities in float32

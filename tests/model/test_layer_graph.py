@@ -16,7 +16,7 @@ from transduce.model.decoding.inference_weights import (
 from transduce.model.decoding.int8_kernels import unsupported_int8_reason
 from transduce.model.decoding.layer_graph import STEPS_BEFORE, LayerGraph, StepKind
 from transduce.model.transformer import build_transformer
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 from transduce.settings import Architecture, Search
 from transduce.settings.precision import InferencePrecision
 

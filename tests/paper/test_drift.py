@@ -15,8 +15,8 @@ from tests.training.tiny import batch_of, fresh, joined, take_update, training_o
 from transduce.checkpoint import list_snapshots, save_snapshot
 from transduce.checkpoint.run_file import create_run
 from transduce.model.positions import compute_sinusoids
+from transduce.paper.search import LengthScore
 from transduce.recipes import by_name
-from transduce.search import LengthScore
 from transduce.settings import Architecture, Recipe, Search, Training
 from transduce.training.schedule import scaled_learning_rate
 from transduce.training.step import batch_loss

@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from transduce.checkpoint import averaged
+from transduce.paper.search import LengthScore, max_output_length, score_log_probs
 from transduce.recipes import by_name
-from transduce.search import LengthScore, score_log_probs
-from transduce.search.beam_state import max_output_length
 from transduce.settings import Search
 
 

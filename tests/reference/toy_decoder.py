@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from tests.reference.exhaustive_search import Model
 
-from transduce.search import BEGIN
+from transduce.vocabulary import BEGIN
 
 
 @dataclass(frozen=True)

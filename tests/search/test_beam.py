@@ -11,9 +11,13 @@ from tests.reference.plain_beam_search import plain_beam_search
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search import LengthScore, beam_search, beam_search_unordered
-from transduce.search.beam import build_beam_strategy
-from transduce.search.continuous_batching import compact_sentences, run_continuous_batching
+from transduce.paper.search import (
+    LengthScore,
+    beam_search,
+    beam_strategy,
+    compact_sentences,
+    run_continuous_batching,
+)
 from transduce.settings import Search
 from transduce.settings.search import PENALTIES
 
@@ -87,7 +91,7 @@ def test_an_end_of_low_rank_finishes_unless_only_the_best_half_may_end(end_candi
         return [math.log(p) if p else -math.inf for p in rows.get(prefix, (0.1, 0, 0, 0, 0.9))]
 
     search, decoder = Search(beam=2, penalty="none"), ToyDecoder(model, 2)
-    strategy = build_beam_strategy(decoder, [(END,)], search, 1, end_candidates=end_candidates)
+    strategy = beam_strategy(decoder, [(END,)], search, 1, end_candidates=end_candidates)
     ((_, (found,)),) = run_continuous_batching(decoder, [(END,)], search, strategy)
     assert found.ids == expected
 
@@ -161,7 +165,9 @@ def test_results_are_yielded_as_soon_as_they_are_final():
         return [0.0 if i == (*source, END)[len(prefix)] else -9.0 for i in range(10)]
 
     sources = [(5, END), (5, 6, 7, END), (END,), (8, 9, END)]
-    found = beam_search_unordered(ToyDecoder(model, 2), sources, Search(beam=2, batch_size=2))
+    decoder, search = ToyDecoder(model, 2), Search(beam=2, batch_size=2)
+    strategy = beam_strategy(decoder, sources, search)
+    found = run_continuous_batching(decoder, sources, search, strategy)
     pairs = [(number, best[0].ids) for number, best in found]
     assert [number for number, _ in pairs] == [3, 1, 0, 2]
     assert dict(pairs) == {0: (5,), 1: (5, 6, 7), 2: (), 3: (8, 9)}
@@ -203,7 +209,7 @@ def test_equal_scores_are_ordered_by_the_lower_symbol():
 
 def test_more_hypotheses_than_the_beam_holds_are_refused():
     with pytest.raises(InputError) as error:
-        beam_search_unordered(ToyDecoder(random_model(1, 3), 4), [], Search(), nbest=5)
+        beam_search(ToyDecoder(random_model(1, 3), 4), [], Search(), nbest=5)
     assert "5 best hypotheses are asked for, but the beam holds 4" in str(error.value)
     assert "hint: ask for 1 or more, and at most as many as search.beam" in str(error.value)
     with pytest.raises(InputError, match="0 best hypotheses are asked for"):

@@ -10,12 +10,8 @@ from tests.reference.plain_constraints import PlainConstraint, PlainPrefix, sati
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import SCORES, assert_same, random_sources, score_function
 
-from transduce.search import (
-    ConstrainedDecoder,
-    ConstrainedSource,
-    ForcedPrefix,
-    beam_search,
-)
+from transduce.paper.search import beam_search
+from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
 from transduce.settings import Search
 
 OPEN, CLOSE = 2, 3

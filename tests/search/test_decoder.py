@@ -8,15 +8,9 @@ import torch
 from tests.model.tiny import SYMBOLS, model_of, sentences
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
-from transduce import search, vocabulary
 from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.search import (
-    BEGIN,
-    ConstrainedDecoder,
-    ConstrainedSource,
-    Ensemble,
-    ForcedPrefix,
-)
+from transduce.search import ConstrainedDecoder, ConstrainedSource, Ensemble, ForcedPrefix
+from transduce.vocabulary import BEGIN
 
 SOURCES = sentences([5, 3, 6])
 WIDTH = 2
@@ -103,7 +97,3 @@ def test_log_probabilities_are_on_the_decoder_s_device_and_none_is_above_0(name)
     assert (log_probs <= 0).all()
     allowed = [7] if isinstance(decoder, ConstrainedDecoder) else list(range(SYMBOLS))
     assert torch.isfinite(log_probs).nonzero()[:, 1].unique().tolist() == allowed
-
-
-def test_the_search_and_the_vocabulary_mean_the_same_symbols():
-    assert (search.END, search.BEGIN) == (vocabulary.END, vocabulary.BEGIN)

@@ -7,16 +7,16 @@ import random
 import pytest
 import torch
 from tests.reference.toy_decoder import ToyDecoder, random_model
+from tests.search.draws import draw
 from tests.search.test_beam import SCORES, assert_same, score_function
 
+from transduce.paper.search import beam_search
 from transduce.search import (
     ConstrainedDecoder,
     ConstrainedSource,
     LabelConstraint,
     LabelKind,
     LabelSymbols,
-    beam_search,
-    sample_unordered,
 )
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -116,7 +116,7 @@ def test_samples_have_one_label_a_word(settings):
     sources = [source_of(words, "bio", words) for words in range(9)]
     decoder = ConstrainedDecoder(ToyDecoder(random_model(5, len(NAMES)), 6))
     search = Search(extra_length=2, batch_size=4)
-    found = dict(sample_unordered(decoder, sources, search, Sampling(**settings), samples=6))
+    found = draw(decoder, sources, search, Sampling(**settings), samples=6)
     for words in range(9):
         assert len(found[words]) == 6
         for one in found[words]:

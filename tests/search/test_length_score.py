@@ -5,8 +5,7 @@ import json
 import pytest
 import torch
 
-from transduce.search import LengthScore, score_log_probs
-from transduce.search.length_score import LENGTH_TERMS, LengthTerms
+from transduce.paper.search import LENGTH_TERMS, LengthScore, LengthTerms, score_log_probs
 from transduce.settings import Search
 from transduce.settings.search import PENALTIES
 

@@ -6,7 +6,7 @@ import pytest
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import random_sources
 
-from transduce.search import beam_search
+from transduce.paper.search import beam_search
 from transduce.search.running_search import MAX_WAIT, RunningSearch
 from transduce.settings import Search
 

@@ -9,11 +9,13 @@ import torch
 from tests.reference.exhaustive_search import END, enumerate_outputs
 from tests.reference.plain_constraints import satisfies
 from tests.reference.toy_decoder import ToyDecoder, random_model
+from tests.search.draws import draw
 from tests.search.test_beam import random_sources
 from tests.search.test_constraints import Brackets
 
 from transduce.errors import InputError, NotFiniteError
-from transduce.search import ConstrainedDecoder, ConstrainedSource, beam_search, sample_unordered
+from transduce.paper.search import beam_search
+from transduce.search import ConstrainedDecoder, ConstrainedSource
 from transduce.search.sampling import filter_candidates, sample_symbols
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -24,7 +26,7 @@ DRAWS = 4_000
 
 def draw_samples(model, sources, sampling, *, samples=1, search=SEARCH, keys=None):
     decoder = ToyDecoder(model, samples)
-    found = dict(sample_unordered(decoder, sources, search, sampling, samples=samples, keys=keys))
+    found = draw(decoder, sources, search, sampling, samples=samples, keys=keys)
     return [found[number] for number in range(len(sources))]
 
 
@@ -147,7 +149,7 @@ def test_samples_satisfy_constraints():
     model, sources = random_model(3, symbols=4), random_sources(30, max_length=3)
     constrained = [ConstrainedSource(source, Brackets(len(source) + 6)) for source in sources]
     decoder, search = ConstrainedDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
-    found = dict(sample_unordered(decoder, constrained, search, Sampling(), samples=4))
+    found = draw(decoder, constrained, search, Sampling(), samples=4)
     outputs = [one.ids for number in range(30) for one in found[number]]
     assert len(outputs) == 120
     assert all(satisfies(Brackets(99), ids) for ids in outputs)
@@ -187,7 +189,7 @@ def test_what_cannot_be_drawn_from_is_refused(settings, message):
 
 def test_no_samples_are_refused():
     with pytest.raises(InputError, match="0 samples are asked for"):
-        sample_unordered(ToyDecoder(random_model(1, 3), 1), [], SEARCH, Sampling(), samples=0)
+        draw(ToyDecoder(random_model(1, 3), 1), [], SEARCH, Sampling(), samples=0)
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf])

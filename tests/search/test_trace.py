@@ -5,8 +5,10 @@ import math
 import pytest
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
-from transduce.search import END, beam_search, trace_beam_search
+from transduce.paper.search import beam_search
+from transduce.search import trace_beam_search
 from transduce.settings import Search
+from transduce.vocabulary import END
 
 SOURCE = (5, 6, END)
 

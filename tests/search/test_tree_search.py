@@ -9,11 +9,13 @@ import pytest
 from tests.reference.plain_beam_search import plain_beam_search
 from tests.reference.plain_constraints import END, enumerate_allowed, satisfies
 from tests.reference.toy_decoder import ToyDecoder, random_model
+from tests.search.draws import draw
 from tests.search.test_beam import SCORES, assert_same, score_function
 from tests.search.test_tree_constraint import NAMES, random_trees, rule, tree
 
 from transduce.errors import NotFiniteError
-from transduce.search import ConstrainedDecoder, ConstrainedSource, beam_search, sample_unordered
+from transduce.paper.search import beam_search
+from transduce.search import ConstrainedDecoder, ConstrainedSource
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 
@@ -147,7 +149,7 @@ def test_samples_are_trees_whatever_the_settings(settings):
     sources = [source_of(constraint, number) for number, constraint in enumerate(constraints)]
     decoder = ConstrainedDecoder(ToyDecoder(random_model(1, len(NAMES)), 5))
     search, sampling = Search(extra_length=9, batch_size=7), Sampling(**settings)
-    found = dict(sample_unordered(decoder, sources, search, sampling, samples=5))
+    found = draw(decoder, sources, search, sampling, samples=5)
     for number, constraint in enumerate(constraints):
         assert len(found[number]) == 5
         for one in found[number]:
@@ -166,7 +168,7 @@ def test_trees_are_drawn_as_often_as_the_model_says_among_the_allowed_symbols():
         expected[ids] = math.prod(math.exp(row[symbol]) / total for symbol, row, total in steps)
     assert sum(expected.values()) == pytest.approx(1)
     decoder, search = ConstrainedDecoder(ToyDecoder(model, draws)), Search(extra_length=4)
-    found = dict(sample_unordered(decoder, [source], search, Sampling(), samples=draws))[0]
+    found = draw(decoder, [source], search, Sampling(), samples=draws)[0]
     counts = Counter(one.ids for one in found)
     assert counts.keys() <= expected.keys()
     assert sum(abs(counts[ids] / draws - p) for ids, p in expected.items()) / 2 < 0.04

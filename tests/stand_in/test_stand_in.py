@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transduce.model.linear import Linear
 from transduce.model.positions import SinusoidalPositions
-from transduce.search import beam
+from transduce.paper import search
 from transduce.training import loss, step
 
 
@@ -34,14 +34,14 @@ def test_a_planted_item_is_found_in_an_update(monkeypatch):
 
 
 def test_a_planted_nonzero_is_found_in_a_search(monkeypatch):
-    is_done = beam.is_done
+    is_done = search.is_done
     monkeypatch.setattr(
-        beam,
+        search,
         "is_done",
         lambda beams, score: is_done(beams, score) | (len(beams.lengths.nonzero()) < 0),
     )
     _, _, record = search_on_both(force)
-    assert set(record.waits_by_caller()) - ALLOWED == {"search/beam.py:expand_beams"}
+    assert set(record.waits_by_caller()) - ALLOWED == {"paper/search.py:expand_beams"}
 
 
 def test_a_planted_cpu_tensor_is_refused(monkeypatch):

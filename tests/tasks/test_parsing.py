@@ -10,7 +10,6 @@ from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.recipes import by_name
 from transduce.runs.texts import MixedPairs, TaskFiles
-from transduce.search import END
 from transduce.settings import Data, Search
 from transduce.settings.recipe import with_changes
 from transduce.tasks import PARSING, build_task
@@ -22,7 +21,7 @@ from transduce.tasks.parsing import (
 )
 from transduce.text.trees.symbols import FORMS
 from transduce.text.trees.write import format_tree
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary import END, learn_vocabulary
 from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.learn import learn_closed_list
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon

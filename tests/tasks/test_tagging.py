@@ -4,11 +4,10 @@ import itertools
 
 import pytest
 
-from transduce.search import END
 from transduce.search.label_constraint import LabelKind
 from transduce.settings import Data, Search
 from transduce.tasks import TAGGING, build_task
-from transduce.vocabulary import BEGIN, learn_vocabulary
+from transduce.vocabulary import BEGIN, END, learn_vocabulary
 from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.learn import learn_closed_list
 

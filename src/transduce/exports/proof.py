@@ -9,14 +9,13 @@ from typing import Any, final
 
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
+from transduce.fast.choose import choose_search_operations
 from transduce.inference.decoders import build_decoder
 from transduce.inference.load import TaskModel
 from transduce.inference.outputs import search_sources
 from transduce.inference.search_memory import limit_batch_size
-from transduce.search import Hypothesis
-from transduce.search.beam import build_beam_strategy
-from transduce.search.beam_state import max_output_length
-from transduce.search.continuous_batching import run_continuous_batching
+from transduce.paper.search import Hypothesis, beam_strategy, max_output_length
+from transduce.search import search_in_memory
 from transduce.text.clean import normalise
 
 LINES = 1_000  # the most lines of a text that are translated
@@ -193,8 +192,9 @@ def search_with_restricted_ends(
     search = replace(model.recipe.search, beam=beam, penalty="none")
     search = limit_batch_size((model.transformer,), sources, search, beam)
     decoder = build_decoder((model.transformer,))
-    strategy = build_beam_strategy(decoder, sources, search, 1, end_candidates=beam)
-    found = dict(run_continuous_batching(decoder, sources, search, strategy))
+    operations = choose_search_operations(decoder.device)
+    strategy = beam_strategy(decoder, sources, search, operations=operations, end_candidates=beam)
+    found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[number][0] for number in range(len(sources))]
 
 

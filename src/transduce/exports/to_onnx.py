@@ -19,7 +19,7 @@ from transduce.exports.to_ctranslate2 import name_tokenizers
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import POSITIONS, Weights, collect_weights
 from transduce.inference.load import TaskModel
-from transduce.search import beam_search_unordered
+from transduce.paper.search import beam_search
 from transduce.vocabulary import END
 
 ENCODER, STEP = "encoder.onnx", "decoder_step.onnx"
@@ -184,9 +184,8 @@ class OnnxEngine:
             extra_length=extra,
             batch_size=len(sources),
         )
-        found = dict(beam_search_unordered(self, sources, search, nbest=1))
-        best = [found[number][0] for number in range(len(sources))]
-        return [EngineOutput(task.decode(one.ids, ""), one.log_prob) for one in best]
+        found = beam_search(self, sources, search)
+        return [EngineOutput(task.decode(best.ids, ""), best.log_prob) for best, *_ in found]
 
 
 ONNX = Target(

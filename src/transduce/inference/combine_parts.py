@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transduce.search import Hypothesis
+from transduce.paper.search import Hypothesis
 
 Combination = Sequence[Hypothesis]  # a hypothesis of each part of a line, in order
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
-from transduce.search import Decoder, Ensemble
+from transduce.paper.search import Decoder
+from transduce.search import Ensemble
 
 
 def build_decoder(models: Sequence[Transformer]) -> Decoder[Any]:

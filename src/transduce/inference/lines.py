@@ -7,8 +7,8 @@ from typing import TypeVar, final
 
 from transduce.errors import InputError
 from transduce.inference.long_lines import LineWarning, split_line
+from transduce.paper.search import max_output_length
 from transduce.search import ConstrainedSource, ForcedPrefix
-from transduce.search.beam_state import max_output_length
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks import Task, constrain_source

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from transduce.fast.choose import choose_search_operations
 from transduce.inference.alignment import Alignment
 from transduce.inference.combine_parts import Combination
 from transduce.inference.decoders import build_decoder
@@ -13,11 +14,11 @@ from transduce.inference.long_lines import LineWarning
 from transduce.inference.search_loops import use_loops_if_worthwhile
 from transduce.inference.search_memory import limit_batch_size
 from transduce.model.transformer import Transformer
+from transduce.paper.search import Hypothesis, beam_strategy
 from transduce.search import (
     ConstrainedSource,
-    Hypothesis,
-    beam_search_unordered,
-    sample_unordered,
+    sampling_strategy,
+    search_in_memory,
     with_constraints,
 )
 from transduce.settings import Search
@@ -65,7 +66,9 @@ def search_sources(
     search = limit_batch_size(models, distinct, search, search.beam)
     decoder, distinct = with_constraints(build_decoder(models), distinct)
     with use_loops_if_worthwhile(len(distinct)):
-        found = dict(beam_search_unordered(decoder, distinct, search, nbest=n))
+        operations = choose_search_operations(decoder.device)
+        strategy = beam_strategy(decoder, distinct, search, n, operations=operations)
+        found = dict(search_in_memory(decoder, distinct, search, strategy))
     return [found[index] for index in indices]
 
 
@@ -81,7 +84,11 @@ def sample_sources(
     search = limit_batch_size(models, sources, search, n)
     decoder, sources = with_constraints(build_decoder(models), sources)
     with use_loops_if_worthwhile(len(sources)):
-        found = dict(sample_unordered(decoder, sources, search, sampling, samples=n, keys=keys))
+        operations = choose_search_operations(decoder.device)
+        strategy = sampling_strategy(
+            decoder, sources, search, sampling, samples=n, keys=keys, operations=operations
+        )
+        found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
 
 

@@ -54,12 +54,12 @@ def try_loops() -> bool:
 
 def run_loops_once() -> None:
     """Run every loop of a search on a few zeros, which compiles it or loads its machine code."""
+    from transduce.fast.highest_sums import highest_sums_by_loops
     from transduce.model.decoding.loop_operators import LOOP_OPERATOR, log_softmax_by_loops
     from transduce.model.decoding.softmax_loops import POSITIONS_AT_ONCE
-    from transduce.search.stable_topk import find_highest_sums
 
     for dtype in LOOP_TYPES:
         sides = torch.zeros(MANY_ROWS, 1, POSITIONS_AT_ONCE, 1, dtype=dtype)
         LOOP_OPERATOR(sides, sides, sides, sides.transpose(2, 3))
     log_probs = log_softmax_by_loops(torch.zeros(MANY_ROWS, 2))
-    find_highest_sums(torch.zeros(MANY_ROWS, 1), log_probs, 1)
+    highest_sums_by_loops(torch.zeros(MANY_ROWS, 1), log_probs, 1)

@@ -1,7 +1,7 @@
 """Limits the batch of a search to an estimate of what fits in free memory.
 
 A process over the limit of a control group is killed without an error, so that it cannot retry.
-Where the system raises an error, `search/continuous_batching.py` halves the batch.
+Where the system raises an error, `search/halving.py` halves the batch.
 """
 
 from collections.abc import Sequence

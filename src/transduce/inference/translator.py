@@ -40,7 +40,7 @@ from transduce.inference.pairs import (
     score_pairs,
 )
 from transduce.model.transformer import Transformer
-from transduce.search import Hypothesis
+from transduce.paper.search import Hypothesis
 from transduce.settings import Recipe, Search
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.search import Sampling

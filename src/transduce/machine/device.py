@@ -69,11 +69,6 @@ def accumulation_dtype(where: torch.device) -> torch.dtype:
     return torch.float32 if where.type == APPLE_GPU else torch.float64
 
 
-def is_any_true(flags: Tensor) -> bool:
-    """Return whether a flag is True; on a GPU, where the answer would wait, say so unread."""
-    return flags.device.type != "cpu" or bool(flags.any())
-
-
 def read_tensors(tensors: Sequence[Tensor]) -> list[Any]:
     """Return each tensor's numbers as `tolist` does, but copy all tensors from the device at once.
 

@@ -295,6 +295,17 @@ def smoothed_loss(
     return ((1 - mass) * right + mass * mean).sum(), right.detach().sum()
 
 
+def stable_topk(
+    values: Float[Tensor, "B C"], count: int
+) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
+    """Return the K = `count` highest of C values in each row and their columns, highest first.
+
+    Of equal values the leftmost comes first, NaN comes last.
+    """
+    columns = values.neg().sort(dim=1, stable=True).indices[:, :count]
+    return values.gather(1, columns), columns
+
+
 def highest_sums(
     scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
@@ -303,9 +314,13 @@ def highest_sums(
     A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
     hypothesis w is w V + v. Of equal sums the leftmost comes first, NaN comes last.
     """
-    sums = (scores[:, :, None] + log_probs.view(*scores.shape, -1)).flatten(1)  # [B W·V]
-    columns = sums.neg().sort(dim=1, stable=True).indices[:, :count]
-    return sums.gather(1, columns), columns
+    sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
+    return stable_topk(sums.flatten(1), count)
+
+
+def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
+    """Return whether a flag is True; if none is, the search skips work that has no effect."""
+    return bool(flags.any())
 
 
 def keep_batch(batch: Batch) -> Batch:
@@ -429,6 +444,13 @@ class HighestSums(Protocol):
 
 
 @runtime_checkable
+class IsAny(Protocol):
+    """False only if no flag is True. Where to find out takes long, the answer may be True."""
+
+    def __call__(self, flags: Bool[Tensor, "*shape"]) -> bool: ...
+
+
+@runtime_checkable
 class PadBatch(Protocol):
     """Pads a batch as an implementation needs it; see `keep_batch`."""
 
@@ -446,6 +468,7 @@ class Operations:
     smoothed_loss: SmoothedLoss = smoothed_loss
     log_softmax: LogSoftmax = log_softmax
     highest_sums: HighestSums = highest_sums
+    is_any: IsAny = is_any
     pad_batch: PadBatch = keep_batch
 
 

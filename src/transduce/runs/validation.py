@@ -9,10 +9,12 @@ import numpy as np
 from transduce.corpus.batch import Batch
 from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
+from transduce.fast.choose import choose_search_operations
 from transduce.model.decoding.decoder import TransformerDecoder
 from transduce.model.transformer import Transformer
+from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.search import beam_search_unordered, with_constraints
+from transduce.search import search_in_memory, with_constraints
 from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests
@@ -42,7 +44,9 @@ def build_validation(
         remaining = take_until_stopped(requests, batches)
         nats, pieces = sum_validation_loss(model, (batch.to(device) for batch in remaining))
         decoder, inputs = with_constraints(TransformerDecoder(model.eval()), sources)
-        found = beam_search_unordered(decoder, inputs, recipe.search)
+        operations = choose_search_operations(device)
+        strategy = beam_strategy(decoder, inputs, recipe.search, operations=operations)
+        found = search_in_memory(decoder, inputs, recipe.search, strategy)
         outputs = {
             number: task.decode(best[0].ids, texts[number][0])
             for number, best in take_until_stopped(requests, found)

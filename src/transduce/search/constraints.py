@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from transduce.packed import move_to_device
-from transduce.search.decoder import Decoder, State
+from transduce.paper.search import Decoder, State
 
 # R rows: one per hypothesis · V symbols
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.search.decoder import Decoder, State
+from transduce.paper.search import Decoder, State
 
 # M members · R rows, one per hypothesis · V symbols
 

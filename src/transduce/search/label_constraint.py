@@ -14,7 +14,7 @@ from torch import Tensor
 
 from transduce.packed import move_to_device
 from transduce.search.constraints import Constraint, ConstraintState, require_kind
-from transduce.search.decoder import END
+from transduce.vocabulary import END
 
 # R rows: one per hypothesis · V symbols
 

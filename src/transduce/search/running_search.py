@@ -5,15 +5,19 @@ from typing import Generic, final
 
 import torch
 
-from transduce.search.beam import build_beam_strategy
-from transduce.search.beam_state import (
+from transduce.paper.operations import PLAIN, Operations
+from transduce.paper.search import (
     ActiveBatch,
+    Decoder,
+    Result,
+    State,
+    beam_strategy,
     merge_batches,
     select_sentences,
     start_batch,
+    take_first_step,
+    take_step,
 )
-from transduce.search.continuous_batching import Result, take_first_step, take_step
-from transduce.search.decoder import Decoder, State
 from transduce.settings import Search
 
 MAX_WAIT = 3  # the most steps that a source waits for others to enter with it
@@ -29,11 +33,17 @@ class RunningSearch(Generic[State]):
     """
 
     def __init__(
-        self, decoder: Decoder[State], search: Search, *, nbest: int, max_length: int
+        self,
+        decoder: Decoder[State],
+        search: Search,
+        *,
+        nbest: int,
+        max_length: int,
+        operations: Operations = PLAIN,
     ) -> None:
         """Build an empty search for sources of at most `max_length` symbols, END included."""
         longest = [range(max_length)]  # stands for a source: only its length matters
-        self.strategy = build_beam_strategy(decoder, longest, search, nbest)
+        self.strategy = beam_strategy(decoder, longest, search, nbest, operations=operations)
         self.decoder, self.search = decoder, search
         self.waiting: dict[int, Sequence[int]] = {}
         self.active: ActiveBatch[State] | None = None

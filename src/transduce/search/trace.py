@@ -8,11 +8,16 @@ from typing import final
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.search.beam import build_beam_strategy
-from transduce.search.beam_state import BeamState, StepResult
-from transduce.search.continuous_batching import Hypothesis, run_continuous_batching
-from transduce.search.decoder import Decoder, State
-from transduce.search.stable_topk import stable_topk
+from transduce.paper.operations import PLAIN, HighestSums, Operations
+from transduce.paper.search import (
+    BeamState,
+    Decoder,
+    Hypothesis,
+    State,
+    StepResult,
+    beam_strategy,
+)
+from transduce.search.halving import search_in_memory
 from transduce.settings import Search
 
 # R rows, one per hypothesis · V symbols
@@ -38,26 +43,35 @@ class SearchTrace:
 
 
 def trace_beam_search(
-    decoder: Decoder[State], source: Sequence[int], search: Search, alternatives: int
+    decoder: Decoder[State],
+    source: Sequence[int],
+    search: Search,
+    alternatives: int,
+    *,
+    operations: Operations = PLAIN,
 ) -> SearchTrace:
     """Search one source; record each step's hypotheses with `alternatives` next symbols of each."""
-    strategy = build_beam_strategy(decoder, [source], search, nbest=1)
+    strategy = beam_strategy(decoder, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 
     def expand_and_record(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
-        steps.append(list_live_hypotheses(beams, log_probs, alternatives))
+        steps.append(list_live_hypotheses(beams, log_probs, alternatives, operations.highest_sums))
         return strategy.expand(beams, log_probs)
 
     recording = replace(strategy, expand=expand_and_record)
-    ((_, hypotheses),) = run_continuous_batching(decoder, [source], search, recording)
+    ((_, hypotheses),) = search_in_memory(decoder, [source], search, recording)
     return SearchTrace(hypotheses[0], steps)
 
 
 def list_live_hypotheses(
-    beams: BeamState, log_probs: Float[Tensor, "R V"], alternatives: int
+    beams: BeamState,
+    log_probs: Float[Tensor, "R V"],
+    alternatives: int,
+    highest_sums: HighestSums,
 ) -> list[LiveHypothesis]:
     """Return a single sentence's live hypotheses, each with its best next symbols, best first."""
-    values, ids = stable_topk(log_probs, min(alternatives, log_probs.shape[1]))
+    nothing = log_probs.new_zeros(len(log_probs), 1)
+    values, ids = highest_sums(nothing, log_probs, min(alternatives, log_probs.shape[1]))
     written = beams.tokens[0, :, : int(beams.lengths[0])].tolist()
     rows = zip(written, beams.log_probs[0].tolist(), ids.tolist(), values.tolist(), strict=True)
     return [

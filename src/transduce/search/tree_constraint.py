@@ -17,8 +17,8 @@ from torch.nn.functional import pad
 
 from transduce.packed import move_to_device
 from transduce.search.constraints import Constraint, ConstraintState, require_kind
-from transduce.search.decoder import END
 from transduce.settings.fields import require
+from transduce.vocabulary import END
 
 # R rows, one per hypothesis · V symbols
 # D columns of a stack, one more than the constituents that can be open at once

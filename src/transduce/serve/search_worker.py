@@ -6,12 +6,14 @@ from itertools import count
 from typing import Any, final
 
 from transduce.errors import TransduceError
+from transduce.fast.choose import choose_search_operations
 from transduce.inference.combine_parts import combine_best
 from transduce.inference.decoders import build_decoder
 from transduce.inference.lines import EncodedLine, Line, encode_line
 from transduce.inference.outputs import collect_warnings, join_parts
 from transduce.inference.translator import Translator
-from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix, Hypothesis
+from transduce.paper.search import Hypothesis
+from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
 from transduce.search.running_search import RunningSearch
 from transduce.serve.details import describe_output
 from transduce.serve.messages import (
@@ -97,7 +99,11 @@ class SearchWorker:
         if n not in self.searches:
             recipe = self.translator.recipe
             self.searches[n] = RunningSearch(
-                self.decoder, recipe.search, nbest=n, max_length=recipe.data.max_length
+                self.decoder,
+                recipe.search,
+                nbest=n,
+                max_length=recipe.data.max_length,
+                operations=choose_search_operations(self.decoder.device),
             )
         return self.searches[n]
 

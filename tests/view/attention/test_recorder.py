@@ -12,10 +12,11 @@ from transduce.inference.decoders import build_decoder
 from transduce.model.capture import capture_attention
 from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
-from transduce.search import BEGIN, beam_search
+from transduce.paper.search import beam_search
 from transduce.settings.alignment import AlignmentHeads
 from transduce.text.clean import normalise
 from transduce.view.attention.recorder import record_attention
+from transduce.vocabulary import BEGIN
 
 TEXT = "the dog sees a cat."
 

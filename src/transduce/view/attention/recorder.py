@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float32
 
 from transduce.errors import InputError
+from transduce.fast.choose import choose_search_operations
 from transduce.inference.align_block import find_heads
 from transduce.inference.decoders import build_decoder
 from transduce.inference.pairs import Pair, require_matches
@@ -89,7 +90,8 @@ def search_output(translator: Translator, text: str, ids: list[int]) -> EncodedO
         ((sample,),) = translator.decode_sources([source], [LINE_KEY], 1)
         return EncodedOutput([*sample.ids, END])
     decoder, (constrained,) = with_constraints(build_decoder(translator.models), [source])
-    trace = trace_beam_search(decoder, constrained, search, ALTERNATIVES)
+    operations = choose_search_operations(decoder.device)
+    trace = trace_beam_search(decoder, constrained, search, ALTERNATIVES, operations=operations)
     return EncodedOutput([*trace.best.ids, END], trace.steps)
 
 

@@ -1,73 +1,66 @@
-"""Deterministic top-k: the same result on every device and in any batch; leftmost wins a tie.
+"""The highest sums of score and log P without sorting all of them; leftmost wins a tie.
 
-`torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows.
+`torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows. Here
+the symbols are compared in blocks by their maxima first. Only the best blocks are searched further.
 """
 
 import functools
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transduce.machine.compiled_loops import uses_compiled_loops
-from transduce.machine.device import is_any_true
+from transduce.paper import operations
+from transduce.paper.operations import IsAny
 
 # S sentences · W hypotheses of each · R = S W rows, one per hypothesis · V symbols
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
-NARROW = 128  # up to this number of columns, sorting all is as fast as choosing some
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
+MOST_BY_LOOPS = 256  # the most sums to find by loops, which insert each among the best so far
 
 
-def stable_topk(
-    values: Float[Tensor, "S C"], count: int
+def assume_any(flags: Bool[Tensor, "*shape"]) -> bool:  # noqa: ARG001 - they stay unseen
+    """Return True unseen: the `IsAny` of devices that would have to be waited for."""
+    return True
+
+
+def highest_sums(
+    scores: Float[Tensor, "S W"],
+    log_probs: Float[Tensor, "R V"],
+    count: int,
+    *,
+    is_any: IsAny = operations.is_any,
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return the K = `count` highest of C values in each row and their columns, highest first.
-
-    Ties go to the leftmost column, 0.0 and -0.0 are equal, NaN comes last.
-    """
-    if values.shape[1] <= NARROW:
-        columns = values.neg().sort(dim=1, stable=True).indices[:, :count]
-    else:
-        numbers = torch.arange(values.shape[1], device=values.device)
-        columns = choose_leftmost(values, numbers, count)
-    return values.gather(1, columns), columns
-
-
-def stable_topk_sums(
-    scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
-) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums of score and log-probability, and their columns.
-
-    The column of symbol v after hypothesis w is w V + v.
-    """
-    if uses_compiled_loops(log_probs):
-        found = find_highest_sums(scores, log_probs, count)
-        if found is not None:
-            return found
-    columns = find_candidate_columns(scores, log_probs, count)
+    """Do what `operations.highest_sums` does, block by block."""
+    if log_probs.dtype == torch.float64:  # its bits and a column do not fit into one sort key
+        return operations.highest_sums(scores, log_probs, count)
+    columns = find_candidate_columns(scores, log_probs, count, is_any)
     symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
     sums = symbols + scores.gather(1, columns // log_probs.shape[1])
     chosen = choose_leftmost(sums, columns, count)
     return sums.gather(1, chosen), columns.gather(1, chosen)
 
 
-def find_highest_sums(
+def highest_sums_by_loops(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
-) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]] | None:
-    """Do what `stable_topk_sums` does by compiled loops; None if NaN is among the highest sums."""
-    from transduce.search.topk_loops import fill_highest_sums
+) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
+    """Do what `operations.highest_sums` does, block by block in compiled loops."""
+    if log_probs.dtype == torch.float64 or count > MOST_BY_LOOPS:
+        return highest_sums(scores, log_probs, count)
+    from transduce.fast.topk_loops import fill_highest_sums
 
-    maxima = find_block_maxima(split_into_blocks(log_probs, scores.shape[1]))
+    maxima = find_block_maxima(split_into_blocks(log_probs, scores.shape[1]), operations.is_any)
     sums = scores.new_empty(scores.shape[0], count)
     columns = torch.empty(sums.shape, dtype=torch.long)
     tables = [one.contiguous().numpy() for one in (scores, log_probs, maxima)]
     is_full = fill_highest_sums(*tables, BLOCK, sums.numpy(), columns.numpy())
-    return (sums, columns) if is_full else None
+    # the loops leave NaN out
+    return (sums, columns) if is_full else highest_sums(scores, log_probs, count)
 
 
 def find_candidate_columns(
-    scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
+    scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int, is_any: IsAny
 ) -> Int[Tensor, "S C"]:
     """Return C columns (hypothesis-symbol pairs) per sentence, among them the `count` best.
 
@@ -78,7 +71,7 @@ def find_candidate_columns(
     blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
     if width * blocks <= count:
         return torch.arange(width * symbols, device=scores.device).expand(sentences, -1)
-    maxima = find_block_maxima(split_into_blocks(log_probs, width))
+    maxima = find_block_maxima(split_into_blocks(log_probs, width), is_any)
     totals = (maxima + scores[:, :, None]).flatten(1)
     numbers, inside, outside = tabulate_blocks(width, symbols, scores.device)
     candidates = inside[choose_leftmost(totals, numbers, count)].flatten(1)
@@ -97,11 +90,11 @@ def split_into_blocks(
 
 
 def find_block_maxima(
-    log_probs: Float[Tensor, "S W blocks size"],
+    log_probs: Float[Tensor, "S W blocks size"], is_any: IsAny
 ) -> Float[Tensor, "S W blocks"]:
     """Return the highest log-probability of each block, NaN left out; NaN if all are NaN."""
     maxima = log_probs.amax(dim=3)  # NaN where a block has one
-    if not is_any_true(maxima.isnan()):
+    if not is_any(maxima.isnan()):
         return maxima
     is_nan = log_probs.isnan()
     maxima = log_probs.masked_fill(is_nan, -torch.inf).amax(dim=3)

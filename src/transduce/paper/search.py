@@ -1,0 +1,550 @@
+"""Beam search: the most probable outputs of a model    (section 6.1)
+
+The search keeps W unfinished hypotheses of each sentence, the live ones. One step finds their 2 W
+best continuations. Those that end in END are finished; the best W without END stay live. At most W
+of the 2 W can end in END, so the beam stays full, and a beam wide enough for every prefix finds
+every output. A beam of 1 is greedy search: it appends the likeliest symbol until that is END.
+
+Any model can be searched that implements `Decoder`. Many sentences are searched at once, as rows of
+the same tensors, and no result depends on the others.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, NamedTuple, Protocol, TypeVar, final, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import pad
+
+from transduce.errors import InputError, NotFiniteError
+from transduce.packed import move_to_device
+from transduce.paper.operations import PLAIN, Operations, stable_topk
+from transduce.settings import Search
+from transduce.vocabulary import BEGIN, END
+
+# S sentences · W live and N finished hypotheses of each · R = S W rows, one per live hypothesis
+# V symbols of the vocabulary · C candidates of a sentence · L symbols of the longest output
+
+State = TypeVar("State")
+
+
+# --- What the search needs of a model, and what it finds ------------------------------------------
+
+
+@runtime_checkable
+class Decoder(Protocol[State]):
+    """A model or an ensemble as the search needs it: log-probabilities of the next symbol.
+
+    The search guarantees the following, so that hypotheses of a sentence can share memory. The
+    first `step` has one row per source, then `reorder` repeats each source over `width` rows. Then
+    each sentence has exactly `width` adjacent rows, dead hypotheses included, and sentences
+    keep their order until one of them ends. A state is not used again after another state was made
+    from it. `concatenate` is only called with two states of `width` rows per sentence.
+    """
+
+    @property
+    def device(self) -> torch.device:
+        """The device of ids and log-probabilities."""
+        ...
+
+    def start(self, sources: Sequence[Sequence[int]]) -> State:
+        """Encode the sources, each with its END, into a state of one row per source."""
+        ...
+
+    def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
+        """Append a symbol to each of R rows; return log-probabilities (<= 0) of V next symbols."""
+        ...
+
+    def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
+        """Return the state of the given rows in the given order; rows may repeat or be left out."""
+        ...
+
+    def concatenate(self, first: State, second: State) -> State:
+        """Return one state with the rows of both states, whose outputs may differ in length."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished output: ids without END, score with length penalty, and log P in nats."""
+
+    ids: tuple[int, ...]
+    score: float
+    log_prob: float
+
+
+Result = tuple[int, list[Hypothesis]]  # the index of a source and its hypotheses
+
+
+def max_output_length(source: Sequence[int], extra: int) -> int:
+    """Return how many symbols an output may have before END: input length + extra (section 6.1)."""
+    return len(source) - 1 + extra
+
+
+# --- Scores: log P / divisor + reward -------------------------------------------------------------
+
+
+class LengthTerms(NamedTuple):
+    """The divisor and the reward of one output length, for the score log P / divisor + reward."""
+
+    divisor: float = 1.0
+    reward: float = 0.0
+
+
+LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search.penalty
+    "gnmt": lambda n, search: LengthTerms(divisor=((5 + n) / 6) ** search.alpha),
+    "average": lambda n, _: LengthTerms(divisor=float(n)),
+    "none": lambda _n, _: LengthTerms(),
+    "reward": lambda n, search: LengthTerms(reward=search.gamma * n),
+}
+
+
+@final
+@dataclass(frozen=True)
+class LengthScore:
+    """The score of an output as a function of its log P and length, tabulated for every length.
+
+    Divisors and rewards are tabulated because a vectorised power may round differently by batch.
+    """
+
+    divisors: Float[Tensor, " lengths"]
+    rewards: Float[Tensor, " lengths"]
+    best_divisors: Float[Tensor, " lengths"]  # the largest divisor up to each length
+    best_rewards: Float[Tensor, " lengths"]  # the largest reward up to each length
+
+    @classmethod
+    def tabulate(
+        cls,
+        search: Search,
+        max_length: int,
+        *,
+        device: torch.device | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> "LengthScore":
+        """Build the `LengthScore` of `search.penalty` for all lengths from 0 to `max_length`."""
+        terms_of = LENGTH_TERMS[search.penalty]
+        terms = [terms_of(max(n, 1), search) for n in range(max_length + 1)]
+        tables = torch.tensor(terms, dtype=dtype).T
+        both = torch.cat([tables, tables.cummax(dim=1).values])
+        return cls(*move_to_device(both, device or both.device))
+
+    @classmethod
+    def of_sources(
+        cls, decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
+    ) -> "LengthScore":
+        """Build the `LengthScore` for every length that outputs of these sources can have."""
+        limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
+        return cls.tabulate(search, max(limits, default=0), device=decoder.device)
+
+    def score(
+        self, log_probs: Float[Tensor, "*#shape"], lengths: Int[Tensor, "*#shape"]
+    ) -> Float[Tensor, "*shape"]:
+        """Return the scores of outputs with these log-probabilities and lengths, END included."""
+        return log_probs / self.divisors[lengths] + self.rewards[lengths]
+
+    def upper_bound(
+        self, log_probs: Float[Tensor, "*#shape"], max_lengths: Int[Tensor, "*#shape"]
+    ) -> Float[Tensor, "*shape"]:
+        """Return an upper bound on the final score of each live hypothesis within its length limit.
+
+        More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
+        plus the largest reward. The bound is exact if divisor and reward are largest at the limit,
+        as in every entry of LENGTH_TERMS.
+        """
+        return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
+
+
+def score_log_probs(
+    log_probs: Sequence[float], lengths: Sequence[int], search: Search
+) -> list[float]:
+    """Return the scores of outputs from their log P and lengths (with END), in float64."""
+    length_score = LengthScore.tabulate(search, max(lengths, default=0), dtype=torch.float64)
+    values = torch.tensor(log_probs, dtype=torch.float64)
+    return length_score.score(values, torch.tensor(lengths, dtype=torch.long)).tolist()
+
+
+# --- The state of a search ------------------------------------------------------------------------
+
+
+class BeamState(NamedTuple):
+    """The live and finished hypotheses of S sentences; every tensor has one row per sentence.
+
+    Tokens that are not written yet are END; dead hypotheses have log-probability -inf.
+    """
+
+    sentences: Int[Tensor, " S"]  # index of each sentence in the input, from 0
+    lengths: Int[Tensor, " S"]  # symbols written, the same for all hypotheses of a sentence
+    max_lengths: Int[Tensor, " S"]  # symbols allowed, END included
+    last_ids: Int[Tensor, "S W"]  # the symbols written last
+    log_probs: Float[Tensor, "S W"]  # log P of live hypotheses; in beam search the best come first
+    tokens: Int[Tensor, "S W L"]
+    finished_scores: Float[Tensor, "S N"]  # in beam search the best come first
+    finished_log_probs: Float[Tensor, "S N"]
+    finished_tokens: Int[Tensor, "S N L"]
+
+
+class StepResult(NamedTuple):
+    """The result of one step: new beams, their parent rows, and which sentences are done."""
+
+    beams: BeamState
+    parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
+    is_done: Bool[Tensor, " S"]  # True for sentences that need no further step
+
+
+@final
+@dataclass(frozen=True)
+class DecodingStrategy:
+    """Beam search or sampling: the number of hypotheses, and the function that extends them."""
+
+    width: int  # rows of each sentence, for live hypotheses
+    initially_live: int  # live hypotheses of a sentence before the first symbol
+    finished_kept: int  # finished hypotheses stored for each sentence
+    expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
+
+
+# --- Beam search, and one step of it --------------------------------------------------------------
+
+
+def beam_search(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    *,
+    nbest: int = 1,
+    operations: Operations = PLAIN,
+) -> list[list[Hypothesis]]:
+    """Return the `nbest` best hypotheses of each source, best first, in input order.
+
+    A source has fewer hypotheses if fewer exist. The result does not depend on other sources.
+    """
+    strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
+    found = dict(run_continuous_batching(decoder, sources, search, strategy))
+    return [found[index] for index in range(len(sources))]
+
+
+def beam_strategy(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    nbest: int = 1,
+    *,
+    operations: Operations = PLAIN,
+    end_candidates: int | None = None,
+) -> DecodingStrategy:
+    """Return beam search for these sources that keeps `nbest` finished hypotheses of each.
+
+    With `end_candidates` a hypothesis ends only if it is one of so many best continuations, as in
+    other programs; by default any of the 2 W may end.
+    """
+    if not 1 <= nbest <= search.beam:
+        raise InputError(
+            f"{nbest} best hypotheses are asked for, but the beam holds {search.beam}",
+            "ask for 1 or more, and at most as many as search.beam",
+        )
+    expand = partial(
+        expand_beams,
+        length_score=LengthScore.of_sources(decoder, sources, search),
+        operations=operations,
+        end_candidates=end_candidates,
+    )
+    return DecodingStrategy(search.beam, initially_live=1, finished_kept=nbest, expand=expand)
+
+
+class Candidates(NamedTuple):
+    """The best continuations, by one symbol, of each sentence's live hypotheses; best first."""
+
+    log_probs: Float[Tensor, "S C"]  # log P of a candidate, the sum over its symbols
+    parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
+    symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
+    ends: Bool[Tensor, "S C"]  # whether that symbol is END
+    lengths: Int[Tensor, "S 1"]  # symbols of each candidate of a sentence
+
+
+def expand_beams(
+    beams: BeamState,
+    log_probs: Float[Tensor, "R V"],
+    length_score: LengthScore,
+    operations: Operations = PLAIN,
+    end_candidates: int | None = None,
+) -> StepResult:
+    """Do one step of beam search: extend all hypotheses, keep the best, find finished sentences.
+
+    With a beam of 1 the decoder's rows need no reordering.
+    """
+    candidates = find_best_continuations(beams, log_probs, operations)
+    rows = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
+    finished = candidates
+    if end_candidates is not None:
+        ranks = torch.arange(candidates.ends.shape[1], device=log_probs.device)
+        finished = candidates._replace(ends=candidates.ends & (ranks < end_candidates))
+    if operations.is_any(finished.ends):
+        beams = update_finished(beams, finished, rows, length_score)
+    beams, parents = update_live(beams, candidates, rows, operations)
+    width = parents.shape[1]
+    parent_rows = (rows * width + parents).flatten() if width > 1 else None
+    return StepResult(beams, parent_rows, is_done(beams, length_score))
+
+
+def find_best_continuations(
+    beams: BeamState, log_probs: Float[Tensor, "R V"], operations: Operations
+) -> Candidates:
+    """Return the 2 W best continuations of each sentence's W hypotheses; only 1 if W is 1.
+
+    At the length limit every hypothesis must end: its only continuation is END.
+    """
+    width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
+    count = 1 if width == 1 else min(2 * width, width * symbols)
+    totals, columns = operations.highest_sums(beams.log_probs, log_probs, count)
+    lengths = beams.lengths[:, None] + 1
+    at_limit = lengths == beams.max_lengths[:, None]
+    if operations.is_any(at_limit):
+        end_totals, end_columns = append_end(beams, log_probs, count)
+        totals, columns = totals.where(~at_limit, end_totals), columns.where(~at_limit, end_columns)
+    found = columns % symbols
+    return Candidates(totals, columns // symbols, found, found == END, lengths)
+
+
+def append_end(
+    beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
+) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
+    """Return log P of each sentence's W hypotheses with END appended, and their columns.
+
+    The column of symbol v after hypothesis w is w V + v. Beyond W, up to C = `count`, log P is
+    -inf.
+    """
+    width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
+    ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
+    parents = torch.arange(count, device=log_probs.device) % width
+    return pad(ended, (0, count - width), value=-torch.inf), parents * symbols + END
+
+
+def update_finished(
+    beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"], length_score: LengthScore
+) -> BeamState:
+    """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
+
+    Of two hypotheses with equal scores the older is kept.
+    """
+    scores = length_score.score(candidates.log_probs, candidates.lengths)
+    scores = scores.where(candidates.ends, -torch.inf)
+    nbest = beams.finished_scores.shape[1]
+    scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
+    log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
+    old = torch.arange(nbest, device=kept.device).expand_as(kept)
+    origins = torch.cat([old, candidates.parents + nbest], dim=1).gather(1, kept)
+    tokens = torch.cat([beams.finished_tokens, beams.tokens], dim=1)
+    return beams._replace(
+        finished_scores=scores,
+        finished_log_probs=log_probs.gather(1, kept),
+        finished_tokens=tokens[rows, origins],
+    )
+
+
+def update_live(
+    beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"], operations: Operations
+) -> tuple[BeamState, Int[Tensor, "S W"]]:
+    """Make the W best candidates without END live; return the beams, and the parents' indices.
+
+    If there are fewer than W such candidates, dead hypotheses fill the beam.
+    """
+    log_probs, parents, ids, ends, lengths = candidates
+    width = beams.last_ids.shape[1]
+    if operations.is_any(ends):
+        log_probs = log_probs.masked_fill(ends, -torch.inf)
+        order = ends.sort(dim=1, stable=True).indices  # candidates without END first
+        log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
+    log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
+    position = beams.lengths[:, None, None].expand(*ids.shape, 1)
+    tokens = beams.tokens[rows, parents].scatter_(2, position, ids[:, :, None])
+    beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
+    return beams, parents
+
+
+def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
+    """Return which sentences are done: no live hypothesis can beat the worst finished one kept.
+
+    No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
+    at the limit is done.
+    """
+    reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
+    beaten = reachable <= beams.finished_scores[:, -1]
+    return beaten | (beams.lengths == beams.max_lengths)
+
+
+# --- Continuous batching: waiting sentences take the places of finished ones ----------------------
+
+
+@final
+@dataclass(frozen=True)
+class ActiveBatch(Generic[State]):
+    """The sentences that are being decoded: the decoder's state and the state of their beams."""
+
+    decoder_state: State
+    beams: BeamState
+
+
+def run_continuous_batching(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    strategy: DecodingStrategy,
+    *,
+    indices: Iterable[int] | None = None,
+) -> Iterator[Result]:
+    """Decode sources, long ones first; yield (source index, hypotheses) as each one ends.
+
+    Only the sources with these `indices` are decoded if they are given. Waiting sources enter the
+    batch when half of its `search.batch_size` places are free.
+    """
+    wanted = range(len(sources)) if indices is None else indices
+    waiting = deque(sorted(wanted, key=lambda index: len(sources[index]), reverse=True))
+    active: ActiveBatch[State] | None = None
+    while waiting or active:
+        free = search.batch_size - (len(active.beams.sentences) if active else 0)
+        with torch.inference_mode():
+            if waiting and free >= search.batch_size / 2:
+                admitted = [waiting.popleft() for _ in range(min(free, len(waiting)))]
+                fresh = start_batch(decoder, sources, admitted, search, strategy)
+                new, results = take_first_step(decoder, fresh, strategy)
+                active = merge_batches(decoder, active, new) if active and new else active or new
+            else:
+                assert active
+                active, results = take_step(decoder, active, strategy)
+        yield from results
+
+
+def start_batch(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    sentences: Sequence[int],
+    search: Search,
+    strategy: DecodingStrategy,
+) -> ActiveBatch[State]:
+    """Build a batch of the given sentences (indices into `sources`) before their first symbol.
+
+    The decoder's state has one row per sentence, since all hypotheses of a sentence begin equal.
+    """
+    count, width, device = len(sentences), strategy.width, decoder.device
+    chosen = [sources[sentence] for sentence in sentences]
+    limits = [max_output_length(source, search.extra_length) + 1 for source in chosen]
+    dead = torch.full((count, width + strategy.finished_kept), -torch.inf, device=device)
+    tokens = torch.full((*dead.shape, max(limits)), END, device=device)
+    live = torch.arange(strategy.initially_live, device=device)
+    max_lengths = move_to_device(torch.tensor(limits), device)
+    beams = BeamState(
+        sentences=move_to_device(torch.tensor(sentences), device),
+        lengths=torch.zeros_like(max_lengths),
+        max_lengths=max_lengths,
+        last_ids=torch.full((count, width), BEGIN, device=device),
+        log_probs=dead[:, :width].index_fill(1, live, 0.0),
+        tokens=tokens[:, :width],
+        finished_scores=dead[:, width:],
+        finished_log_probs=dead[:, width:],
+        finished_tokens=tokens[:, width:],
+    )
+    return ActiveBatch(decoder.start(chosen), beams)
+
+
+def take_first_step(
+    decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
+) -> tuple[ActiveBatch[State] | None, list[Result]]:
+    """Do a batch's first step; return the batch of unfinished sentences, if any, and the results.
+
+    Before this step the decoder has one row per sentence, afterwards one per hypothesis.
+    """
+    log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids[:, 0])
+    result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
+    rows = torch.arange(len(log_probs), device=log_probs.device)
+    spread = rows.repeat_interleave(strategy.width)
+    return retire_done(decoder, state, result._replace(parent_rows=spread))
+
+
+def take_step(
+    decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
+) -> tuple[ActiveBatch[State] | None, list[Result]]:
+    """Append a symbol to each hypothesis; return the unfinished batch, if any, and new results."""
+    log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
+    return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
+
+
+def retire_done(
+    decoder: Decoder[State], state: State, step: StepResult
+) -> tuple[ActiveBatch[State] | None, list[Result]]:
+    """Remove the sentences that a step has finished; return the remaining batch and the results."""
+    beams, rows, is_done = step
+    done: list[bool] = is_done.tolist()
+    if not any(done):
+        return ActiveBatch(state if rows is None else decoder.reorder(state, rows), beams), []
+    results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
+    remaining = compact_sentences(done)
+    if not remaining:
+        return None, results
+    rows = torch.arange(beams.last_ids.numel(), device=is_done.device) if rows is None else rows
+    state = decoder.reorder(state, rows.view(len(done), -1)[remaining].flatten())
+    return ActiveBatch(state, select_sentences(beams, remaining)), results
+
+
+def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
+    """Return the hypotheses of finished sentences, given the indices of their rows."""
+    rows = move_to_device(torch.tensor(done), beams.sentences.device)
+    finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
+    results = []
+    for sentence, *of_sentence in zip(
+        *(one[rows].tolist() for one in (beams.sentences, *finished)), strict=True
+    ):
+        found = [
+            Hypothesis(tuple(ids[: ids.index(END)]), score, log_prob)
+            for ids, score, log_prob in zip(*of_sentence, strict=True)
+            if score > -math.inf
+        ]
+        if not found:
+            raise NotFiniteError(
+                f"no translation of sentence {sentence + 1} has a finite probability",
+                "the weights are damaged: verify the model, or take an older checkpoint",
+            )
+        results.append((sentence, found))
+    return results
+
+
+def compact_sentences(done: Sequence[bool]) -> list[int]:
+    """Return the unfinished sentences' indices, the last of them moved to finished ones' places.
+
+    Most unfinished sentences keep their index, so that few rows are copied.
+    """
+    count = done.count(False)
+    last = (sentence for sentence in range(count, len(done)) if not done[sentence])
+    return [next(last) if done[slot] else slot for slot in range(count)]
+
+
+def merge_batches(
+    decoder: Decoder[State], first: ActiveBatch[State], second: ActiveBatch[State]
+) -> ActiveBatch[State]:
+    """Concatenate the sentences of two batches, those of the first batch first."""
+    length = max(batch.beams.tokens.shape[2] for batch in (first, second))
+    both = zip(resize_tokens(first.beams, length), resize_tokens(second.beams, length), strict=True)
+    return ActiveBatch(
+        decoder.concatenate(first.decoder_state, second.decoder_state),
+        BeamState(*map(torch.cat, both)),
+    )
+
+
+def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
+    """Return the given sentences' beams (rows), with tokens cut to their highest length limit."""
+    index = move_to_device(torch.tensor(rows), beams.last_ids.device)
+    selected = BeamState(*(tensor[index] for tensor in beams))
+    return resize_tokens(selected, int(selected.max_lengths.max()))
+
+
+def resize_tokens(beams: BeamState, length: int) -> BeamState:
+    """Cut the tokens of all hypotheses to `length` symbols, or pad them with END."""
+    change = (0, length - beams.tokens.shape[2])  # a negative pad cuts
+    return beams._replace(
+        tokens=pad(beams.tokens, change, value=END),
+        finished_tokens=pad(beams.finished_tokens, change, value=END),
+    )
