@@ -1,4 +1,4 @@
-"""The tail: the longest files and functions are what makes code hard to read."""
+"""The longest functions are what makes code hard to read; names say something."""
 
 import ast
 from pathlib import Path
@@ -8,11 +8,6 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 FILES = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"}
 SHORTENED = {"src", "tgt", "cfg", "mgr"}
-
-
-def test_no_file_is_over_300_lines():
-    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in FILES}
-    assert {path.name: count for path, count in lines.items() if count > 300} == {}
 
 
 def test_no_function_is_over_70_lines():
