@@ -2,13 +2,31 @@
 
 import pytest
 import torch
+from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
-from transduce.search import beam_search, sample_unordered
+from transduce.fast.choose import choose_search_operations
+from transduce.paper.search import beam_strategy
+from transduce.search import search_in_memory
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 
 pytestmark = pytest.mark.device
+
+
+def search_by(decoder, sources, search, nbest=1):
+    """Return each source's best hypotheses, found as commands do."""
+    operations = choose_search_operations(decoder.device)
+    strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
+    found = dict(search_in_memory(decoder, sources, search, strategy))
+    return [found[index] for index in range(len(sources))]
+
+
+def draw_on(device):
+    """Return the samples of all sources on a device."""
+    decoder = decoder_of("float32", device)[0]
+    operations = choose_search_operations(decoder.device)
+    return draw(decoder, SOURCES, SEARCH, Sampling(seed=3), samples=2, operations=operations)
 
 
 def ids_of(found):
@@ -17,7 +35,7 @@ def ids_of(found):
 
 def test_outputs_and_scores_are_those_of_a_cpu():
     ours, plain = (
-        beam_search(decoder_of("float32", device)[0], SOURCES, SEARCH, nbest=2)
+        search_by(decoder_of("float32", device)[0], SOURCES, SEARCH, nbest=2)
         for device in ("cuda", "cpu")
     )
     assert ids_of(ours) == ids_of(plain)
@@ -27,7 +45,7 @@ def test_outputs_and_scores_are_those_of_a_cpu():
 
 def test_in_bfloat16_scores_are_near_those_in_float32():
     ours, plain = (
-        beam_search(decoder_of(precision, "cuda")[0], SOURCES, SEARCH)
+        search_by(decoder_of(precision, "cuda")[0], SOURCES, SEARCH)
         for precision in ("bfloat16", "float32")
     )
     for one, other in zip(ours, plain, strict=True):
@@ -35,14 +53,7 @@ def test_in_bfloat16_scores_are_near_those_in_float32():
 
 
 def test_samples_are_those_of_a_cpu():
-    ours, plain = (
-        dict(
-            sample_unordered(
-                decoder_of("float32", device)[0], SOURCES, SEARCH, Sampling(seed=3), samples=2
-            )
-        )
-        for device in ("cuda", "cpu")
-    )
+    ours, plain = draw_on("cuda"), draw_on("cpu")
     assert {n: ids_of([h]) for n, h in ours.items()} == {n: ids_of([h]) for n, h in plain.items()}
 
 
@@ -50,13 +61,13 @@ def test_a_batch_that_memory_cannot_hold_is_halved_until_it_fits():
     sources = [[2 + n % 7, 3, 4, 0] for n in range(2_048)]
     wide = Search(beam=4, extra_length=20, batch_size=2_048)
     decoder = decoder_of("float32", "cuda")[0]
-    plain = beam_search(decoder, sources[:7], Search(beam=4, extra_length=20))
+    plain = search_by(decoder, sources[:7], Search(beam=4, extra_length=20))
     torch.cuda.empty_cache()
     total = torch.cuda.get_device_properties(0).total_memory
     held = torch.cuda.memory_reserved()
     torch.cuda.set_per_process_memory_fraction((held + 24e6) / total)
     try:
-        found = beam_search(decoder, sources, wide)
+        found = search_by(decoder, sources, wide)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert ids_of(found[:7]) == ids_of(plain)
