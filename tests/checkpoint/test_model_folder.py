@@ -21,6 +21,7 @@ TWO = with_changes(
 ENGLISH = learn_vocabulary(["a dog runs", "a cat runs"] * 3, 260)
 GERMAN = learn_vocabulary(["ein Hund rennt", "eine Katze rennt"] * 3, 262)
 WEIGHTS = {"w": torch.arange(6.0).view(2, 3) / 7, "v": torch.tensor([-0.0, 1e-40])}
+ORIGIN = {"run": "0123456789abcdef", "averaged": [1, 2]}
 CARD = "# tiny\n"
 
 
@@ -32,7 +33,7 @@ def model(tmp_path):
         RECIPE,
         Vocabularies(ENGLISH, ENGLISH),
         CARD,
-        about={"averaged": [1, 2]},
+        about=ORIGIN,
     )
     return tmp_path / "m"
 
@@ -43,7 +44,7 @@ def test_a_model_comes_back_to_the_bit(model):
     assert all(torch.equal(found.weights[name], WEIGHTS[name]) for name in WEIGHTS)
     assert torch.signbit(found.weights["v"]).tolist() == [True, False]
     assert found.recipe == RECIPE
-    assert found.about == {"averaged": [1, 2]}
+    assert found.about == ORIGIN
     assert found.vocabularies.source is found.vocabularies.target
     assert found.vocabularies.source.hash == ENGLISH.hash
     assert found.hash == hashlib.sha256((model / "manifest.json").read_bytes()).hexdigest()
@@ -74,7 +75,7 @@ def test_the_same_model_gives_the_same_bytes(model, tmp_path):
         RECIPE,
         Vocabularies(ENGLISH, ENGLISH),
         CARD,
-        about={"averaged": [1, 2]},
+        about=ORIGIN,
     )
     assert load_model(tmp_path / "n").hash == load_model(model).hash
 

@@ -38,7 +38,7 @@ def parent(tmp_path_factory):
     prepared = prepared_toy(folder / "store", TOY)
     source, target = map(len, prepared.vocabularies)
     model = build_transformer(TOY.architecture, source, target, seed=5)
-    about = {"averaged": [300, 400]}
+    about = {"run": "0123456789abcdef", "averaged": [300, 400]}
     weights, words = model.named_weights(), prepared.vocabularies
     save_model(folder / "model", weights, TOY, words, "# Toy\n", about=about)
     return folder / "model"

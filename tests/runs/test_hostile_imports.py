@@ -14,6 +14,7 @@ from tests.runs.marian_checkpoints import NAMES, SOURCE, field, spm, varint, wri
 import transduce
 
 Q = "model.encoder.layers.0.self_attn.q_proj.weight"
+POSITIONS = "model.encoder.embed_positions.weight"
 NORM = "model.encoder.layers.0.final_layer_norm.weight"
 
 
@@ -87,6 +88,22 @@ CASES = {
     "a scale that is text": config(scale_embedding="yes"),
     "a length penalty that is a list": config(length_penalty=[1]),
     "an id of 2^70": config(pad_token_id=1 << 70),
+    "a vocabulary of -1": config(vocab_size=-1),
+    "a vocabulary of other rows": config(vocab_size=len(NAMES) + 1),
+    "a target vocabulary of other rows": config(decoder_vocab_size=len(NAMES) + 1),
+    "another depth": config(num_hidden_layers=7),
+    "a beam of 0": config(num_beams=0),
+    "a search that samples": config(do_sample=True),
+    "a search that forbids words": config(bad_words_ids=[[2]]),
+    "quantised weights": config(quantization_config={"bits": 4}),
+    "a tensor more": tensors(**{"model.encoder.adapter.weight": torch.zeros(2)}),
+    "a layer more": tensors(**{"model.encoder.layers.2.fc1.bias": torch.zeros(10)}),
+    "positions that are learned": tensors(**{POSITIONS: torch.zeros(8, 12)}),
+    "positions that are a number": tensors(**{POSITIONS: torch.tensor(1.0)}),
+    "another output matrix": tensors(**{"lm_head.weight": torch.zeros(len(NAMES), 12)}),
+    "another matrix of the decoder": tensors(
+        **{"model.decoder.embed_tokens.weight": torch.zeros(len(NAMES), 12)}
+    ),
     "a matrix that is a number": tensors(**{Q: torch.tensor(1.0)}),
     "a matrix that is a list": tensors(**{Q: torch.zeros(144)}),
     "a matrix too narrow": tensors(**{Q: torch.zeros(12, 5)}),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from tests.runs.marian_checkpoints import (
     NAMES,
     PAD,
@@ -75,6 +76,22 @@ def test_relu_and_embeddings_without_a_scale(tmp_path):
     )
     transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
     compare_logits(weights, tmp_path / "model", activation=torch.relu, scale=1.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_tensors_that_repeat_positions_or_embeddings_are_no_others(imported, tmp_path, dtype):
+    weights = write_checkpoint(tmp_path / "checkpoint", num_hidden_layers=2)
+    angles = torch.arange(90)[:, None] / 10_000 ** (torch.arange(6) * 2 / 12)
+    table = torch.cat([angles.sin(), angles.cos()], dim=1).to(dtype)
+    again = {
+        f"model.{side}.embed_positions.weight": table.clone() for side in ("encoder", "decoder")
+    }
+    again |= {"lm_head.weight": weights["model.shared.weight"].clone()}
+    save_file(weights | again, tmp_path / "checkpoint" / "model.safetensors")
+    found = transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    names = ("model.safetensors", "recipe.json", "vocabulary.json")
+    for name in {one.name for one in imported[1].iterdir()} & set(names):
+        assert (found.folder / name).read_bytes() == (imported[1] / name).read_bytes()
 
 
 def test_an_imported_model_translates_and_its_card_says_where_it_is_from(imported):

@@ -44,6 +44,14 @@ def test_without_its_packages_a_sentence_says_what_to_install(monkeypatch):
         CliRunner().invoke(command, ["model"], catch_exceptions=False)
 
 
+@pytest.mark.parametrize("options", [["--api-key", ""], ["--host", ""], []])
+def test_an_empty_key_or_host_ends_the_command(options, monkeypatch):
+    if not options:
+        monkeypatch.setenv("TRANSDUCE_API_KEY", "")
+    with pytest.raises(InputError, match="is empty"):
+        CliRunner().invoke(command, ["model", *options], catch_exceptions=False)
+
+
 @pytest.mark.parametrize(
     ("allowed", "fact"),
     [
@@ -53,8 +61,15 @@ def test_without_its_packages_a_sentence_says_what_to_install(monkeypatch):
         ({"allowed_origins": ("https://server.example/",)}, "is not an origin"),
         ({"allowed_origins": ("https://Server.example",)}, "is not an origin"),
         ({"allowed_origins": ("*",)}, "is not an origin"),
+        ({"allowed_hosts": ("bücher.example",)}, "is not the name of a host"),
+        ({"host": ""}, "the address to listen at is empty"),
+        ({"host": " "}, "the address to listen at is empty"),
+        ({"api_key": ""}, "the API key is empty"),
+        ({"api_key": "sesame\n"}, "no request can carry this API key"),
+        ({"api_key": " sesame"}, "no request can carry this API key"),
+        ({"api_key": "\udcff"}, "no request can carry this API key"),
     ],
 )
-def test_a_name_or_an_origin_that_no_request_can_have_is_refused(allowed, fact):
+def test_doors_that_would_be_open_or_that_no_request_can_pass_are_refused(allowed, fact):
     with pytest.raises(InputError, match=fact):
         ServerSettings(**allowed)

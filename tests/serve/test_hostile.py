@@ -172,7 +172,13 @@ def test_a_head_of_a_form_that_takes_quadratic_time_to_search_is_cut(client):
     assert client.send("POST", "/translate", body, Content_Type=kind).status == 400
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "a:b:c", "[::1"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "localhost.evil.example", "", "a:b:c", "[::1", "localhost/evil.example",
+        "localhost?x", "localhost#x", "evil.example@localhost", "localhost:port",
+    ],
+)  # fmt: skip
 def test_names_of_host_that_are_not_this_server_s_are_refused(client, host):
     assert client.get("/health", Host=host).status == 403
     assert client.get("/", Host=host).status == 403
@@ -190,6 +196,7 @@ def test_addresses_and_localhost_are_no_foreign_names(client, host):
         {"Origin": "null"},
         {"Origin": "http://localhost:1"},
         {"Origin": "http://["},
+        {"Origin": "evil://localhost:5000"},
         {"Sec_Fetch_Site": "cross-site"},
         {"Sec_Fetch_Site": "same-site"},
     ],
@@ -202,6 +209,22 @@ def test_web_pages_of_other_origins_are_refused(client, headers):
     sent = b"q=a&source=en&target=de"
     assert client.send("POST", "/translate", sent, **named, **kind).status == 403
     assert client.send("POST", "/", sent, **named, **kind).status == 403
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Host: localhost", "Origin: http://localhost", "Sec-Fetch-Site: same-origin",
+        "Authorization: Bearer a", "Content-Type: application/json",
+    ],
+)  # fmt: skip
+def test_a_header_that_decides_is_refused_when_it_stands_twice(client, header):
+    one = f"{HEAD}Content-Length: {len(BODY)}\r\nConnection: close\r\n"
+    name = header.partition(":")[0]
+    first = "" if f"{name}: " in one else f"{header}\r\n"
+    second = f"{name}: other\r\n"
+    assert exchange(client, f"{one}{first}\r\n{BODY}").startswith(b"HTTP/1.1 200")
+    assert exchange(client, f"{one}{first}{second}\r\n{BODY}").startswith(b"HTTP/1.1 400")
 
 
 def test_the_server_s_own_page_is_no_other_origin(client):

@@ -174,6 +174,16 @@ def test_unknown_paths_and_methods_are_refused_with_json(client):
     )
 
 
+def test_a_key_beyond_ascii_is_taken_as_curl_sends_it():
+    with running_server(api_key="schlüssel 鍵") as client:
+        sent = "Bearer schlüssel 鍵".encode().decode("latin-1")  # http.client writes latin-1
+        item = [{"src": "a woman", "id": 0}]
+        assert client.post("/translator/translate", item, Authorization=sent).status == 200
+        fields = {"q": "a woman", "source": "en", "target": "de"}
+        assert client.form("/translate", **fields, api_key="schlüssel 鍵").status == 200
+        assert client.translate("a woman", api_key="schlussel 鍵").status == 403
+
+
 def test_with_a_key_only_those_who_have_it_are_answered():
     with running_server(api_key="open sesame") as client:
         assert client.translate("a woman").status == 403

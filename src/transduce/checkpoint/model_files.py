@@ -34,6 +34,9 @@ def open_model_folder(folder: Path) -> VerifiedFolder:
         if name not in ORIGIN or not ORIGIN[name](value):
             fact = f"has an entry {name[:40]!r} that is none of a model"
             raise FolderError(fact, AGAIN, file=folder / MANIFEST)
+    if set(found.about) not in TOGETHER:
+        fact = f"has the entries {', '.join(sorted(found.about))}, which no model has together"
+        raise FolderError(fact, AGAIN, file=folder / MANIFEST)
     return found
 
 
@@ -58,6 +61,15 @@ ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
         "parent": is_hash,
         "imported": is_hash,
     }
+)
+
+
+# which entries stand together: of a model without an origin, of a run, of an adapted one, imported
+TOGETHER: tuple[set[str], ...] = (
+    set(),
+    {"run", "averaged"},
+    {"run", "averaged", "parent"},
+    {"imported"},
 )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import ipaddress
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--api-key",
-    envvar="TRANSDUCE_API_KEY",
+    default=lambda: os.environ.get(
+        "TRANSDUCE_API_KEY"
+    ),  # click's envvar takes an empty one as none
     help="The key that requests must carry; better given as the variable TRANSDUCE_API_KEY.",
 )
 @click.option(

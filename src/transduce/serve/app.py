@@ -70,10 +70,12 @@ class Routes:
         if self.api_key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        given = token if scheme.lower() == "bearer" else fields.get("api_key", "")
-        if not isinstance(given, str) or not hmac.compare_digest(
-            given.encode("utf-8", "replace"), self.api_key.encode()
-        ):
+        if scheme.lower() == "bearer":
+            given = token.strip().encode("latin-1")  # the bytes as they came, such as curl's UTF-8
+        else:
+            field = fields.get("api_key", "")
+            given = field.encode("utf-8", "replace") if isinstance(field, str) else b""
+        if not hmac.compare_digest(given, self.api_key.encode()):
             raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
     async def read_translation(self, request: Request) -> TranslationFields:

@@ -2,20 +2,20 @@
 
 import ipaddress
 import logging
+import re
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, final
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from transduce.serve.metrics import Metrics
-from transduce.serve.refusal import ClientGone, Refusal
+from transduce.serve.refusal import ClientGone, Refusal, bad_request
 
 Scope = dict[str, Any]
 Message = MutableMapping[str, Any]
@@ -32,6 +32,11 @@ HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+SINGLE = (
+    b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"authorization", b"content-type",
+)  # fmt: skip
+NAME = r"[A-Za-z0-9._-]+"  # of a host, as clients send it: other letters as xn--...
+HOST = re.compile(rf"({NAME}|\[[0-9A-Fa-f:.]+\])(?::[0-9]{{0,5}})?")  # perhaps with a port
 OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
 
 
@@ -76,8 +81,7 @@ class Guard:
             await send(message)
 
         try:
-            self.require_host(headers)
-            self.require_origin(headers)
+            self.require_allowed(scope, headers)
             answer = Response(status_code=204) if self.is_preflight(scope, headers) else self.app
             await answer(scope | {"app": self.app}, receive, send_guarded)
         except Refusal as refusal:
@@ -113,6 +117,14 @@ class Guard:
         """Return whether a request is a CORS preflight (OPTIONS) from an allowed origin."""
         return scope["method"] == "OPTIONS" and headers.get("origin") in self.origins
 
+    def require_allowed(self, scope: Scope, headers: Headers) -> None:
+        """Refuse a request by its headers Host and Origin, or if it has one of SINGLE twice."""
+        names = [name for name, _ in scope["headers"]]
+        if len(set(names)) < len(names) and any(names.count(name) > 1 for name in SINGLE):
+            raise bad_request("a header stands twice that may stand once only")
+        self.require_host(headers)
+        self.require_origin(headers)
+
     def require_host(self, headers: Headers) -> None:
         """Refuse a request whose header Host names neither a known nor an allowed host."""
         if "*" not in self.hosts and not is_known_host(headers.get("host", ""), self.hosts):
@@ -123,7 +135,8 @@ class Guard:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "")
         if site == "same-origin" or (origin is not None and origin in self.origins):
             return  # forms may send a null Origin; no page can forge Sec-Fetch-Site
-        own = (origin or "").partition("://")[2].lower() == headers.get("host", "").lower()
+        host = headers.get("host", "").lower()
+        own = (origin or "").lower() in (f"http://{host}", f"https://{host}")
         is_navigation = headers.get("sec-fetch-mode") == "navigate" and origin is None
         if (origin is not None and not own) or (site not in OWN_SITES and not is_navigation):
             raise Refusal(HTTPStatus.FORBIDDEN, "this origin is not allowed (--allow-origin)")
@@ -147,10 +160,10 @@ def is_known_host(value: str, allowed: Collection[str]) -> bool:
 @lru_cache(maxsize=256)  # most requests name the same host
 def read_host(value: str) -> tuple[str, bool]:
     """Return the host of a Host header, "" if it has none, and whether no page can redirect it."""
-    try:
-        host = (urlsplit(f"//{value}").hostname or "").lower()
-    except ValueError:
+    found = HOST.fullmatch(value)
+    if found is None:
         return "", False
+    host = found[1].strip("[]").lower()
     return host, host == "localhost" or is_address(host)
 
 

@@ -18,6 +18,7 @@ from transduce.errors import InputError
 from transduce.machine.open_files import open_file_limit
 from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start
+from transduce.serve.guard import NAME
 from transduce.serve.limits import Limits
 from transduce.serve.messages import Ready
 from transduce.serve.protocol import with_limits
@@ -27,7 +28,7 @@ from transduce.serve.service import Pair, Service
 from transduce.settings.fields import require
 
 LOG = logging.getLogger("transduce.serve")
-HOST = re.compile(r"[^/:@\s]+")
+HOST = re.compile(rf"\*|{NAME}")
 ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^A-Z/?#@\s]+")
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
@@ -49,6 +50,13 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
+        require(
+            bool(self.host.strip()),
+            "the address to listen at is empty (--host)",
+            "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses",
+        )
+        if self.api_key is not None:
+            require_key(self.api_key)
         for host in self.allowed_hosts:
             require(
                 HOST.fullmatch(host) is not None,
@@ -61,6 +69,14 @@ class ServerSettings:
                 f"{origin!r} is not an origin as browsers send it (--allow-origin)",
                 "scheme and host in lower case, without a path: https://example.org",
             )
+
+
+def require_key(key: str) -> None:
+    """Refuse an API key that no request can carry; an empty one would be no key at all."""
+    hint = "give one without line ends and outer blanks, or no key at all"
+    require(key != "", "the API key is empty (--api-key, TRANSDUCE_API_KEY)", hint)
+    is_text = key.isprintable() and key == key.strip()
+    require(is_text, "no request can carry this API key (--api-key, TRANSDUCE_API_KEY)", hint)
 
 
 @final

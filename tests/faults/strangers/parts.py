@@ -36,6 +36,11 @@ def other_origins(files: Files) -> Iterator[Case]:
         for value in several:
             changed = seal_values({**values, name: value})
             yield f"{name} {str(value)[:20]!r}", {**files, MANIFEST: changed}
+    for name in ("run", "averaged"):
+        changed = seal_values({key: value for key, value in values.items() if key != name})
+        yield f"no {name}", {**files, MANIFEST: changed}
+    changed = seal_values({**values, "imported": "0" * 64})
+    yield "a run and an import", {**files, MANIFEST: changed}
 
 
 def other_symbols(files: Files) -> Iterator[Case]:

@@ -35,8 +35,25 @@ EXPECTED: Mapping[str, object] = {
     "encoder_layerdrop": 0.0,
     "decoder_layerdrop": 0.0,
     "tie_word_embeddings": True,
+    "quantization_config": None,
 }
+# settings of the search that are not read; another value would change outputs, null counts as equal
+SEARCH_EXPECTED: Mapping[str, object] = {
+    "begin_suppress_tokens": None,
+    "diversity_penalty": 0.0,
+    "do_sample": False,
+    "encoder_no_repeat_ngram_size": 0,
+    "forced_bos_token_id": None,
+    "min_length": 0,
+    "no_repeat_ngram_size": 0,
+    "num_beam_groups": 1,
+    "repetition_penalty": 1.0,
+    "sequence_bias": None,
+    "suppress_tokens": None,
+}
+MOST_BEAM = 100
 TWINS = ("layers", "attention_heads", "ffn_dim")  # sizes that encoder and decoder must share
+EDITED = "take the setting out if the model is to translate without it"
 NOT_HERE = "this model cannot be expressed here; use it with transformers"
 
 
@@ -48,6 +65,8 @@ class MarianConfig:
     recipe: Recipe
     scale_embedding: bool  # whether embeddings are multiplied by √d_model
     is_shared: bool  # whether encoder and decoder have one embedding matrix
+    source_rows: int  # rows of the encoder's embedding matrix
+    target_rows: int  # rows of the decoder's embedding matrix
     start: int  # id of the symbol that the decoder starts with
     end: int  # id of the end symbol </s>
     pad: int  # id of the padding symbol
@@ -57,25 +76,47 @@ def read_config(folder: Path) -> MarianConfig:
     """Read a checkpoint's config.json and related files; refuse what no recipe can express."""
     file = folder / CONFIG
     values = read_object(file)
-    for key, wanted in EXPECTED.items():
-        found = values.get(key, None if key == "model_type" else wanted)
-        if found != wanted:
-            fact = f"{key} is {short_repr(found)}, not {wanted!r}"
-            raise InputError(fact, NOT_HERE, file=file)
+    require_values({"model_type": None} | values, EXPECTED, NOT_HERE, file)
     for key in TWINS:
         sizes = [read_count(values, f"{side}_{key}", file) for side in ("encoder", "decoder")]
         if sizes[0] != sizes[1]:
             fact = f"{key} of encoder and decoder differ: {sizes[0]} and {sizes[1]}"
             raise InputError(fact, NOT_HERE, file=file)
+    depth = read_count(values, "encoder_layers", file)
+    require_values(values, {"num_hidden_layers": depth}, NOT_HERE, file)
     pad, end = read_id(values, "pad_token_id", file), read_id(values, "eos_token_id", file)
+    expected = {**SEARCH_EXPECTED, "forced_eos_token_id": end, "bad_words_ids": [[pad]]}
+    for found, its_file in (
+        (values, file),
+        (read_optional(folder / GENERATION), folder / GENERATION),
+    ):
+        stated = {key: value for key, value in found.items() if value is not None}
+        require_values(stated, expected, EDITED, its_file)
+    is_shared = read_flag({SHARES: True} | values, SHARES, file)
+    rows = read_count(values, "vocab_size", file)
+    target_rows = read_count({"decoder_vocab_size": rows} | values, "decoder_vocab_size", file)
+    if is_shared:
+        require_values(values, {"decoder_vocab_size": rows}, NOT_SAVED, file)
     return MarianConfig(
         recipe=build_recipe(folder, values, file),
         scale_embedding=read_flag({"scale_embedding": False} | values, "scale_embedding", file),
-        is_shared=read_flag({SHARES: True} | values, SHARES, file),
+        is_shared=is_shared,
+        source_rows=rows,
+        target_rows=target_rows,
         start=read_id({"decoder_start_token_id": pad} | values, "decoder_start_token_id", file),
         end=end,
         pad=pad,
     )
+
+
+def require_values(
+    values: Mapping[str, Any], expected: Mapping[str, object], hint: str, file: Path
+) -> None:
+    """Raise InputError for the first expected key that has another value; it may be missing."""
+    for key, wanted in expected.items():
+        found = values.get(key, wanted)
+        if found != wanted or isinstance(found, bool) != isinstance(wanted, bool):
+            raise InputError(f"{key} is {short_repr(found)}, not {wanted!r}", hint, file=file)
 
 
 def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
@@ -117,7 +158,10 @@ def read_search(values: Mapping[str, Any], file: Path) -> dict[str, Any]:
     beam, power = values.get("num_beams"), values.get("length_penalty", 1.0)
     if type(power) not in (int, float):
         raise FolderError(f"length_penalty is {short_repr(power)}", CHECK_PATH, file=file)
-    width = {"search.beam": beam} if type(beam) is int and 0 < beam <= 100 else {}
+    if beam is not None and not (type(beam) is int and 0 < beam <= MOST_BEAM):
+        fact = f"num_beams is {short_repr(beam)}, not a width from 1 to {MOST_BEAM}"
+        raise FolderError(fact, CHECK_PATH, file=file)
+    width = {} if beam is None else {"search.beam": beam}
     return width | {"search.penalty": "none" if power == 0 else "average"}
 
 

@@ -16,14 +16,18 @@ from torch import Tensor
 
 from transduce.checkpoint.weights import read_tensors
 from transduce.durable import HashingReader
-from transduce.errors import FolderError, InputError
-from transduce.runs.marian.config import CONFIG, SAVED, MarianConfig, open_file
+from transduce.errors import FolderError, InputError, short_repr
+from transduce.runs.marian.config import CONFIG, NOT_HERE, SAVED, MarianConfig, open_file
 from transduce.runs.marian.vocabularies import ImportedVocabularies
-from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
-BIAS = "final_logits_bias"
+BIAS, SHARED, OUTPUT = "final_logits_bias", "model.shared.weight", "lm_head.weight"
+EMBEDDINGS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder"))
+POSITIONS_TOLERANCE = 1e-4  # at least, for tables whose angles were computed in float32
+BLOCK = 1_024  # positions that are compared at once
+AGAIN = "download it again"
 NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 Take = Callable[[str], Tensor]
 
@@ -40,18 +44,22 @@ class MarianWeights:
 def read_marian_weights(
     folder: Path, config: MarianConfig, symbols: ImportedVocabularies
 ) -> MarianWeights:
-    """Return a checkpoint's weights; FolderError for a tensor that is missing or of other shape."""
+    """Return a checkpoint's weights; refuse tensors that are missing, of other shape, or not used.
+
+    Positions and copies of an embedding matrix are not used either; they must be what they repeat.
+    """
     found, sha256 = load_safetensors(folder)
     sizes = config.recipe.architecture
-    order = interleave(sizes.d_model)
+    order, used = interleave(sizes.d_model), set[str]()
 
     def take(name: str) -> Tensor:
         if name not in found:
-            raise FolderError(f"has no tensor {name}", "download it again", file=folder / WEIGHTS)
+            raise FolderError(f"has no tensor {name}", AGAIN, file=folder / WEIGHTS)
         shape = tuple(found[name].shape)
-        if shape != find_shape(name, sizes, rows=shape[-1 if name == BIAS else 0] if shape else 0):
+        if shape != find_shape(name, config):
             fact = f"tensor {name} has the shape {shape}, which is not that of {CONFIG}"
-            raise FolderError(fact, "download it again", file=folder / WEIGHTS)
+            raise FolderError(fact, AGAIN, file=folder / WEIGHTS)
+        used.add(name)
         return found[name].float()
 
     weights = dict(list_embeddings(take, found, config, symbols, order))
@@ -59,16 +67,58 @@ def read_marian_weights(
         for number in range(sizes.layers):
             start = f"model.{side}.layers.{number}"
             weights |= convert_layer(take, start, f"{side}.{number}", order)
+    for name in sorted(found.keys() - used):
+        if not is_repeated(name, found, config):
+            fact = f"tensor {short_repr(name)} is none that this model uses"
+            raise FolderError(fact, NOT_HERE, file=folder / WEIGHTS)
     return MarianWeights({name: weight.contiguous() for name, weight in weights.items()}, sha256)
 
 
-def find_shape(name: str, sizes: Architecture, rows: int) -> tuple[int, ...]:
-    """Return the shape of a tensor by the end of its name; tables have so many rows."""
+def name_tables(found: Mapping[str, Tensor], config: MarianConfig) -> tuple[str, str]:
+    """Return the names of the embedding matrices of encoder and decoder; they may be one."""
+    if not config.is_shared:
+        return EMBEDDINGS
+    name = next((one for one in (SHARED, *EMBEDDINGS) if one in found), SHARED)
+    return name, name
+
+
+def is_repeated(name: str, found: Mapping[str, Tensor], config: MarianConfig) -> bool:
+    """Return whether a tensor repeats what the model has anyway: positions, or an embedding matrix.
+
+    The output matrix is the decoder's embedding matrix.
+    """
+    if name in POSITIONS:
+        return is_sinusoid(found[name])
+    if name == OUTPUT or (config.is_shared and name in EMBEDDINGS):
+        return torch.equal(found[name], found[name_tables(found, config)[1]])
+    return False
+
+
+def is_sinusoid(table: Tensor) -> bool:
+    """Return whether a matrix of T positions is Marian's: sines in the left half, then cosines."""
+    if table.ndim != 2 or table.shape[1] % 2 or not table.is_floating_point():
+        return False
+    length, d_model = table.shape
+    tolerance = max(4 * torch.finfo(table.dtype).eps, POSITIONS_TOLERANCE)
+    rates = 10_000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    for start in range(0, length, BLOCK):
+        found = table[start : start + BLOCK].double()
+        angles = torch.arange(start, start + len(found), dtype=torch.float64)[:, None] * rates
+        expected = torch.cat([angles.sin(), angles.cos()], dim=1)
+        if not torch.allclose(found, expected, rtol=0, atol=tolerance):
+            return False
+    return True
+
+
+def find_shape(name: str, config: MarianConfig) -> tuple[int, ...]:
+    """Return the shape of a tensor by its name, or by the end of it."""
+    sizes = config.recipe.architecture
     d_model, d_ff = sizes.d_model, sizes.d_ff
     shapes = {
-        BIAS: (1, rows),
-        "shared.weight": (rows, d_model),
-        "embed_tokens.weight": (rows, d_model),
+        BIAS: (1, config.target_rows),
+        "encoder.embed_tokens.weight": (config.source_rows, d_model),
+        "embed_tokens.weight": (config.target_rows, d_model),
+        SHARED: (config.source_rows, d_model),
         "fc1.weight": (d_ff, d_model),
         "fc1.bias": (d_ff,),
         "fc2.weight": (d_model, d_ff),
@@ -110,8 +160,7 @@ def list_embeddings(
 
     Without scaled embeddings ours are scaled instead, and the output matrix is stored apart.
     """
-    names = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"]
-    source, target = (take(name if name in found else "model.shared.weight") for name in names)
+    source, target = map(take, name_tables(found, config))
     scale = 1.0 if config.scale_embedding else config.recipe.architecture.d_model**-0.5
     yield "source.weight", scale * take_rows(source, symbols.source_rows)[:, order]
     rows = take_rows(target, symbols.target_rows)[:, order]
