@@ -74,4 +74,5 @@ def compare_losses(scale: Scale, kernel: object = None, **settings: object) -> F
 
 def relative_error(ours: Tensor, other: Tensor) -> float:
     """The relative distance; NaN stays NaN."""
-    return float((ours.float() - other.float()).norm() / other.float().norm())
+    ours, other = ours.detach().float(), other.detach().float()
+    return float((ours - other).norm() / other.norm())

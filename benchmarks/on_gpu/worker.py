@@ -27,6 +27,7 @@ CASES: Mapping[str, str] = MappingProxyType(  # the function that yields a part'
         "big": "ladder.cases_of_big",
         "attention": "attending.cases",
         "loss": "losing.cases",
+        "kernels": "kernels.cases",
         "search": "searching.cases",
         "peers": "peers.cases",
     }

@@ -14,6 +14,8 @@ import importlib
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from transduce.version import __version__
+
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
     from transduce.exports.export import export
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
     from transduce.view.curves.curves import curves
     from transduce.view.drawings.draw import draw_positions, draw_rate
     from transduce.view.explainer.explain import explain
-
-    __version__: str
 
 __all__ = [
     "TrainingCallbacks",
@@ -104,14 +104,10 @@ PACKAGES = ("recipes", "reproduce")
 
 
 def __getattr__(name: str) -> object:
-    """Import a public function or package, or return the version, when it is first used.
+    """Import a public function or package when it is first used.
 
     A function refuses a misspelt keyword with a suggestion.
     """
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("transduce")
     if name in FUNCTIONS:
         from transduce.settings.keywords import with_checked_keywords
 

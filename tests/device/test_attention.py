@@ -22,7 +22,7 @@ NEAR = 0.015  # of bfloat16, whose last digit is 0.004 of a number
 
 
 def relative_error(ours, exact):
-    return float((ours.double() - exact).norm() / exact.norm())
+    return float((ours.detach().double() - exact.detach()).norm() / exact.detach().norm())
 
 
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)

@@ -9,8 +9,10 @@ import pytest
 import torch
 from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel, replay
 from benchmarks.on_gpu.scale import REHEARSAL
-from tests.training.tiny import batches, fresh, take_update, training_of
+from tests.model.tiny import sizes
+from tests.training.tiny import SYMBOLS, batches, fresh, take_update, training_of
 
+from transduce.model.transformer import build_transformer
 from transduce.packed import Packed, move_to_device
 from transduce.training.compiling import compile_layers
 from transduce.training.optimiser import Optimiser
@@ -33,8 +35,7 @@ ARCHITECTURES = {
 
 def on_gpu(training, **changes):
     """A model of one layer with its optimiser, on the GPU."""
-    model, _ = fresh(training, **changes)
-    model = model.float().cuda()
+    model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, 3).cuda()
     return model, Optimiser(model, training)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import click
-from tests.golden import compared, files_page, python_page, results, settings_page
+from tests.golden import compared, python_page, results, settings_page
 
 from transduce.cli.main import transduce
 
@@ -43,7 +43,3 @@ def test_the_page_of_settings_is_fresh(golden):
 
 def test_the_page_of_the_python_api_is_fresh(golden):
     golden("docs/reference/python.md", python_page.python_page())
-
-
-def test_the_page_of_files_is_fresh(golden):
-    golden("docs/internals/files.md", files_page.files_page())

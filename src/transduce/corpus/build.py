@@ -33,10 +33,11 @@ from transduce.durable import FolderWriter, atomic_folder, to_json
 from transduce.durable.folder import require_absent
 from transduce.errors import InputError
 from transduce.settings import Data
+from transduce.version import __version__
 
 SEGMENT_TOKENS = 4_000_000  # a segment with more tokens is saved: about 15 seconds of work
 BLOCK_CHARACTERS = 1_000_000  # number of characters, of both sides, encoded in one call
-PACKAGES = ("transduce", "numpy", "tokenizers")  # packages whose versions the manifest records
+PACKAGES = ("numpy", "tokenizers")  # whose versions the manifest records beside our own
 
 
 @final
@@ -66,7 +67,7 @@ def build_store(
     vocabularies = (encoder.source, encoder.target)
     manifest = build_provenance(origin.inputs, vocabularies, data) | {
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
-        "versions": {package: version(package) for package in PACKAGES},
+        "versions": {"transduce": __version__} | {name: version(name) for name in PACKAGES},
     }
     encode = partial(
         encode_block, encoder=encoder, max_length=data.max_length, keeps_texts=origin.keeps_texts

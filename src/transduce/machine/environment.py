@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from transduce.errors import FolderError
+from transduce.version import __version__
 
 LABELS = {
     "transduce": "transduce",
@@ -33,7 +34,7 @@ def describe_environment(
     """
     cuda = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
     return {
-        "transduce": version("transduce"),
+        "transduce": __version__,
         "torch": torch.__version__,
         "numpy": version("numpy"),
         "threads": str(torch.get_num_threads()),

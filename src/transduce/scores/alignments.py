@@ -10,7 +10,6 @@ one. With A the links of the output, S the sure and P all links of the gold file
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
 
@@ -21,6 +20,7 @@ from transduce.scores.metrics import Metric
 from transduce.scores.score import Score
 from transduce.scores.scoring import compute_score
 from transduce.text.arguments import Text, read_text
+from transduce.version import __version__
 
 LINK = re.compile(r"(\d{1,9})([-p])(\d{1,9})", re.ASCII)
 FORM = "a line has links such as 0-0 1-2, and a gold file possible ones such as 2p1"
@@ -118,7 +118,7 @@ class AlignmentErrorRate:
 
     def get_signature(self) -> str:
         """Return the signature in sacreBLEU's notation: kinds of links, version."""
-        return f"links:sure+possible|version:{version('transduce')}"
+        return f"links:sure+possible|version:{__version__}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, final
+
+from transduce.version import __version__
 
 
 @final
@@ -33,7 +34,7 @@ class ExactMatch:
 
     def get_signature(self) -> str:
         """Return the signature in sacreBLEU's notation: case-sensitive, whole lines, version."""
-        return f"case:mixed|whole:line|version:{version('transduce')}"
+        return f"case:mixed|whole:line|version:{__version__}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, final
 
 from transduce.errors import InputError
 from transduce.scores.brackets.counting import FAILED, SCORED, SKIPPED, count_sentence
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
 from transduce.scores.brackets.summary import percentage
+from transduce.version import __version__
 
 
 @final
@@ -57,7 +57,7 @@ class BracketF1:
 
     def get_signature(self) -> str:
         """Return the signature in sacreBLEU's notation: parameters, failed sentences, version."""
-        return f"params:{self.parameters.name}|failed:no match|version:{version('transduce')}"
+        return f"params:{self.parameters.name}|failed:no match|version:{__version__}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]

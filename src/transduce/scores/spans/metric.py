@@ -5,12 +5,12 @@ Each line of output and references holds the labels of a sentence, separated by 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from typing import Any, final
 
 from transduce.errors import InputError
 from transduce.scores.spans.finding import Labels, find_spans
 from transduce.scores.spans.report import SpanCounts, count_equal, require_parallel_labels
+from transduce.version import __version__
 
 
 @final
@@ -42,7 +42,7 @@ class SpanF1:
 
     def get_signature(self) -> str:
         """Return the signature in sacreBLEU's notation: scheme, kind of average, version."""
-        return f"scheme:{self.scheme}|average:micro|version:{version('transduce')}"
+        return f"scheme:{self.scheme}|average:micro|version:{__version__}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -85,7 +85,7 @@ class Accuracy:
 
     def get_signature(self) -> str:
         """Return the signature in sacreBLEU's notation: unit (tokens), case, version."""
-        return f"unit:token|case:mixed|version:{version('transduce')}"
+        return f"unit:token|case:mixed|version:{__version__}"
 
     def _extract_corpus_statistics(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
