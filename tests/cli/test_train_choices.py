@@ -1,5 +1,9 @@
 """transduce train: which recipes and corpora go together."""
 
+import pytest
+from tests.cli.language import write
+from tests.cli.treebank import write_treebank
+
 from transduce.checkpoint import read_run
 
 
@@ -55,3 +59,48 @@ def test_a_scale_makes_the_recipe_smaller_before_settings_are_changed(call, tmp_
     assert call("train", "table3/C-N2", *small, "--set=training.threads=1", "-o", run).code == 0
     recipe = read_run(run).recipe
     assert (recipe.architecture.d_model, recipe.training.steps) == (32, 2)
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "task", "scheme"),
+    [
+        ("--trees", "train.trees", "parsing", "raw"),
+        ("--tags", "train.pos", "tagging", "raw"),
+        ("--tags", "train.np", "tagging", "bio"),
+    ],
+)
+def test_trees_and_tags_without_a_recipe_are_trained_by_one_that_fits_them(
+    call, tmp_path, option, name, task, scheme
+):
+    write_treebank(tmp_path)
+    shape = ("architecture.layers=1", "training.steps=1", "training.threads=1")
+    settings = [word for one in shape for word in ("--set", one)]
+    ended = call("train", option, tmp_path / name, *settings, "-o", tmp_path / "run")
+    assert ended.code == 0
+    data = read_run(tmp_path / "run").recipe.data
+    assert (data.task, data.label_scheme, data.vocabulary) == (task, scheme, "word")
+    told = f"data.label_scheme={scheme}, as the labels are written\n"
+    assert (told in ended.stderr) == (task == "tagging")
+    store = call("train", "--store", tmp_path / "run/store", *settings, "-o", tmp_path / "other")
+    assert store.code == 0
+    assert read_run(tmp_path / "other").recipe.data == data
+
+
+def test_no_development_set_and_one_are_refused_together(call, corpus):
+    dev = ("--dev-source", corpus / "d.en", "--dev-target", corpus / "d.de")
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    ended = call("train", *text, *dev, "--no-dev", "-o", corpus / "run")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: --no-dev and a development set exclude each other\n")
+
+
+def test_without_a_development_set_held_out_pairs_give_a_score(call, tmp_path):
+    text = [(f"line {n}", f"enil {n}") for n in range(2_000)]
+    write(tmp_path / "a.tsv", ["\t".join(pair) for pair in text])
+    shape = ("training.steps=1", "architecture.layers=1", "training.validate_every=1")
+    settings = [word for one in shape for word in ("--set", one)]
+    settings += ["--set", "training.validate_lines=2", "--set", "search.extra_length=2"]
+    ended = call("train", "--pairs", tmp_path / "a.tsv", *settings, "-o", tmp_path / "run")
+    assert "no development set was named: 200 pairs are held out (--no-dev: none)" in ended.stderr
+    assert "dev at 1: perplexity " in ended.stderr
+    assert " BLEU " in ended.stderr

@@ -39,7 +39,7 @@ def counted(monkeypatch):
     """A corpus of so many pairs, without its text."""
 
     def say(pairs):
-        corpus = CorpusCounts(pairs=pairs, characters=60 * pairs, words=200_000)
+        corpus = CorpusCounts(pairs=pairs, pieces=15.0 * pairs, words=200_000)
         monkeypatch.setattr(recommend, "count_corpus", lambda *_: corpus)
         return corpus
 

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from transduce.errors import InputError
 from transduce.search.label_constraint import LabelKind
 from transduce.settings import Data, Search
 from transduce.tasks import TAGGING, build_task
@@ -94,3 +95,34 @@ def test_as_many_labels_as_tokens_belong_together():
     for tokens, count in itertools.product(range(1, 4), range(1, 4)):
         found = TAGGING.find_mismatch(" ".join("t" * tokens), " ".join("O" * count))
         assert bool(found) == (tokens != count)
+
+
+SCHEMES = {
+    "raw": ["DT NN VBD", "PRP VBD O"],
+    "bio": ["B-NP I-NP O B-NP", "B-NP O I-NP"],  # a stray I-NP is a fault of the annotation
+    "iob1": ["I-NP I-NP O I-NP B-NP", "I-VP O I-NP"],
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_scheme_is_read_from_the_labels_and_its_labels_are_allowed(scheme):
+    lines = SCHEMES[scheme]
+    assert TAGGING.infer_settings(lines) == {"data.label_scheme": scheme}
+    assert list(TAGGING.check_targets(Data(task="tagging", label_scheme=scheme), lines)) == lines
+    assert list(TAGGING.check_targets(Data(task="tagging"), lines)) == lines  # raw allows all
+
+
+@pytest.mark.parametrize(
+    ("scheme", "labels", "fact"),
+    [
+        ("bio", "raw", "sentence 1: the label 'DT' is not O, B-… or I-…, as in the scheme bio"),
+        ("iob1", "raw", "sentence 1: the label 'DT' is not O, B-… or I-…, as in the scheme iob1"),
+        ("bio", "iob1", "4 of 5 spans begin with I-…, and in the scheme bio each begins with B-…"),
+    ],
+)
+def test_labels_that_do_not_fit_the_scheme_are_refused_with_what_train_takes(scheme, labels, fact):
+    data = Data(task="tagging", label_scheme=scheme)
+    with pytest.raises(InputError) as refusal:
+        list(TAGGING.check_targets(data, SCHEMES[labels]))
+    assert refusal.value.fact == fact
+    assert f"data.label_scheme={labels}" in refusal.value.hint

@@ -9,7 +9,9 @@ import click
 from transduce.cli import display, options
 from transduce.cli.inputs import (
     adaptation_options,
+    choose_dev,
     corpus_options,
+    no_dev,
     read_corpus_options,
     read_text_options,
 )
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 @click.command("prepare")
 @click.argument("recipe", type=options.RecipeName(), required=False)
 @corpus_options
+@no_dev
 @adaptation_options
 @click.option(
     "-o",
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe | None,
+    no_dev: bool,
     parent: Path | None,
     old_share: float | None,
     output: Path,
@@ -72,7 +76,7 @@ def command(  # noqa: PLR0913 - one for each option
         corpus = prepare(
             output,
             train,
-            dev,
+            choose_dev(dev, no_dev=no_dev),
             recipe=recipe,
             settings=dict(changes),
             parent=parent,

@@ -11,7 +11,9 @@ import click
 from transduce.cli import display, options, signals, workers
 from transduce.cli.inputs import (
     adaptation_options,
+    choose_dev,
     corpus_options,
+    no_dev,
     read_corpus_options,
     read_text_options,
 )
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 @click.command("train")
 @click.argument("recipe", type=options.RecipeName(), required=False)
 @corpus_options
+@no_dev
 @adaptation_options
 @click.option(
     "--store", type=click.Path(path_type=Path), help="A corpus that `transduce prepare` made."
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913 - one for each option
     *,
     recipe: Recipe | None,
+    no_dev: bool,
     parent: Path | None,
     old_share: float | None,
     store: Path | None,
@@ -101,7 +105,7 @@ def command(  # noqa: PLR0913 - one for each option
             folder=output,
             recipe=recipe,
             train=train,
-            dev=dev,
+            dev=choose_dev(dev, no_dev=no_dev),
             store=store,
             settings=dict(changes),
             parent=parent,

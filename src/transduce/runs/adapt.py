@@ -15,7 +15,7 @@ from transduce.machine.environment import describe_environment
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
 from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
-from transduce.runs.recommend import PIECE, count_corpus, count_store_pieces, list_intervals
+from transduce.runs.recommend import count_corpus, count_store_pieces, list_intervals
 from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.runs.texts import MixedPairs, Pairs
 from transduce.settings import Architecture, Data, Recipe
@@ -134,7 +134,7 @@ def count_pieces(train: Pairs | PreparedCorpus, data: Data, on_progress: OnProgr
     if isinstance(train, PreparedCorpus):
         return count_store_pieces(train.train)
     new, factor = (train.main, 1 + train.ratio) if isinstance(train, MixedPairs) else (train, 1.0)
-    return count_corpus(new, data, on_progress).characters / PIECE * factor
+    return count_corpus(new, data, on_progress).pieces * factor
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:

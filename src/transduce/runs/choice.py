@@ -1,9 +1,10 @@
 """Choice of the training text, development set and recipe of a run from a caller's arguments."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
-from typing import TypeGuard
+from pathlib import Path
+from typing import TypeGuard, final
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_public, is_treebank
@@ -11,8 +12,9 @@ from transduce.datasets.fetch import find_split_files
 from transduce.datasets.fetch_trees import find_treebank_file
 from transduce.errors import InputError, short_repr
 from transduce.recipes.choice import customise_recipe
-from transduce.runs.prepared_corpus import OnProgress
-from transduce.runs.recommend import recommend_recipe
+from transduce.runs.development import divide
+from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
+from transduce.runs.recommend import recommend_recipe, start_fitting
 from transduce.runs.texts import (
     GENERATED,
     FilePair,
@@ -32,23 +34,27 @@ from transduce.text.files import read_lines, read_pairs_tsv
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
+Opened = tuple[Pairs, Pairs | None]  # a training text and a development set
 HELD_OUT_PAIRS = 1_000  # number of pairs in the dev and test splits of a generated corpus
 TRAIN_PAIRS = 100_000  # training pairs of a generated corpus if data.max_pairs is 0
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
-def choose_texts(data: Data, train: object, dev: object) -> tuple[Pairs, Pairs | None]:
-    """Open the training text and the development set, by default the recipe's corpus."""
-    own_dev = None if dev is None else open_texts("dev", dev, data)
+def choose_texts(data: Data, train: object, dev: object) -> Opened:
+    """Open the training text and the development set, by default the recipe's corpus.
+
+    There is no development set if `dev` is False.
+    """
+    own_dev = None if dev in (None, False) else open_texts("dev", dev, data)
     if train is not None and not is_corpus_name(train):
         own_train = open_texts("train", train, data)
-        return own_train, own_dev or find_dev_split(own_train)
+        return own_train, None if dev is False else own_dev or find_dev_split(own_train)
     corpus = data.corpus if train is None else str(train)
     found = read_corpus(corpus, "train", data)
     if found is None:
         fact = f"{corpus} is a test set and has no training text"
         raise InputError(fact, "name another corpus: --set data.corpus=NAME")
-    return found, own_dev or read_corpus(corpus, "dev", data)
+    return found, None if dev is False else own_dev or read_corpus(corpus, "dev", data)
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
@@ -141,25 +147,66 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
     return FilePair(*texts) if texts else None
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A chosen recipe, sentences on why, and the texts; no texts where a recipe was given."""
+
+    recipe: Recipe
+    reasons: list[str]
+    texts: Opened | None = None
+
+
 def choose_recipe(
-    recipe: Recipe | None,
-    train: Pairs | None,
+    texts: tuple[object, object],
     settings: Mapping[str, Value],
+    store: Path,
     *,
     has_gpu: bool,
     on_progress: OnProgress,
-) -> tuple[Recipe, list[str]]:
-    """Return the given recipe with `settings`, or one recommended for text and machine, and why."""
-    if recipe is not None:
-        return customise_recipe(recipe, settings), []
-    require(
-        train is not None, "neither a recipe nor a text was named", "recipe='demo', for example"
-    )
-    assert train is not None
-    if isinstance(train, TaskFiles | MixedPairs):
-        require_texts_of_task("train", train, Data())  # refuse other tasks than translation
-    found, reasons = recommend_recipe(train, settings, has_gpu=has_gpu, on_progress=on_progress)
-    return customise_recipe(found, settings), reasons
+) -> Choice:
+    """Recommend a recipe for a training text and this machine, and open the text.
+
+    `texts` are the training text and the development set. If that is None, pairs are held out of
+    the training text, unless the folder `store` holds a corpus prepared from the whole text.
+    """
+    train, dev = texts
+    fact, hint = "neither a recipe nor a text was named", "recipe='demo', for example"
+    require(train is not None, fact, hint)
+    _, start = start_fitting(train, settings)
+    opened, told = choose_texts(start.data, train, dev), list[str]()
+    if dev is None:
+        opened, told = hold_out(opened, start.data, store)
+    found, reasons = recommend_recipe(opened[0], settings, has_gpu=has_gpu, on_progress=on_progress)
+    recipe = customise_recipe(found, settings)
+    return Choice(recipe=recipe, reasons=[*reasons, *told], texts=opened)
+
+
+def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
+    """Hold out pairs of a training text that has no development set; return them, and a sentence.
+
+    A text of too few pairs stays whole, and so does one from which the corpus in `store` was made.
+    """
+    train, dev = texts
+    part, held_out = divide(train, data)
+    is_whole = dev is not None or read_inputs(store) == {"train": train.fingerprint()}
+    if is_whole or not part.division.held_out:
+        return texts, []
+    pairs = sum(part.division.held_out.values())
+    told = f"no development set was named: {pairs:,} pairs are held out (--no-dev: none)"
+    return (part, held_out), [told]
+
+
+def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
+    """Return the texts, divided if the corpus in `store` was prepared from their parts."""
+    part, held_out = divide(texts[0], data)
+    parts = {"train": part.fingerprint(), "dev": held_out.fingerprint()}
+    return (part, held_out) if texts[1] is None and read_inputs(store) == parts else texts
+
+
+def read_inputs(store: Path) -> dict[str, str] | None:
+    """Return the fingerprints of the texts of a prepared corpus, or None if there is none yet."""
+    return read_declared_inputs(store)[1] if (store / INPUTS_FILE).exists() else None
 
 
 def is_corpus_name(texts: object) -> bool:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from os import PathLike
+from typing import Literal
 
-from transduce.recipes.choice import find_recipe
-from transduce.runs.choice import Texts, choose_recipe, choose_texts, open_texts
+from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.runs.choice import Texts, choose_recipe, choose_texts
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     OnProgress,
@@ -13,14 +14,14 @@ from transduce.runs.prepared_corpus import (
     require_corpus_folder,
 )
 from transduce.settings import Recipe
-from transduce.settings.recipe import Value, with_changes
+from transduce.settings.recipe import Value
 from transduce.text.arguments import read_path
 
 
 def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder: str | PathLike[str],
     train: Texts | None = None,
-    dev: Texts | None = None,
+    dev: Texts | Literal[False] | None = None,
     *,
     recipe: str | PathLike[str] | Recipe | None = None,
     settings: Mapping[str, Value] | None = None,
@@ -34,10 +35,11 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
     fetched corpus; without `train` the recipe's corpus is used. `recipe` is a name, a file or a
-    `Recipe`; without one a recipe that fits the text is chosen. `settings` changes settings of the
-    recipe. `on_progress` is called with a description of the current activity and the number of
-    pairs read, `on_message` with sentences on why a recipe was chosen. A second call after an
-    interruption makes only the missing parts. `transduce.train(..., store=folder)` trains on it.
+    `Recipe`; without one a recipe that fits the text is chosen, and 1 % of the pairs are held out
+    if there is no `dev`; `dev=False` holds out none. `settings` changes settings of the recipe.
+    `on_progress` is called with a description of the current activity and the number of pairs read,
+    `on_message` with sentences on why a recipe was chosen. A second call after an interruption
+    makes only the missing parts. `transduce.train(..., store=folder)` trains on it.
 
     With `parent`, a model folder or a run, the text is encoded with that model's vocabularies, for
     trainings that go on from it: `transduce.train(..., store=folder, parent=parent)`. `old` text is
@@ -65,15 +67,15 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
             old_share=old_share,
         )
         return prepare_new_text(inputs, report)
-    data = with_changes(named or Recipe(name="none"), changes).data
-    pairs = None if train is None else open_texts("train", train, data)
     with locked_folder(folder):
-        chosen, reasons = choose_recipe(
-            named, pairs, changes, has_gpu=named is None and has_gpu(), on_progress=report
-        )
-        for reason in reasons:
+        if named is not None:
+            data = customise_recipe(named, changes).data
+            return prepare_corpus(folder, data, *choose_texts(data, train, dev), report)
+        chosen = choose_recipe((train, dev), changes, folder, has_gpu=has_gpu(), on_progress=report)
+        for reason in chosen.reasons:
             explain(reason)
-        return prepare_corpus(folder, chosen.data, *choose_texts(chosen.data, train, dev), report)
+        assert chosen.texts is not None
+        return prepare_corpus(folder, chosen.recipe.data, *chosen.texts, report)
 
 
 def ignore_progress(_activity: str, _pairs: int) -> None:

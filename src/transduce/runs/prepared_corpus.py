@@ -31,8 +31,9 @@ from transduce.durable import (
 from transduce.durable.folder import MANIFEST
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError, InputError
+from transduce.runs.development import clean_text, require_texts_agree
 from transduce.runs.output_folder import require_own_folder
-from transduce.runs.texts import Pair, Pairs, build_dev_settings, clean_pairs, take_pairs
+from transduce.runs.texts import Pair, Pairs, build_dev_settings
 from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
@@ -90,6 +91,8 @@ def prepare_corpus(
     The text is encoded with `given_vocabularies`, by default with ones learned from it.
     """
     inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
+    if not all((folder / split).is_dir() for split in inputs):
+        require_texts_agree(train, dev, data)
     declare_inputs(folder, data, inputs)
     if given_vocabularies is not None:
         write_vocabularies(folder, given_vocabularies)
@@ -131,9 +134,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
     """Refuse a corpus prepared with other data settings, except for tokens per update."""
     wanted, found = (select_store_settings(one) for one in (data, prepared.data))
-    differ = [name for name in wanted if wanted[name] != found[name]]
-    if differ:
-        name = differ[0]
+    for name in [name for name in wanted if wanted[name] != found[name]][:1]:
         raise InputError(
             f"was prepared with data.{name} = {found[name]}, the recipe says {wanted[name]}",
             "prepare it anew, or --set the recipe to what was prepared",
@@ -143,8 +144,7 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 
 def select_store_settings(data: Data) -> dict[str, object]:
     """Return the data settings that affect a store's content: all but tokens per update."""
-    every = dataclasses.asdict(data)
-    return {name: value for name, value in every.items() if name not in BUDGETS}
+    return {name: one for name, one in dataclasses.asdict(data).items() if name not in BUDGETS}
 
 
 def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
@@ -241,8 +241,9 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
         "--set data.vocabulary=byte-pair",
     )
     if side == 1 and symbols is not None:
-        pairs = read_kept_pairs(train, data, on_progress)
-        return learn_closed_list(symbols(data, target) for _, target in pairs)
+        targets = (target for _, target in read_kept_pairs(train, data, on_progress))
+        checked = kind.check_targets(data, targets)
+        return learn_closed_list(symbols(data, target) for target in checked)
     lines = read_side(train, data, side, on_progress)
     return learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
 
@@ -267,7 +268,7 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
 def read_kept_pairs(pairs: Pairs, data: Data, on_progress: OnProgress) -> Iterator[Pair]:
     """Yield the cleaned training pairs that a vocabulary is learned from."""
     cleaner = Cleaner(data, find_task_kind(data).normalise)
-    kept = clean_pairs(cleaner, take_pairs(pairs, data.max_pairs))
+    kept = clean_text(cleaner, pairs, data.max_pairs)
     for number, pair in enumerate(kept, start=1):
         yield pair
         if number % 10_000 == 0:
@@ -287,7 +288,7 @@ def encode_split(
     cleaner = Cleaner(rules, find_task_kind(data).normalise)
     build_store(
         folder,
-        clean_pairs(cleaner, take_pairs(pairs, data.max_pairs if folder.name == "train" else 0)),
+        clean_text(cleaner, pairs, data.max_pairs if folder.name == "train" else 0),
         build_task(data, vocabularies),
         data,
         origin=Origin(

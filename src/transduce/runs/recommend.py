@@ -1,8 +1,6 @@
-"""Recommend a recipe for a corpus and a machine, for users who give only two files.
+"""Recommend a recipe for a corpus and a machine, for users who name none.
 
-The more pairs a corpus has, the larger the model: a large model overfits a small corpus. Without a
-GPU the largest size is not chosen, since it would train for days. Each choice is shown with its
-reason, and `--set` overrides it.
+Each choice is shown with its reason, and `--set` overrides it.
 """
 
 import re
@@ -14,57 +12,29 @@ from typing import final
 import numpy as np
 
 from transduce.corpus.store import Store
+from transduce.recipes.fitted import Fitting, ModelSize, find_fitting
+from transduce.runs.development import clean_text, find_whole_text
 from transduce.runs.prepared_corpus import PreparedCorpus, read_side
-from transduce.runs.texts import FilePair, Pairs, clean_pairs, take_pairs
-from transduce.settings import Architecture, Data, Recipe
+from transduce.runs.texts import FilePair, MixedPairs, Pairs, TaskFiles
+from transduce.settings import Data, Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import Value, with_changes
+from transduce.tasks import TASKS, find_task_kind
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import max_vocabulary_size
+from transduce.vocabulary.learn import WORD
 
-PASSES = 30  # number of passes over the corpus, unless FEWEST or MOST bounds the updates
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
 PIECE = 4  # average number of characters of a piece, roughly
 
 
 @final
 @dataclass(frozen=True)
-class ModelSize:
-    """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
-
-    up_to: int  # the most pairs of a corpus that this size is for
-    architecture: Architecture
-    symbols: int  # largest vocabulary size
-    tokens: int  # source tokens of an update, and as many target tokens
-    passes: int  # number of passes over the corpus
-
-
-LADDER = (
-    ModelSize(
-        100_000,
-        Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3),
-        8_000,
-        4_096,
-        PASSES,
-    ),
-    ModelSize(
-        1_000_000,
-        Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2),
-        10_000,
-        8_192,
-        PASSES,
-    ),
-    ModelSize(10**18, Architecture(), 37_000, 25_000, 12),
-)
-
-
-@final
-@dataclass(frozen=True)
 class CorpusCounts:
-    """Counts of a cleaned corpus: its pairs, characters and different words."""
+    """Counts of a cleaned corpus: its pairs, pieces and different words."""
 
     pairs: int
-    characters: int  # characters of the longer side of each pair, summed
+    pieces: float  # pieces of the longer side of each pair, summed; of text by its characters
     words: int  # number of different words of both sides, counted up to about 200,000
 
 
@@ -79,26 +49,48 @@ def recommend_recipe(
 
     The settings in `changes` apply from the start: the text is cleaned by them, then counted.
     """
-    wanted = with_changes(Recipe(name="as wanted"), changes)
+    fitting, wanted = start_fitting(train, changes)
+    kind = find_task_kind(wanted.data)
     counts = count_corpus(train, wanted.data, on_progress)
-    size = choose_size(counts.pairs, has_gpu=has_gpu)
+    inferred = kind.infer_settings(
+        target for _, target in Cleaner(wanted.data, kind.normalise).clean(train.read())
+    )
+    size = fitting.choose_size(counts.pairs, has_gpu=has_gpu)
     source_language, target_language = read_languages(train)
-    data = Data(
+    data = replace(
+        fitting.start.data,
         corpus="your own",
         source_language=source_language,
-        target_language=target_language,
+        target_language=target_language
+        if kind.target_symbols is None
+        else fitting.start.data.target_language,
         vocabulary_size=wanted.data.vocabulary_size
         if "data.vocabulary_size" in changes
         else recommend_vocabulary_size(train, wanted, counts, size.symbols),
         source_tokens=size.tokens,
         target_tokens=size.tokens,
     )
-    recipe, passes = build_recipe(size, data, changes, (counts.pairs, counts.characters / PIECE))
+    start = with_changes(replace(fitting.start, data=data), inferred)
+    recipe, passes = build_recipe(size, start, changes, (counts.pairs, counts.pieces))
     reasons = explain_choice(recipe, counts.pairs, passes, has_gpu=has_gpu)
+    at_most = "at most " if recipe.data.vocabulary == WORD else ""
     vocabulary = (
-        f"{counts.words:,} different words: a vocabulary of {recipe.data.vocabulary_size:,} symbols"
+        f"{counts.words:,} different words: a vocabulary of {at_most}"
+        f"{recipe.data.vocabulary_size:,} symbols"
     )
-    return recipe, [reasons[0], vocabulary, *reasons[1:]]
+    told = [
+        f"{path}={value}, as the labels are written"
+        for path, value in inferred.items()
+        if path not in changes
+    ]
+    return recipe, [reasons[0], vocabulary, *told, *reasons[1:]]
+
+
+def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting, Recipe]:
+    """Return the fitting for a text's task, and the recipe that it starts from, with changes."""
+    task = changes.get("data.task", name_task(train))
+    fitting = find_fitting(with_changes(Recipe(name="none"), {"data.task": task}).data)
+    return fitting, with_changes(fitting.start, changes)
 
 
 def recommend_for_corpus(
@@ -106,10 +98,12 @@ def recommend_for_corpus(
 ) -> tuple[Recipe, list[str]]:
     """Return a recipe for a prepared corpus on a machine with or without a GPU, and the reasons."""
     pairs, store = len(corpus.train), corpus.train
-    size = choose_size(pairs, has_gpu=has_gpu)
+    fitting = find_fitting(corpus.data)
+    size = fitting.choose_size(pairs, has_gpu=has_gpu)
     if not corpus.data.shared_vocabulary:  # the encoder's embedding is then its own
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
-    recipe, passes = build_recipe(size, corpus.data, changes, (pairs, count_store_pieces(store)))
+    start = replace(fitting.start, data=corpus.data)
+    recipe, passes = build_recipe(size, start, changes, (pairs, count_store_pieces(store)))
     return recipe, explain_choice(recipe, pairs, passes, has_gpu=has_gpu)
 
 
@@ -118,28 +112,22 @@ def count_store_pieces(store: Store) -> float:
     return float(np.maximum(store.source_lengths, store.target_lengths).sum())
 
 
-def choose_size(pairs: int, *, has_gpu: bool) -> ModelSize:
-    """Return the model size for a number of pairs, without a GPU never the largest."""
-    allowed = LADDER if has_gpu else LADDER[:-1]
-    return next((step for step in allowed if pairs <= step.up_to), allowed[-1])
-
-
 def build_recipe(
-    size: ModelSize, data: Data, changes: Mapping[str, Value], counts: tuple[int, float]
+    size: ModelSize, start: Recipe, changes: Mapping[str, Value], counts: tuple[int, float]
 ) -> tuple[Recipe, float]:
-    """Build the recipe of a model size on data, with changes; return it and its passes.
+    """Build the recipe of a model size from a start with its data; return it and its passes.
 
     `counts` are the corpus' pairs and pieces, those of the longer side of each pair.
     """
     pairs, pieces = counts
-    start = Recipe(
+    fitted = replace(
+        start,
         name="fitted",
         about=f"chosen for {pairs:,} pairs",
         architecture=size.architecture,
-        data=data,
         because="chosen by the size of the corpus and of the machine",
     )
-    sized = with_changes(start, changes)
+    sized = with_changes(fitted, changes)
     per_pass = pieces / min(sized.data.source_tokens, sized.data.target_tokens)
     steps = int(max(FEWEST, min(MOST, size.passes * per_pass))) // 100 * 100
     if "training.steps" in changes:
@@ -149,9 +137,10 @@ def build_recipe(
 
 def read_languages(train: Pairs) -> tuple[str, str]:
     """Return ("en", "de") for files named a.en.gz and a.de, or UNNAMED if names lack languages."""
-    if not isinstance(train, FilePair):
+    files = find_whole_text(train)
+    if not isinstance(files, FilePair):
         return UNNAMED
-    source, target = (read_language(file) for file in (train.source, train.target))
+    source, target = (read_language(file) for file in (files.source, files.target))
     return (source, target) if source and target and source != target else UNNAMED
 
 
@@ -185,21 +174,38 @@ def list_intervals(steps: int) -> dict[str, Value]:
 
 
 def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], None]) -> CorpusCounts:
-    """Clean a text and count its pairs, characters and different words in one pass."""
-    characters = 0
+    """Clean a text and count its pairs, pieces and different words in one pass."""
+    kind, pieces = find_task_kind(data), 0.0
     words: set[str] = set()
-    cleaner = Cleaner(data)
-    for source, target in clean_pairs(cleaner, take_pairs(train, data.max_pairs)):
-        characters += max(len(source), len(target))
+    cleaner = Cleaner(data, kind.normalise)
+    for source, target in clean_text(cleaner, train, data.max_pairs):
+        text = kind.source_text(source)
+        if kind.target_symbols is None:
+            pieces += max(len(source), len(target)) / PIECE
+            text = f"{text} {target}"
+        else:
+            pieces += max(len(text.split()), len(kind.target_symbols(data, target))) + 1  # END
         if len(words) < 200_000:
-            words.update(source.split(), target.split())
+            words.update(text.split())
         if cleaner.report.read % 10_000 == 0:
             on_progress("counting", cleaner.report.read)
-    return CorpusCounts(cleaner.report.kept, characters, len(words))
+    return CorpusCounts(cleaner.report.kept, pieces, len(words))
+
+
+def name_task(train: object) -> str:
+    """Return the name of the task that a text's files are for: translation for all other texts."""
+    whole = find_whole_text(train) if isinstance(train, Pairs) else train
+    gold = whole.main if isinstance(whole, MixedPairs) else whole
+    names = [
+        name for name, kind in TASKS.items() if isinstance(gold, TaskFiles) and kind is gold.kind
+    ]
+    return names[0] if names else Data().task
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
     """Choose a vocabulary size up to `most`: one byte-pair merge for every two different words."""
+    if wanted.data.vocabulary == WORD:
+        return most  # fewer if there are fewer words
     target = 258 + counts.words // 2 // 10 * 10
     if target >= most:
         return most

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from types import FrameType
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
 
 from transduce.errors import short_repr
 from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder: str | PathLike[str],
     train: "Texts | None" = None,
-    dev: "Texts | None" = None,
+    dev: "Texts | Literal[False] | None" = None,
     *,
     recipe: str | PathLike[str] | Recipe | None = None,
     settings: Mapping[str, Value] | None = None,
@@ -45,7 +45,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a model in a folder, or resume the run that the folder holds.
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
-    fetched corpus; without them the recipe's corpus is used. `store` is the folder of a corpus that
+    fetched corpus; without them the recipe's corpus is used. A new run without `recipe` and `dev`
+    holds out 1 % of the pairs for validation, if there are 2,000 or more; `dev=False` holds out
+    none. `store` is the folder of a corpus that
     `transduce.prepare` made, in place of both. `recipe` is a name, a file or a `Recipe`; without
     one a recipe that fits the text and the machine is chosen. `settings` overrides settings of the
     recipe, such as `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes

@@ -14,7 +14,15 @@ from transduce.runs.adapt import (
     read_parent,
     require_same_parent,
 )
-from transduce.runs.choice import choose_recipe, choose_texts, open_texts
+from transduce.runs.choice import (
+    Choice,
+    Opened,
+    choose_recipe,
+    choose_texts,
+    hold_out,
+    hold_out_as_before,
+    open_texts,
+)
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     STORE,
@@ -26,11 +34,9 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.runs.recommend import recommend_for_corpus
 from transduce.runs.stored_model import StoredModel
-from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, with_changes
-from transduce.tasks import TRANSLATION, find_task_kind
+from transduce.settings.recipe import Value
 
 
 @final
@@ -41,7 +47,7 @@ class TrainingInputs:
     folder: Path
     recipe: Recipe | None = None
     train: object = None  # a text of any kind that `open_texts` accepts
-    dev: object = None
+    dev: object = None  # False for none
     store: Path | None = None  # the folder of a prepared corpus
     settings: Mapping[str, Value] = field(default_factory=dict)
     parent: Path | None = None  # the folder of a model to go on from
@@ -71,27 +77,25 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
         recipe = read_run(folder).recipe
     if recipe is None and inputs.store is not None:
         return choose_for_store(inputs.store, inputs.settings)
-    data = with_changes(recipe or Recipe(name="none"), inputs.settings).data
-    pairs = None if inputs.train is None else open_texts("train", inputs.train, data)
-    recipe, reasons = choose_recipe(
-        recipe,
-        pairs,
-        inputs.settings,
-        has_gpu=select_device().type != "cpu",
-        on_progress=on_progress,
+    if recipe is None:
+        chosen = choose_recipe(
+            (inputs.train, inputs.dev),
+            inputs.settings,
+            folder / STORE,
+            has_gpu=select_device().type != "cpu",
+            on_progress=on_progress,
+        )
+    else:
+        chosen = Choice(recipe=customise_recipe(recipe, inputs.settings), reasons=[])
+    corpus, is_new = open_or_prepare(inputs, chosen.recipe.data, on_progress, chosen.texts)
+    return PreparedTraining(
+        recipe=chosen.recipe, reasons=chosen.reasons, corpus=corpus, is_new_corpus=is_new
     )
-    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress)
-    return PreparedTraining(recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new)
 
 
 def choose_for_store(store: Path, settings: Mapping[str, Value]) -> PreparedTraining:
     """Open a prepared corpus, and choose a recipe that fits it and this machine."""
     corpus = open_prepared(store)
-    require(
-        find_task_kind(corpus.data) is TRANSLATION,
-        f"a corpus for {corpus.data.task} does not say how to train",
-        "name a recipe beside the corpus: the one that it was prepared with",
-    )
     has_gpu = select_device().type != "cpu"
     found, reasons = recommend_for_corpus(corpus, settings, has_gpu=has_gpu)
     recipe = customise_recipe(found, settings)
@@ -145,6 +149,9 @@ def prepare_adaptation(
         recipe, reasons = choose_adaptation(
             parent, inputs.recipe, train, inputs.settings, on_progress
         )
+    if texts is not None and inputs.dev is None and inputs.recipe is None and not is_begun:
+        texts, told = hold_out(texts, recipe.data, inputs.folder / STORE)
+        reasons += told
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, texts, parent)
     return PreparedTraining(
         recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
@@ -157,15 +164,15 @@ def prepare_new_text(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     assert inputs.parent is not None
     parent = read_parent(inputs.parent, inputs.folder)
     with locked_folder(inputs.folder):
-        train, dev = open_new_and_old(inputs, (inputs.recipe or parent.recipe).data)
+        texts = open_new_and_old(inputs, (inputs.recipe or parent.recipe).data)
         settings = {"training.steps": 1, **inputs.settings}  # the schedule is each training's own
-        recipe, _ = choose_adaptation(parent, inputs.recipe, train, settings, on_progress)
-        return prepare_corpus(
-            inputs.folder, recipe.data, train, dev, on_progress, parent.vocabularies
-        )
+        recipe, _ = choose_adaptation(parent, inputs.recipe, texts[0], settings, on_progress)
+        if inputs.recipe is None and inputs.dev is None:
+            texts, _ = hold_out(texts, recipe.data, inputs.folder)
+        return prepare_corpus(inputs.folder, recipe.data, *texts, on_progress, parent.vocabularies)
 
 
-def open_new_and_old(inputs: TrainingInputs, data: Data) -> tuple[Pairs, Pairs | None]:
+def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
     """Open the new text, with old text mixed in if it is named, and the development set."""
     train, dev = choose_texts(data, inputs.train, inputs.dev)
     if inputs.old is None:
@@ -178,7 +185,7 @@ def open_or_prepare(
     inputs: TrainingInputs,
     data: Data,
     on_progress: OnProgress,
-    texts: tuple[Pairs, Pairs | None] | None = None,
+    texts: Opened | None = None,
     parent: StoredModel | None = None,
 ) -> tuple[PreparedCorpus, bool]:
     """Return the corpus of a training, opened or prepared, and whether it was prepared now.
@@ -191,9 +198,11 @@ def open_or_prepare(
         corpus = open_prepared(inputs.store)
         require_prepared_for(corpus, data)
         return corpus, False
-    if is_run(inputs.folder) and own.is_dir() and inputs.train is None and inputs.dev is None:
+    if is_run(inputs.folder) and own.is_dir() and inputs.train is None and not inputs.dev:
         return open_prepared(own), False
-    train, dev = texts or choose_texts(data, inputs.train, inputs.dev)
+    texts = texts or choose_texts(data, inputs.train, inputs.dev)
+    if inputs.dev is None:
+        texts = hold_out_as_before(texts, data, own)
     is_new = not (own / "train").is_dir()
     vocabularies = None if parent is None else parent.vocabularies
-    return prepare_corpus(own, data, train, dev, on_progress, vocabularies), is_new
+    return prepare_corpus(own, data, *texts, on_progress, vocabularies), is_new

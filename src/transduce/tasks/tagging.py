@@ -4,13 +4,15 @@ A source line is a sentence, its tokens separated by blanks; a target line is th
 model writes labels of a fixed vocabulary, and the search is constrained to one label per token.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
+from transduce.errors import InputError, short_repr
 from transduce.scores import Score, compute_score
+from transduce.scores.spans.finding import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
@@ -158,6 +160,66 @@ def split_labels(_data: Data, line: str) -> list[str]:
     return split_words(line)
 
 
+@final
+@dataclass
+class LabelForms:
+    """How the labels of a text are written, which tells their scheme."""
+
+    plain: str = ""  # the first label that is neither O nor has a prefix such as B- or I-
+    first_b: int = 0  # spans that begin with B-X
+    first_i: int = 0  # spans that begin with I-X: it continues no span of type X
+
+    def add(self, labels: Sequence[str]) -> None:
+        """Count how the spans of a sentence begin, and note its first plain label."""
+        before = ""  # the type of the span that the token before belongs to
+        for label in labels:
+            prefix, _, kind = label.partition("-")
+            if label == OUTSIDE:
+                before = ""
+            elif prefix not in SPAN_PREFIXES:
+                self.plain = self.plain or label
+            else:
+                kind = kind or NO_TYPE
+                self.first_b += prefix in "BS"
+                self.first_i += prefix in "IE" and kind != before
+                before = kind
+
+    @property
+    def scheme(self) -> str:
+        """The label scheme in which such labels are written: "raw", "bio" or "iob1"."""
+        if self.plain or not self.first_b + self.first_i:
+            return "raw"
+        return "iob1" if self.first_i > self.first_b else "bio"
+
+
+def infer_scheme(lines: Iterable[str]) -> Mapping[str, str]:
+    """Return the setting of the label scheme in which the labels of these lines are written."""
+    forms = LabelForms()
+    for line in lines:
+        forms.add(split_words(line))
+    return {"data.label_scheme": forms.scheme}
+
+
+def check_labels(data: Data, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines of labels unchanged; refuse labels that `data.label_scheme` does not allow."""
+    forms, scheme = LabelForms(), data.label_scheme
+    for number, line in enumerate(lines, start=1):
+        forms.add(split_words(line))
+        if forms.plain and scheme != "raw":
+            raise InputError(
+                f"sentence {number:,}: the label {short_repr(forms.plain)} is not O, B-… or I-…, "
+                f"as in the scheme {scheme}",
+                NO_SPANS,
+            )
+        yield line
+    if scheme == "bio" and forms.scheme == "iob1":
+        raise InputError(
+            f"{forms.first_i:,} of {forms.first_b + forms.first_i:,} spans begin with "
+            "I-…, and in the scheme bio each begins with B-…",
+            "that is the scheme iob1: train with --set data.label_scheme=iob1",
+        )
+
+
 TAGGING = TaskKind(
     build=build_tagging,
     read_file=read_tagged_pairs,
@@ -169,4 +231,6 @@ TAGGING = TaskKind(
     source_text=to_source_text,
     is_tokenised=True,
     target_symbols=split_labels,
+    check_targets=check_labels,
+    infer_settings=infer_scheme,
 )

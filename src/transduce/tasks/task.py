@@ -4,7 +4,7 @@ Preparing, validation, inference, evaluation and the model card depend on the ta
 search and checkpoints do not.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
@@ -118,6 +118,16 @@ def find_no_mismatch(_source: str, _target: str) -> str:
     return ""
 
 
+def pass_targets(_data: Data, lines: Iterable[str]) -> Iterator[str]:
+    """Yield target lines unchanged: every line is allowed."""
+    yield from lines
+
+
+def infer_nothing(_lines: Iterable[str]) -> Mapping[str, str]:
+    """Return no settings: target lines tell none."""
+    return {}
+
+
 def format_line(_source: str, output: str) -> str:
     """Return an output line with a newline, for tasks whose files hold one output a line."""
     return f"{output}\n"
@@ -133,6 +143,9 @@ class TaskKind:
     returns the (word, tag) pairs of a target line, from which a lexicon of tags is learned; it is
     None for a task without a lexicon. `read_test_file` reads a test set that is one file of both
     sides, and refuses malformed lines; it is None if a test set is two text files.
+    `check_targets` yields the target lines of a training text, and refuses those that its settings
+    do not allow. `infer_settings` returns the settings that target lines tell, such as the scheme
+    of their labels.
     `find_mismatch` returns why a target cannot belong to a source, such as other words; else "".
     `format_output` returns the text that a file of outputs holds for a source line and its output.
     `is_tokenised` says whether blanks separate all words of a source line, punctuation included.
@@ -146,6 +159,8 @@ class TaskKind:
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
     find_mismatch: Callable[[str, str], str] = find_no_mismatch
+    check_targets: Callable[[Data, Iterable[str]], Iterator[str]] = pass_targets
+    infer_settings: Callable[[Iterable[str]], Mapping[str, str]] = infer_nothing
     format_output: Callable[[str, str], str] = format_line
     source_text: Callable[[str], str] = str  # returns the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None

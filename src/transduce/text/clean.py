@@ -23,6 +23,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 LONG_RUN = re.compile("[\u0300-\U0010ffff]{31,}")  # combining marks begin at U+0300
 MAX_MARKS = 30  # consecutive combining marks: the limit of Unicode's stream-safe form (UAX 15)
 SAMPLE_LENGTH = 80  # characters of a side of a dropped pair that the report shows
+HELD_OUT = "held out for validation"
 SAMPLES = 3  # dropped pairs that the report shows for each reason
 
 
@@ -61,10 +62,10 @@ class DroppedPairs:
     count: int = 0
     samples: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, line: int, source: str, target: str) -> None:
-        """Count one more dropped pair, and store it as a sample if it is among the first three."""
+    def add(self, line: int, source: str, target: str, *, is_fault: bool = True) -> None:
+        """Count one more dropped pair; store the first three as samples if they are at fault."""
         self.count += 1
-        if len(self.samples) < SAMPLES:
+        if is_fault and len(self.samples) < SAMPLES:
             self.samples.append(
                 {"line": line, "source": truncate(source), "target": truncate(target)}
             )
@@ -99,6 +100,8 @@ class Cleaner:
         self.data = data
         self.normalise = normalise_line or normalise
         self.report = CleaningReport()
+        # says of a normalised source whether its pairs are held out for validation
+        self.is_held_out: Callable[[str], bool] = lambda _source: False
 
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`."""
@@ -107,11 +110,14 @@ class Cleaner:
         for line, pair in enumerate(pairs, start=1):
             source, target = map(self.normalise, pair)
             reason = exclusion_reason(source, target, self.data)
+            if not reason and self.is_held_out(source):
+                reason = HELD_OUT
             if not reason and self.data.drop_duplicates and not seen.add(source, target):
                 reason = "duplicate"
             report.read += 1
             if reason:
-                report.dropped.setdefault(reason, DroppedPairs()).add(line, source, target)
+                dropped = report.dropped.setdefault(reason, DroppedPairs())
+                dropped.add(line, source, target, is_fault=reason != HELD_OUT)
             else:
                 report.kept += 1
                 yield source, target

@@ -17,6 +17,10 @@ from transduce.errors import InputError, suggest_names
 Labels = Sequence[str]  # the labels of a sentence's tokens
 Span = tuple[str, int, int]  # type, first token, last token
 OUTSIDE = "O"
+SPAN_PREFIXES = ("B", "I", "E", "S")  # BIOES also marks the last token of a span, and the only one
+NO_SPANS = (  # the hint for labels that stand for themselves
+    "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
+)
 NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
 
 
@@ -82,9 +86,9 @@ def split_label(label: str) -> tuple[str, str]:
     The type of a label without one is "_".
     """
     prefix, hyphen, kind = label.partition("-")
-    if prefix not in ("B", "I", "E", "S", OUTSIDE) or (hyphen and prefix == OUTSIDE):
+    if prefix not in (*SPAN_PREFIXES, OUTSIDE) or (hyphen and prefix == OUTSIDE):
         raise InputError(
             f"label {label!r} is not O, B-… or I-…",
-            "--scheme raw if labels have no B and I",
+            NO_SPANS,
         )
     return prefix, kind or NO_TYPE

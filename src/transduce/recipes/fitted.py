@@ -1,0 +1,89 @@
+"""Recipes fitted to a text: for each task a recipe to start from, and sizes by the number of pairs.
+
+The more pairs a corpus has, the larger the model: a large model overfits a small corpus.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import final
+
+from transduce.errors import InputError
+from transduce.recipes.treebanks import GUM_TAGS, PARSER, SMALL, TINY
+from transduce.settings import Architecture, Data, Recipe
+
+ALL = 10**18  # the size is for every larger corpus
+PASSES = 30  # number of passes over a parallel text
+
+
+@final
+@dataclass(frozen=True)
+class ModelSize:
+    """The architecture, vocabulary and training length for corpora of at most `up_to` pairs."""
+
+    up_to: int  # the most pairs of a corpus that this size is for
+    architecture: Architecture
+    symbols: int  # largest vocabulary size
+    tokens: int  # source tokens of an update, and as many target tokens
+    passes: int  # number of passes over the corpus
+    needs_gpu: bool = False  # without a GPU it would train for days
+
+
+@final
+@dataclass(frozen=True)
+class Fitting:
+    """The recipe that a task's fitted recipes start from, and their sizes, the smallest first."""
+
+    start: Recipe
+    sizes: tuple[ModelSize, ...]
+
+    def choose_size(self, pairs: int, *, has_gpu: bool) -> ModelSize:
+        """Return the size for a number of pairs, on a machine with or without a GPU."""
+        allowed = [size for size in self.sizes if has_gpu or not size.needs_gpu]
+        return next((size for size in allowed if pairs <= size.up_to), allowed[-1])
+
+
+TRANSLATION = Fitting(
+    Recipe(name="fitted"),
+    (
+        ModelSize(
+            100_000,
+            Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3),
+            8_000,
+            4_096,
+            PASSES,
+        ),
+        ModelSize(
+            1_000_000,
+            Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2),
+            10_000,
+            8_192,
+            PASSES,
+        ),
+        ModelSize(ALL, Architecture(), 37_000, 25_000, 12, needs_gpu=True),
+    ),
+)
+PARSING = Fitting(
+    PARSER,
+    (
+        ModelSize(5_000, replace(TINY, dropout=0.2), 8_000, 1_024, 20),
+        ModelSize(ALL, replace(SMALL, dropout=0.2, attention_dropout=0.1), 10_000, 1_024, 20),
+    ),
+)
+TAGGING = Fitting(
+    GUM_TAGS,
+    (ModelSize(30_000, TINY, 8_000, 1_024, 25), ModelSize(ALL, SMALL, 10_000, 1_024, 20)),
+)
+FITTED: Mapping[str, Fitting] = MappingProxyType(
+    {"translation": TRANSLATION, "parsing": PARSING, "tagging": TAGGING}
+)
+
+
+def find_fitting(data: Data) -> Fitting:
+    """Return the fitting for the task of these settings; refuse a task that has none."""
+    if data.task not in FITTED:
+        raise InputError(
+            f"a corpus for {data.task} does not say how to train",
+            "name a recipe beside the corpus: the one that it was prepared with",
+        )
+    return FITTED[data.task]
