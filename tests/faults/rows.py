@@ -168,15 +168,25 @@ ROWS = (
         number="T8",
         fault="one of several processes or their launcher is killed, stopped, fails or is cut off",
         promise="The others end within the time limit and name the lost process, with exit code 7; "
-        "no process remains. The same command resumes to the same bits.",
+        "no process remains. The same command resumes to the same bits, and so does torchrun when "
+        "it starts the processes again, on as many machines as are left.",
         tests=(
             "journeys/test_lost.py::test_a_lost_process_is_named_and_the_same_bits_come_out",
             "journeys/test_lost.py::test_a_process_that_fails_shows_its_fault_and_is_named",
             "journeys/test_lost.py::test_processes_that_are_cut_off_end_after_the_limit",
             "journeys/test_lost.py::test_a_process_lost_by_torchrun_is_named_and_ends_the_others",
             "journeys/test_lost.py::test_a_launcher_that_is_killed_leaves_nobody",
+            "journeys/test_torchrun.py::test_processes_that_are_killed_twice_end_in_the_same_bits",
+            "journeys/test_torchrun.py"
+            "::test_a_loss_under_one_or_two_machines_ends_in_the_same_bits",
+            "training/distributed/test_rendezvous.py"
+            "::test_every_attempt_has_a_prefix_of_its_own_whatever_the_earlier_ones_left",
         ),
-        controls=("journeys/test_lost.py::test_the_control_that_outlives_its_launcher_is_caught",),
+        controls=(
+            "journeys/test_lost.py::test_the_control_that_outlives_its_launcher_is_caught",
+            "training/distributed/test_rendezvous.py"
+            "::test_the_control_whose_attempts_have_one_prefix_is_caught",
+        ),
     ),
     Row(
         number="T9",

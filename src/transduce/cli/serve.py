@@ -88,10 +88,6 @@ def command(
     require_packages()
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
-    if api_key is None and not is_loopback(host):
-        display.print_message(
-            f"warning: everyone who reaches {host} can use this server; --api-key asks for a key"
-        )
     from transduce.machine.open_files import raise_open_file_limit
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
@@ -109,6 +105,10 @@ def command(
         allowed_origins=option_values["allowed_origins"],
         workers=processes.workers or 1,
     )
+    if api_key is None and not is_loopback(host):
+        display.print_message(
+            f"warning: everyone who reaches {host} can use this server; --api-key asks for a key"
+        )
     raise_open_file_limit(2 * settings.limits.connections + 1_000)  # as many again may be accepted
     asyncio.run(serve(choices, settings, print_ready, on_message=display.print_unless_unread))
 

@@ -4,6 +4,7 @@ On one machine the key-value store is a file in a private folder that our launch
 machines the store is at MASTER_ADDR, without authentication: use it on internal networks only.
 """
 
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,10 @@ from typing import final
 
 import torch
 from torch import distributed as processes
-from torch._C._distributed_c10d import FileStore, Store
+from torch._C._distributed_c10d import FileStore, PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
-from transduce.errors import InputError
+from transduce.errors import InputError, LostProcessError
 from transduce.machine.device import APPLE_GPU, select_device
 from transduce.settings.fields import require
 from transduce.training.distributed.collectives import detect_lost_process
@@ -25,6 +26,7 @@ from transduce.training.distributed.torch_group import TorchProcessGroup
 
 JOB_KEY = "job"  # the key of the job description in the key-value store
 POLL_SECONDS = 0.05
+START_SECONDS = 300.0  # within which all processes of an attempt must have started
 
 
 @final
@@ -35,11 +37,12 @@ class Rendezvous:
         self.rank, self.timeout_seconds, self.exact = rank, timeout_seconds, exact
         self.timeout = timedelta(seconds=timeout_seconds)
         with detect_lost_process():
-            self.store: Store = (
-                next(iter(rendezvous("env://", timeout=self.timeout)))[0]
-                if rank.rendezvous_file is None
-                else FileStore(str(rank.rendezvous_file), rank.world_size)
-            )
+            self.store: Store
+            if rank.rendezvous_file is not None:
+                self.store = FileStore(str(rank.rendezvous_file), rank.world_size)
+            else:
+                shared = next(iter(rendezvous("env://", timeout=self.timeout)))[0]
+                self.store = PrefixStore(agree_on_prefix(shared, rank), shared)
 
     def publish_job(self, job: str) -> None:
         """Store the job description for the other ranks; rank 0 calls this after preparation."""
@@ -77,6 +80,38 @@ class Rendezvous:
             )
         yield TorchProcessGroup(self.rank, requests, self.timeout_seconds, exact=self.exact)
         processes.destroy_process_group()
+
+
+def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECONDS) -> str:
+    """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
+
+    torchrun starts processes again with the store of the attempt before, whose addresses and job
+    are still in it, and not all ranks have the same count of attempts. So each rank asks under a
+    name that nobody has used, and rank 0 answers until all ranks have confirmed its prefix.
+    """
+    own, end = secrets.token_hex(8), time.monotonic() + seconds
+    others = set(range(1, rank.world_size)) if rank.rank == 0 else set()
+    if rank.rank:
+        store.set(f"ask/{rank.rank}", own)
+        while not store.check([f"answer/{own}"]):
+            wait_until(end, "process 0 has not started")
+        own = store.get(f"answer/{own}").decode()
+        store.set(f"{own}/{rank.rank}", "confirmed")
+    while others:
+        for other in sorted(others):
+            if store.check([f"ask/{other}"]):  # perhaps of an earlier attempt, which does no harm
+                store.set(f"answer/{store.get(f'ask/{other}').decode()}", own)
+        others = {other for other in others if not store.check([f"{own}/{other}"])}
+        if others:
+            wait_until(end, f"process {min(others)} has not started")
+    return own
+
+
+def wait_until(end: float, fact: str) -> None:
+    """Wait a moment; after the time `end`, raise LostProcessError with the fact."""
+    if time.monotonic() > end:
+        raise LostProcessError(fact, "look at what it or torchrun says")
+    time.sleep(POLL_SECONDS)
 
 
 def require_gpu_for_each(rank: ProcessRank) -> None:
