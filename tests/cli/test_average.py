@@ -3,13 +3,23 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from transduce.checkpoint import averaged, list_snapshots, load_model, save_snapshot
+from transduce.checkpoint import (
+    averaged,
+    list_snapshots,
+    load_model,
+    read_run,
+    save_snapshot,
+)
+from transduce.checkpoint.resume import load_checkpoint
+from transduce.checkpoint.run_file import write_run
 from transduce.errors import InputError
+from transduce.recipes import by_name
 from transduce.runs.average import average
 
 
@@ -42,10 +52,16 @@ def test_all_snapshots_are_averaged_by_default_if_the_run_has_fewer(trained, tmp
 
 
 @pytest.mark.parametrize("has_output", [True, False])
-def test_a_run_without_a_snapshot_is_not_averaged(trained, tmp_path, has_output):
+def test_a_run_without_a_snapshot_gives_its_last_checkpoint(trained, tmp_path, has_output):
     shutil.rmtree(trained / "snapshots")
-    with pytest.raises(InputError, match="this run has no snapshot to average yet\nhint: train"):
-        average(trained, tmp_path / "m" if has_output else None)
+    model = average(trained, tmp_path / "m" if has_output else None)
+    assert model.steps == (20,)
+    assert load_model(model.folder).weights.keys() == load_checkpoint(trained, 20).weights.keys()
+    shutil.rmtree(trained / "checkpoints")
+    with pytest.raises(
+        InputError, match="has neither a snapshot nor a checkpoint yet\nhint: train"
+    ):
+        average(trained, tmp_path / "n")
 
 
 def test_the_card_tells_where_the_model_is_from(made):
@@ -67,9 +83,55 @@ def test_an_output_that_exists_is_refused(call, trained, model):
     ended = call("average", trained, "-o", model)
     assert ended.code == 2
     assert ended.stderr == (
-        f"error: {model}: exists already\nhint: choose another name, or delete it first\n"
+        f"error: {model}: exists already\nhint: choose another name, or --force replaces it\n"
     )
     assert (model / "manifest.json").read_bytes() == before
+
+
+def test_a_model_is_replaced_by_force_and_nothing_else_is(call, trained, model, tmp_path):
+    ended = call("average", trained, "--last", 1, "-o", model, "--force")
+    assert (ended.code, load_model(model).about["averaged"]) == (0, [20])
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    (model / ".git").mkdir()
+    for place, reason in (
+        (model, "it holds '.git'"),
+        (trained, "it has no manifest.json"),
+        (trained / "store" / "train", "one of kind 'store'"),
+        (tmp_path / "a.en", "is no folder"),
+    ):
+        before = sorted(tmp_path.rglob("*"))
+        ended = call("average", trained, "-o", place, "--force")
+        assert ended.code == 2
+        assert reason in ended.stderr
+        assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_model_gets_a_name_and_languages_that_its_run_did_not_have(call, trained, tmp_path):
+    names = ("--name", "Law", "--languages", "is-fo")
+    assert call("average", trained, "-o", tmp_path / "m", *names).code == 0
+    recipe = load_model(tmp_path / "m").recipe
+    assert (recipe.name, recipe.data.languages) == ("Law", ("is", "fo"))
+    assert "# Law: is to fo\n" in (tmp_path / "m" / "README.md").read_text("utf-8")
+
+
+def test_languages_that_contradict_a_recipe_of_old_say_that_the_text_is_ones_own(
+    call, trained, tmp_path
+):
+    old = read_run(trained).recipe  # as runs were begun before texts had names
+    old = replace(by_name("tiny"), architecture=old.architecture, training=old.training)
+    write_run(trained, replace(read_run(trained), recipe=old))
+    assert call("average", trained, "-o", tmp_path / "m", "--languages", "en-fr").code == 0
+    recipe = load_model(tmp_path / "m").recipe
+    assert recipe.data.corpus.startswith("your own: sha256 ")
+    assert recipe.name == "en-fr, 2+2 layers, 20 updates"
+    assert recipe.about == "tiny, on your own text"
+
+
+def test_a_run_that_was_stopped_is_called_by_the_updates_that_it_had(call, trained, tmp_path):
+    for part in ("snapshots", "checkpoints"):
+        shutil.rmtree(trained / part / "step-00000020", ignore_errors=True)
+    assert call("average", trained, "-o", tmp_path / "m").code == 0
+    assert load_model(tmp_path / "m").recipe.name == "en-de, 2+2 layers, 15 updates"
 
 
 @pytest.mark.parametrize("part", ["snapshots/step-00000015/model.safetensors", "data.json"])

@@ -20,7 +20,7 @@ def prepare(call, corpus):
 
     def prepared(*more, source="a.en", target="a.de", size=280):
         text = ("--source", corpus / source, "--target", corpus / target)
-        setting = ("--set", f"data.vocabulary_size={size}")
+        setting = ("--set", f"data.vocabulary_size={size}", "--languages", "en-de")
         return call("prepare", "tiny", *text, "-o", corpus / "p", *setting, *more)
 
     return prepared

@@ -47,8 +47,8 @@ def test_the_short_way_says_what_it_chose_and_why(train, corpus):
         "199 pairs after cleaning and no GPU: 4 + 4 layers, d_model 128, d_ff 256, dropout 0.3",
         "84 different words: a vocabulary of 298 symbols",
     ]
-    assert said[3] == "languages: en to de"
-    assert said[4].startswith("another choice: --set architecture.layers=6")
+    assert said[3].startswith("another choice: --set architecture.layers=6")
+    assert said[4] == "languages: en to de"
     assert "1,357,056 parameters, in " in ended.stderr
     assert said[-2].startswith("trained 3 steps in ")
     assert said[-1] == f"hint: transduce average {corpus / 'run'} -o MODEL"

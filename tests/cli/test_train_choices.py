@@ -27,7 +27,7 @@ def test_a_corpus_without_a_recipe_is_trained_by_one_that_fits_it(call, corpus):
     assert ended.stderr.startswith("199 pairs after cleaning and no GPU: 1 + 1 layers, d_model 128")
     recipe = read_run(corpus / "run").recipe
     assert (recipe.data.vocabulary_size, recipe.training.steps) == (270, 1)
-    assert recipe.name == "fitted with training.steps=1, architecture.layers=1"
+    assert recipe.name == "en-de, 1+1 layers, 1 updates"
     assert call("train", "--store", corpus / "p", "-o", corpus / "run").code == 0  # finished
 
 
@@ -104,3 +104,43 @@ def test_without_a_development_set_held_out_pairs_give_a_score(call, tmp_path):
     assert "no development set was named: 200 pairs are held out (--no-dev: none)" in ended.stderr
     assert "dev at 1: perplexity " in ended.stderr
     assert " BLEU " in ended.stderr
+
+
+def test_a_recipe_on_ones_own_text_names_this_text_and_its_languages(call, corpus, tmp_path):
+    for old, new in (("a.en", "law.is"), ("a.de", "law.fo")):
+        (corpus / old).rename(corpus / new)
+    text = ("--source", corpus / "law.is", "--target", corpus / "law.fo")
+    small = ("--scale=toy", "--set=training.steps=1", "--set=training.threads=1")
+    size = ("--set=data.vocabulary_size=280",)
+    ended = call("train", "table3/C-N2", *text, *small, *size, "-o", tmp_path / "run")
+    assert ended.code == 0
+    assert ended.stderr.startswith("languages: is to fo\n")
+    assert call("average", tmp_path / "run", "-o", tmp_path / "m").code == 0
+    card = (tmp_path / "m" / "README.md").read_text("utf-8")
+    assert '\nlanguage:\n- "is"\n- "fo"\n' in card
+    assert "# is-fo, 2+2 layers, 1 updates\n" in card
+    assert "\nCorpus: your own: law.is, sha256 " in card
+    assert "newstest" not in card
+
+
+def test_a_store_tells_what_its_text_is_called(call, corpus):
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    assert call("prepare", "tiny", *text, "-o", corpus / "p").code == 0
+    ended = call("train", "tiny", "--store", corpus / "p", "-o", corpus / "run", "--quiet")
+    assert (ended.code, ended.stderr) == (0, "")
+    assert read_run(corpus / "run").recipe.data.corpus.startswith("your own: a.en, sha256 ")
+
+
+def test_a_run_is_named_and_renamed_and_goes_on_under_its_name(call, corpus):
+    run = ("-o", corpus / "run", "--quiet")
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de", "--set=training.threads=1")
+    assert call("train", "tiny", *text, *run, "--name", "First").code == 0
+    assert read_run(corpus / "run").recipe.name == "First"
+    assert call("train", *run, "--set", "training.steps=21").code == 0
+    assert read_run(corpus / "run").recipe.name == "First"
+    assert call("train", *run, "--name", "Second", "--languages", "is-fo").code == 0
+    recipe = read_run(corpus / "run").recipe
+    assert (recipe.name, recipe.data.languages) == ("Second", ("is", "fo"))
+    ended = call("train", *run, "--name", "demo")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: the name 'demo' belongs to a recipe\n")

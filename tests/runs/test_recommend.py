@@ -8,9 +8,7 @@ from tests.cli.language import sentences
 from transduce.errors import InputError
 from transduce.runs import recommend
 from transduce.runs.recommend import CorpusCounts
-from transduce.runs.texts import FilePair
 from transduce.settings import Data
-from transduce.settings.data import UNNAMED
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import learn_vocabulary
 
@@ -81,31 +79,6 @@ def test_the_intervals_of_validations_and_snapshots_fit_into_the_run(counted):
         assert training.warmup < training.steps
         assert training.snapshot_every * training.average_last < training.steps
         assert training.validate_every < training.steps
-
-
-@pytest.mark.parametrize(
-    ("files", "languages"),
-    [
-        (("news.en-de.en.gz", "news.en-de.de.gz"), ("en", "de")),
-        (("a.fr", "b.en.zst"), ("fr", "en")),
-        (("a.en", "b.en"), UNNAMED),
-        (("source.txt", "target.txt"), UNNAMED),
-        (("en", "de"), UNNAMED),
-        (("a.gz", "b.xz"), UNNAMED),
-    ],
-)
-def test_languages_are_what_the_names_of_both_files_end_in(tmp_path, files, languages):
-    assert recommend.read_languages(FilePair(*(tmp_path / name for name in files))) == languages
-
-
-def test_languages_that_nothing_tells_are_asked_for_and_those_given_are_taken():
-    recipe, reasons = fitted(sentences(300, seed=1))
-    assert (recipe.data.source_language, recipe.data.target_language) == UNNAMED
-    assert reasons[3].startswith("languages not known: --set data.source_language=en")
-    given = {"data.source_language": "fr", "data.target_language": "en"}
-    recipe, reasons = fitted(sentences(300, seed=1), given)
-    assert (recipe.data.source_language, recipe.data.target_language) == ("fr", "en")
-    assert reasons[3] == "languages: fr to en"
 
 
 def test_every_choice_is_said():

@@ -8,7 +8,7 @@ from typing import Protocol, final, runtime_checkable
 from transduce.settings import Recipe
 from transduce.settings.description import ModelDescription
 from transduce.settings.deviations import list_deviations
-from transduce.settings.recipe import Value
+from transduce.settings.recipe import Value, shorten_name
 
 
 @runtime_checkable
@@ -87,8 +87,11 @@ def front_matter(model: ModelDescription) -> str:
 def title_section(recipe: Recipe, facts: CardFacts) -> str:
     """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
     sizes, purpose = recipe.architecture, escape_markdown(facts.description.purpose)
+    codes, name = "-".join(facts.description.languages), shorten_name(recipe.name)
+    if not (codes and name.startswith(f"{codes}, ")):  # as a default title does
+        name = f"{name}: {facts.description.title}"
     lines = [
-        f"# {escape_markdown(recipe.name)}: {escape_markdown(facts.description.title)}",
+        f"# {escape_markdown(name)}",
         "",
         f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that "
         f"{purpose}: {sizes.layers} layers a stack, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "
@@ -134,6 +137,8 @@ def data_section(recipe: Recipe, facts: CardFacts) -> str:
         rows.append((reason, f"{count:,}", f"{left:,}"))
     corpus, title = map(escape_markdown, (recipe.data.corpus, facts.description.title))
     named = f"Corpus by the recipe: {corpus}, {title}."
+    if corpus.startswith("your own"):  # no recipe names it
+        named = f"Corpus: {corpus}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
     return f"{about}\n\n" + markdown_table(("pairs", "left out", "remain"), rows)
@@ -151,7 +156,8 @@ def training_section(recipe: Recipe, facts: CardFacts) -> str:
         lines.append(f"- begun with the weights of the model with sha256 `{facts.parent}`")
     if facts.averaged:
         steps = ", ".join(f"{step:,}" for step in facts.averaged)
-        lines.append(f"- the mean of {len(facts.averaged)} snapshots (section 6.1): steps {steps}")
+        mean = f"the mean of {len(facts.averaged)} snapshots (section 6.1): steps {steps}"
+        lines.append(f"- {mean if len(facts.averaged) > 1 else f'the weights of step {steps}'}")
     lines += [f"- {escape_markdown(line)}" for line in (facts.size, *facts.cost) if line]
     lines += [
         f"- {escape_markdown(name)} {escape_markdown(version)}"

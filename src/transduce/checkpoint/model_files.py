@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from transduce.checkpoint.alignment_file import ALIGNMENT, read_alignment_heads
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
-from transduce.durable import VerifiedFolder, open_folder, read_json
+from transduce.durable import VerifiedFolder, open_folder, read_json, require_replaceable
 from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import AGAIN
 from transduce.errors import FolderError
@@ -38,6 +38,11 @@ def open_model_folder(folder: Path) -> VerifiedFolder:
         fact = f"has the entries {', '.join(sorted(found.about))}, which no model has together"
         raise FolderError(fact, AGAIN, file=folder / MANIFEST)
     return found
+
+
+def require_replaceable_model(folder: Path) -> None:
+    """Raise InputError unless a path is absent, or a model folder without files of other origin."""
+    require_replaceable(folder, KIND, unlisted=(ALIGNMENT,))
 
 
 def is_hash(value: object, digits: int = 64) -> bool:

@@ -15,6 +15,7 @@ from transduce.checkpoint.model_files import (
     RECIPE_LIMIT,
     WEIGHTS,
     open_model_folder,
+    require_replaceable_model,
 )
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.checkpoint.weights import read_tensors, require_finite, to_bytes
@@ -45,7 +46,7 @@ class LoadedModel:
     alignment: AlignmentHeads | None = None  # the heads chosen for word alignments, if any
 
 
-def save_model(
+def save_model(  # noqa: PLR0913 - what the files hold, and how
     folder: Path,
     weights: Mapping[str, Tensor],
     recipe: Recipe,
@@ -53,10 +54,15 @@ def save_model(
     card: str,
     *,
     about: Mapping[str, object] | None = None,
+    force: bool = False,
 ) -> None:
-    """Write a model folder; `about` has further manifest entries, such as the averaged steps."""
+    """Write a model folder; `about` has further manifest entries, such as the averaged steps.
+
+    With `force`, it replaces a model folder.
+    """
     require_finite(weights, "the model")
-    with atomic_folder(folder, kind=KIND, about=about or {}) as writer:
+    require_free = require_replaceable_model if force else None
+    with atomic_folder(folder, kind=KIND, about=about or {}, require_free=require_free) as writer:
         writer.write(WEIGHTS, to_bytes(weights))
         writer.write(RECIPE, to_json(recipe.as_json()))
         for name, content in vocabularies.files().items():

@@ -16,7 +16,6 @@ from transduce.durable import (
 )
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
-from transduce.settings.recipe import with_changes
 
 RUN_FILE = "run.json"
 LIMIT = 1 << 20
@@ -44,11 +43,15 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 
 
 def extend_run(folder: Path, longer: Recipe) -> Run:
-    """Change the training steps and the name in run.json to those of a recipe with more steps."""
+    """Change the training steps and all names in run.json to those of a recipe; return the run.
+
+    The recipe has the run's other settings, but for threads and micro-batches.
+    """
     run = read_run(folder)
-    recipe = with_changes(run.recipe, {"training.steps": longer.training.steps})
-    extended = replace(run, recipe=replace(recipe, name=longer.name))
-    write_run(folder, extended)
+    training = replace(run.recipe.training, steps=longer.training.steps)
+    extended = replace(run, recipe=replace(longer, training=training))
+    if extended != run:
+        write_run(folder, extended)
     return extended
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from transduce.checkpoint.resume import STATE, WEIGHTS, read_state, read_step_tensors
 from transduce.checkpoint.steps import (
+    CHECKPOINTS,
     MILESTONES,
     SNAPSHOTS,
     list_steps,
@@ -63,6 +64,11 @@ def has_snapshot(run: Path, step: int) -> bool:
 def list_snapshots(run: Path) -> list[Snapshot]:
     """Return all snapshots of a run for averaging, oldest first."""
     return list_snapshots_in(run / SNAPSHOTS)
+
+
+def list_last_checkpoint(run: Path) -> list[Snapshot]:
+    """Return a run's last checkpoint as a snapshot, alone in a list; [] before the first update."""
+    return [one for one in list_snapshots_in(run / CHECKPOINTS)[-1:] if one.step]
 
 
 def list_milestones(run: Path) -> list[Snapshot]:

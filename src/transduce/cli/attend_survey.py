@@ -101,7 +101,7 @@ def read_pairs_of(
 
 def format_survey(found: "HeadSurvey") -> Iterator[str]:
     """Yield a line on the surveyed pairs, then the lines of a table of all heads."""
-    from transduce.recipes.choice import shorten_name
+    from transduce.settings.recipe import shorten_name
 
     pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
     yield (

@@ -21,16 +21,29 @@ from transduce.cli import display, options
     required=True,
     help="The model folder to write.",
 )
+@options.name
+@options.languages
+@options.force
 @options.quiet
-def command(*, run: Path, last: int | None, output: Path, quiet: bool) -> None:
+def command(  # noqa: PLR0913 - one for each option
+    *,
+    run: Path,
+    last: int | None,
+    output: Path,
+    name: str | None,
+    languages: tuple[str, ...] | None,
+    force: bool,
+    quiet: bool,
+) -> None:
     """Average the last snapshots of RUN into a model folder (section 6.1).
 
-    The paper averages the last 5 for the base models and the last 20 for the big ones.
+    The paper averages the last 5 for the base models and the last 20 for the big ones. A run
+    without snapshots gives the weights of its last checkpoint.
     """
-
     from transduce.runs.average import average
 
-    steps = average(run, output, last=last).steps
+    model = average(run, output, last=last, name=name, languages=languages, force=force)
+    steps = model.steps
     listed = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {listed})" if len(steps) > 1 else f"step {listed} alone"
     if not quiet:

@@ -14,6 +14,7 @@ from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.text.languages import parse_languages
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -49,6 +50,16 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
+class Languages(click.ParamType):  # type: ignore[type-arg]
+    """The parameter type for the codes of a source and a target language, such as en-fr."""
+
+    name = "source-target"
+
+    def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
+        """Split en-fr into ("en", "fr"); a code alone is that of a source without a target."""
+        return value if isinstance(value, tuple) else parse_languages(value)
+
+
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
     """Refuse an output file that is one of the inputs or whose folder does not exist."""
     if output is None:
@@ -78,6 +89,13 @@ settings = click.option(
     multiple=True,
     help="Change one setting; may be repeated. `transduce recipes show NAME` lists them.",
 )
+languages = click.option(
+    "--languages",
+    type=Languages(),
+    help="Codes of both languages, such as en-fr (default: those that file names tell).",
+)
+name = click.option("--name", help="What the model is called (default: its sizes in words).")
+force = click.option("--force", is_flag=True, help="Replace what an earlier call wrote there.")
 scale = click.option(
     "--scale",
     type=click.Choice(list(SCALES)),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     required=True,
     help="The folder of the prepared corpus.",
 )
+@options.languages
 @options.scale
 @options.settings
 @options.quiet
@@ -45,6 +46,7 @@ def command(  # noqa: PLR0913 - one for each option
     parent: Path | None,
     old_share: float | None,
     output: Path,
+    languages: tuple[str, ...] | None,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
     quiet: bool,
@@ -82,6 +84,7 @@ def command(  # noqa: PLR0913 - one for each option
             parent=parent,
             old=read_text_options(files, "old_"),
             old_share=old_share,
+            languages=languages,
             on_progress=on_progress,
             on_message=display.print_note,
         )

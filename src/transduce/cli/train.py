@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     required=True,
     help="The run folder: a new one, or that of a run to resume.",
 )
+@options.name
+@options.languages
 @options.scale
 @options.settings
 @workers.training_process_options
@@ -61,6 +63,8 @@ def command(  # noqa: PLR0913 - one for each option
     old_share: float | None,
     store: Path | None,
     output: Path,
+    name: str | None,
+    languages: tuple[str, ...] | None,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
     processes: ProcessOptions,
@@ -111,6 +115,8 @@ def command(  # noqa: PLR0913 - one for each option
             parent=parent,
             old=read_text_options(files, "old_"),
             old_share=old_share,
+            name=name,
+            languages=languages,
         )
         wanted = DisplayOptions(quiet=quiet, live=not no_progress, tensorboard=tensorboard)
         with locked_folder(output):

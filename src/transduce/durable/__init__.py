@@ -17,6 +17,7 @@ from transduce.durable.verified import (
     list_names,
     open_folder,
     read_regular,
+    require_replaceable,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "read_json",
     "read_regular",
     "remove_folder",
+    "require_replaceable",
     "resolve_output",
     "sync_folder",
     "to_checksummed_json",

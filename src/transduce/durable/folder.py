@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, final
@@ -25,13 +25,19 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 @contextmanager
 def atomic_folder(
-    path: Path, *, kind: str, about: Mapping[str, object]
+    path: Path,
+    *,
+    kind: str,
+    about: Mapping[str, object],
+    require_free: Callable[[Path], None] | None = None,
 ) -> Iterator["FolderWriter"]:
     """Context manager: yield a writer for a new folder; at the end, sync and rename it to `path`.
 
-    `kind` and `about` are entries of its manifest.
+    `kind` and `about` are entries of its manifest. `require_free` refuses what may not be replaced
+    at `path`, by default everything.
     """
-    require_absent(path)
+    require_free = require_free or require_absent
+    require_free(path)
     ensure_folder(path.parent)
     delete_abandoned(path)
     temporary = temporary_path(path)
@@ -44,7 +50,7 @@ def atomic_folder(
             writer.write_manifest(kind, about)
             with raise_save_errors(path):
                 sync_folder(temporary)
-            require_absent(path)
+            require_free(path)
             publish_folder(temporary, path)
     except BaseException:  # delete the temporary folder after Ctrl-C, too
         delete(temporary)
@@ -81,21 +87,34 @@ class FolderWriter:
             stream.write(to_checksummed_json({"kind": kind, **about, "files": self.files}))
 
 
-def require_absent(path: Path) -> None:
+def require_absent(path: Path, hint: str = "choose another name, or delete it first") -> None:
     """Raise InputError if anything exists at this path, so that nothing is ever overwritten."""
     if os.path.lexists(path):
-        raise InputError("exists already", "choose another name, or delete it first", file=path)
+        raise InputError("exists already", hint, file=path)
 
 
 def publish_folder(temporary: Path, path: Path) -> None:
-    """Rename a finished temporary folder to its final name and sync the rename to disk."""
+    """Rename a finished temporary folder to its final name and sync the rename to disk.
+
+    A folder that has this name is moved away before, and deleted at the end.
+    """
+    old = trash_path(path) if os.path.lexists(path) else None
     with raise_save_errors(path):
-        temporary.rename(path)
+        if old is not None:
+            path.rename(old)
         try:
-            sync_folder(path.parent)
+            temporary.rename(path)
+            try:
+                sync_folder(path.parent)
+            except OSError:
+                path.rename(temporary)  # not synced: a crash could undo the rename
+                raise
         except OSError:
-            path.rename(temporary)  # not synced: a crash could undo the rename
+            if old is not None:
+                old.rename(path)
             raise
+    if old is not None:
+        delete(old)
 
 
 @contextmanager

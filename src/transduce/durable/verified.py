@@ -14,7 +14,7 @@ from typing import Any, final
 
 from transduce.durable.checksummed_json import from_checksummed_json
 from transduce.durable.folder import MANIFEST, PLAIN_NAME
-from transduce.errors import FolderError, TransduceError, find_exhaustion
+from transduce.errors import FolderError, InputError, TransduceError, find_exhaustion
 
 MANIFEST_LIMIT = 1 << 20
 BLOCK = 1 << 20
@@ -141,6 +141,25 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
     files = read_entries(values.pop("files", None), manifest)
     require_same_names(path, set(files), {MANIFEST, *unlisted})
     return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
+
+
+def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -> None:
+    """Raise InputError if something is at a path but a sound folder of this kind, and nothing else.
+
+    So what replaces the folder destroys nothing that another program or a person put there.
+    """
+    if not os.path.lexists(path):
+        return
+    hint = "choose another name, or delete it first"
+    if path.is_symlink():
+        raise InputError("is a link, and is not replaced", hint, file=path)
+    try:
+        open_folder(path, kind, unlisted)
+    except FolderError as fault:
+        raise InputError(f"is not replaced: {fault.fact}", hint) from fault
+    for name in sorted(list_names(path)):
+        if name.startswith("."):
+            raise InputError(f"is not replaced: it holds {name[:40]!r}", hint, file=path)
 
 
 def foreign_reason(path: Path, kind: str) -> str:

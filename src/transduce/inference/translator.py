@@ -43,6 +43,7 @@ from transduce.model.transformer import Transformer
 from transduce.paper.search import Hypothesis
 from transduce.settings import Recipe, Search
 from transduce.settings.alignment import AlignmentHeads
+from transduce.settings.recipe import shorten_name
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
 from transduce.text.arguments import checked_lines, require_count, require_lines
@@ -88,9 +89,9 @@ class Translator:
             replace(self.recipe, architecture=model.sizes)
 
     def __repr__(self) -> str:
-        data, count = self.recipe.data, len(self.models)
+        name, data, count = shorten_name(self.recipe.name), self.recipe.data, len(self.models)
         others = f", {count} models" if count > 1 else ""
-        return f"<{self.recipe.name}: {data.source_language} to {data.target_language}{others}>"
+        return f"<{name}: {data.source_language} to {data.target_language}{others}>"
 
     @overload
     def __call__(self, text: str, *, prefix: str | None = None) -> Any: ...  # noqa: ANN401

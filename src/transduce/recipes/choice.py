@@ -1,17 +1,18 @@
 """Choose a recipe by name or file, and change it by a scale and by single settings."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from transduce.errors import InputError
-from transduce.recipes.catalogue import by_name
+from transduce.recipes.catalogue import RECIPES, by_name, find_original_name
 from transduce.recipes.files import from_file
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 
-NAME = 60  # most characters of a name with its changed settings, where it is a heading
+TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates")  # what `build_title` returns
 
 
 def find_recipe(recipe: object) -> Recipe:
@@ -28,21 +29,27 @@ def find_recipe(recipe: object) -> Recipe:
 def customise_recipe(
     recipe: Recipe, settings: Mapping[str, Value], scale: str | None = None
 ) -> Recipe:
-    """Return a recipe made smaller by a scale and with changed settings, which its name lists."""
+    """Return a recipe made smaller by a scale and with changed settings.
+
+    A name of the catalogue never changes meaning: after it the changed settings are listed. A name
+    of one's own stays.
+    """
     if scale is not None:
         recipe = scaled(recipe, scale_by_name(scale))
-    if not settings:
-        return recipe
-    changes = ", ".join(f"{path}={format_value(value)}" for path, value in settings.items())
-    return replace(with_changes(recipe, settings), name=f"{recipe.name} with {changes}")
+    if not settings or find_original_name(recipe) not in RECIPES:
+        return with_changes(recipe, settings)
+    base, _, listed = recipe.name.partition(" with ")
+    values = dict(one.partition("=")[::2] for one in listed.split(", ") if one)
+    values |= {path: format_value(value) for path, value in settings.items()}
+    changes = ", ".join(f"{path}={value}" for path, value in values.items())
+    return replace(with_changes(recipe, settings), name=f"{base} with {changes}")
 
 
-def shorten_name(name: str) -> str:
-    """Return a recipe's name with the number of its changed settings if their list is long."""
-    base, joint, changes = name.partition(" with ")
-    if len(name) <= NAME or not joint:
-        return name
-    return f"{base} with {len(changes.split(', '))} changed settings"
+def build_title(recipe: Recipe, updates: int | None = None) -> str:
+    """Return a model's default name, such as "en-fr, 2+2 layers, 1,500 updates"."""
+    languages, layers = "-".join(recipe.data.languages), recipe.architecture.layers
+    sizes = [f"{layers}+{layers} layers", f"{updates or recipe.training.steps:,} updates"]
+    return ", ".join([languages, *sizes] if languages else sizes)
 
 
 def format_value(value: Value) -> str:

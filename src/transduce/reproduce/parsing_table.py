@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.recipes.catalogue import find_original_name
+from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.reproduce.tree_baselines import BASELINES, baseline_trees
 from transduce.scores.brackets import score_brackets
 from transduce.scores.brackets.files import score_trees
@@ -120,6 +120,8 @@ def score_parser(
 def name_parser(recipe: Recipe) -> str:
     """Return a parser's name in Table 4: its recipe, whether settings were changed, its beam."""
     original = find_original_name(recipe)
+    if original not in RECIPES:
+        return f"Transformer ({recipe.name}), beam {recipe.search.beam}"
     changed = "" if recipe.name == original else ", changed settings"
     return f"Transformer ({original}{changed}), beam {recipe.search.beam}"
 

@@ -25,6 +25,7 @@ from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import Texts, open_texts, read_corpus
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
+from transduce.runs.text_names import TEXT_NAMES
 from transduce.scores.comparability import PAPER_FIGURES
 from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
@@ -233,7 +234,8 @@ def require_same_row(
     job: RowJob, result: RowResult, test: ParallelLines | None, folder: Path
 ) -> None:
     """Raise InputError if a stored result has another recipe or test set than the job."""
-    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in RESOLVED]
+    free = {*RESOLVED, *TEXT_NAMES}
+    differ = [d for d in difference(job.recipe, result.recipe) if d[0] not in free]
     if test and (name := identify_test_set(test[1])) != result.bleu["test_set"]:
         differ.append(("test set", name, result.bleu["test_set"]))
     if differ:

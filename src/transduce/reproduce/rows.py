@@ -4,6 +4,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from transduce.durable import ensure_folder
@@ -34,7 +35,7 @@ from transduce.reproduce.result import (
     write_result,
 )
 from transduce.reproduce.table import build_table
-from transduce.runs.choice import choose_texts
+from transduce.runs.choice import choose_texts, is_corpus_name
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.plots import require_matplotlib
 from transduce.runs.prepared_corpus import (
@@ -44,8 +45,10 @@ from transduce.runs.prepared_corpus import (
     require_prepared_for,
 )
 from transduce.runs.run_folder import require_run_folder
+from transduce.runs.text_names import list_names, name_text
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.settings.recipe import with_changes
 
 POLL_SECONDS = 1.0  # seconds until the next attempt to lock a corpus
 
@@ -99,6 +102,8 @@ def train_rows(
     callbacks.on_message(cost)
     prepared = prepare_table_corpus(recipe, request, callbacks, needs_dev=test is None)
     require_measurable(recipe, prepared, test)
+    names = list_names(prepared.data)
+    jobs = [replace(job, recipe=with_changes(job.recipe, names)) for job in jobs]
     failures: list[TransduceError] = []
     for number, job in enumerate(jobs, start=1):
         row = f"row {job.row}, seed {job.seed} ({number} of {len(jobs)})"
@@ -182,6 +187,11 @@ def prepare_table_corpus(
     train, dev = choose_texts(recipe.data, request.train, request.dev)
     hint = "--dev-source FILE --dev-target FILE"
     require(dev is not None or not needs_dev, NO_DEV, hint)
+    if request.train is not None:
+        corpus = str(request.train) if is_corpus_name(request.train) else None
+        recipe, sentences = name_text(recipe, train, corpus, {})
+        for sentence in sentences:
+            callbacks.on_message(sentence)
     with wait_for_lock(own, callbacks.on_message):
         return callbacks.prepare(own, recipe.data, train, dev)
 

@@ -11,6 +11,7 @@ from transduce.recipes.scale import scale_by_name, scaled
 from transduce.reproduce.job import SEED
 from transduce.reproduce.result import RowResult
 from transduce.runs.run_folder import RESOLVED
+from transduce.runs.text_names import CORPUS
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
@@ -153,4 +154,4 @@ def find_common_changes(
 def find_changes(result: RowResult, recipe: Recipe) -> dict[str, Value]:
     """Return a result's settings that differ from its row's recipe at the same scale."""
     differ = difference(scaled(recipe, scale_by_name(result.scale)), result.recipe)
-    return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED)}
+    return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED, CORPUS)}

@@ -12,11 +12,13 @@ from transduce.checkpoint import Run, has_checkpoints, save_checkpoint
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
+from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
 from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
 from transduce.runs.recommend import count_corpus, count_store_pieces, list_intervals
 from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
+from transduce.runs.text_names import FITTED, is_untitled
 from transduce.runs.texts import MixedPairs, Pairs
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.fields import require
@@ -37,7 +39,6 @@ INHERITED = (  # settings that must equal the parent's: its weights or token ids
     "data.shared_vocabulary",
 )
 NEW_TEXT: Mapping[str, Value] = {  # settings that replace those for the parent's text and machine
-    "data.corpus": "your own",
     "data.max_pairs": 0,
     "training.threads": 0,
     "training.micro_batch_tokens": 0,
@@ -98,9 +99,10 @@ def continue_recipe(
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
     """Return the parent's recipe with a schedule for new text, and sentences that explain it."""
+    is_named = find_original_name(parent.recipe) not in RECIPES and not is_untitled(parent.recipe)
     start = replace(
         with_changes(parent.recipe, NEW_TEXT),
-        name=f"{parent.recipe.name}, adapted",
+        name=f"{parent.recipe.name}, adapted" if is_named else FITTED,
         about="",
         because=f"goes on from the weights of a model of {parent.recipe.name}",
     )

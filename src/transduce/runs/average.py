@@ -1,5 +1,6 @@
 """Average the last snapshots of a run into a model folder with a model card    (section 6.1)"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from os import PathLike
@@ -17,14 +18,18 @@ from transduce.checkpoint import (
     read_run,
     save_model,
 )
-from transduce.checkpoint.model_files import KIND, open_model_folder
+from transduce.checkpoint.model_files import KIND, open_model_folder, require_replaceable_model
 from transduce.checkpoint.resume import STATE
+from transduce.checkpoint.snapshots import list_last_checkpoint
 from transduce.durable import VerifiedFolder
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
+from transduce.recipes.choice import build_title
 from transduce.runs import ledger
 from transduce.runs.run_files import read_data_facts, read_run_vocabularies
+from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
 from transduce.scores import Score
+from transduce.settings import Recipe
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path, require_count
 from transduce.training.progress import Progress, read_progress
@@ -45,32 +50,76 @@ class AveragedModel:
 
 
 def average(
-    run: str | PathLike[str], output: str | PathLike[str] | None = None, *, last: int | None = None
+    run: str | PathLike[str],
+    output: str | PathLike[str] | None = None,
+    *,
+    last: int | None = None,
+    name: str | None = None,
+    languages: Sequence[str] | None = None,
+    force: bool = False,
 ) -> AveragedModel:
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
-    `output` is a new folder. By default the model is written to the folder `model` next to the run
-    folder, or opened if it exists there already; one of another run is refused. `last` is the
-    number of snapshots to average; a run that has fewer is refused. By default it is the recipe's
-    `training.average_last`, or all snapshots if the run has fewer.
+    `output` is a new folder, with `force` also a model folder, which is replaced. By default the
+    model is written to the folder `model` next to the run folder, or opened if it exists there
+    already; one of another run is refused. `last` is the number of snapshots to average; a run that
+    has fewer is refused. By default it is the recipe's `training.average_last`, or all snapshots if
+    the run has fewer. A run without snapshots gives the weights of its last checkpoint.
+
+    `name` is what the model is called, by default as the run is. `languages`, such as
+    `("en", "fr")`, are the codes of source and target, by default the run's.
     """
     run = read_path("run", run)
     if last is not None:
         require_count("last", last)
-    if output is not None:
-        folder = read_path("output", output)
-        return AveragedModel(folder, tuple(write_average(run, folder, last)))
-    model = open_or_write_average(run, last)
-    return AveragedModel(model.folder, tuple(model.about["averaged"]))
+    names = ModelNames(name, languages)
+    if output is None and names == ModelNames() and not force:
+        model = open_or_write_average(run, last)
+        return AveragedModel(model.folder, tuple(model.about["averaged"]))
+    folder = run.parent / KIND if output is None else read_path("output", output)
+    return AveragedModel(folder, tuple(write_average(run, folder, last, names, force=force)))
 
 
-def write_average(run: Path, output: Path, last: int | None) -> list[int]:
+@final
+@dataclass(frozen=True)
+class ModelNames:
+    """What the caller calls a model and its languages; None: as the run does."""
+
+    name: str | None = None
+    languages: Sequence[str] | None = None
+
+    def apply(self, recipe: Recipe, text: str, updates: int) -> Recipe:
+        """Return a run's recipe as that of a model after so many updates, with these names.
+
+        `text` is the fingerprint of the training text. If the recipe names another language, its
+        corpus is another one, too.
+        """
+        if self.languages is not None:
+            renamed = name_languages(recipe, self.languages)
+            recipe = disown_corpus(renamed, recipe, text)
+        if self.name is not None:
+            return replace(recipe, name=read_name(self.name))
+        return replace(recipe, name=build_title(recipe, updates)) if is_untitled(recipe) else recipe
+
+
+def write_average(
+    run: Path,
+    output: Path,
+    last: int | None,
+    names: ModelNames = ModelNames(),
+    *,
+    force: bool = False,
+) -> list[int]:
     """Write the mean of a run's last snapshots as a model folder; return the snapshots' steps."""
-    require_absent(output)
+    if force:
+        require_replaceable_model(output)
+    else:
+        require_absent(output, "choose another name, or --force replaces it")
     begun = read_run(run)
-    recipe = begun.recipe
-    steps, weights, progress = average_snapshots(run, last)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
+    names.apply(begun.recipe, data.inputs["train"], 0)  # refuses names before reading any weights
+    steps, weights, progress = average_snapshots(run, last)
+    recipe = names.apply(begun.recipe, data.inputs["train"], steps[-1])
     facts = CardFacts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
         parameters=sum(weight.numel() for weight in weights.values()),
@@ -88,7 +137,7 @@ def write_average(run: Path, output: Path, last: int | None) -> list[int]:
     card = model_card(recipe, facts)
     about = {"run": begun.id, "averaged": steps}
     about |= {ledger.PARENT: facts.parent} if facts.parent else {}
-    save_model(output, weights, recipe, vocabularies, card, about=about)
+    save_model(output, weights, recipe, vocabularies, card, about=about, force=force)
     return steps
 
 
@@ -145,14 +194,15 @@ def read_snapshot_progress(snapshot: Snapshot) -> Progress:
 
 
 def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
-    """Return the last `last` snapshots of a run; refuse a run that has fewer, or none at all.
+    """Return the last `last` snapshots of a run; refuse a run that has fewer.
 
     By default `last` is the recipe's `training.average_last`, or all snapshots if there are fewer.
+    Of a run without snapshots the last checkpoint is taken.
     """
-    found = list_snapshots(run)
+    found = list_snapshots(run) or list_last_checkpoint(run)
     if not found:
-        fact = "this run has no snapshot to average yet"
-        raise InputError(fact, "train until a snapshot is written", file=run)
+        fact = "this run has neither a snapshot nor a checkpoint yet"
+        raise InputError(fact, "train until one is written", file=run)
     if last is not None and len(found) < last:
         raise InputError(
             f"{last} snapshots are to be averaged, and this run has {len(found)}",

@@ -15,6 +15,7 @@ from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
 from transduce.runs.recommend import recommend_recipe, start_fitting
+from transduce.runs.text_names import name_text
 from transduce.runs.texts import (
     GENERATED,
     FilePair,
@@ -150,7 +151,7 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A chosen recipe, sentences on why, and the texts; no texts where a recipe was given."""
+    """A chosen recipe, sentences on why, and the texts; no texts where none were named."""
 
     recipe: Recipe
     reasons: list[str]
@@ -158,6 +159,7 @@ class Choice:
 
 
 def choose_recipe(
+    recipe: Recipe | None,
     texts: tuple[object, object],
     settings: Mapping[str, Value],
     store: Path,
@@ -165,12 +167,20 @@ def choose_recipe(
     has_gpu: bool,
     on_progress: OnProgress,
 ) -> Choice:
-    """Recommend a recipe for a training text and this machine, and open the text.
+    """Return a recipe that calls the training text what it is, and the opened texts.
 
-    `texts` are the training text and the development set. If that is None, pairs are held out of
-    the training text, unless the folder `store` holds a corpus prepared from the whole text.
+    `texts` are the training text and the development set. Without a recipe one is recommended for
+    the text and this machine. If it has no development set, pairs are held out of the training
+    text then, unless the folder `store` holds a corpus prepared from the whole text.
     """
     train, dev = texts
+    if recipe is not None:
+        recipe = customise_recipe(recipe, settings)
+        if train is None:
+            return Choice(recipe=recipe, reasons=[])
+        opened = choose_texts(recipe.data, train, dev)
+        recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings)
+        return Choice(recipe=recipe, reasons=told, texts=opened)
     fact, hint = "neither a recipe nor a text was named", "recipe='demo', for example"
     require(train is not None, fact, hint)
     _, start = start_fitting(train, settings)
@@ -178,8 +188,8 @@ def choose_recipe(
     if dev is None:
         opened, told = hold_out(opened, start.data, store)
     found, reasons = recommend_recipe(opened[0], settings, has_gpu=has_gpu, on_progress=on_progress)
-    recipe = customise_recipe(found, settings)
-    return Choice(recipe=recipe, reasons=[*reasons, *told], texts=opened)
+    named, languages = name_text(found, opened[0], find_corpus_name(train), settings)
+    return Choice(recipe=named, reasons=[*reasons, *languages, *told], texts=opened)
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
@@ -214,6 +224,11 @@ def is_corpus_name(texts: object) -> bool:
     if not isinstance(texts, str):
         return False
     return texts in GENERATED or is_public(texts) or is_treebank(texts)
+
+
+def find_corpus_name(texts: object) -> str | None:
+    """Return the name of the corpus that a caller's texts are, or None for texts of one's own."""
+    return str(texts) if is_corpus_name(texts) else None
 
 
 def is_pair(value: object) -> TypeGuard[Pair]:

@@ -1,10 +1,10 @@
 """`transduce.prepare`: clean, encode and store a corpus for training."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Literal
 
-from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.recipes.choice import find_recipe
 from transduce.runs.choice import Texts, choose_recipe, choose_texts
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
@@ -13,6 +13,7 @@ from transduce.runs.prepared_corpus import (
     prepare_corpus,
     require_corpus_folder,
 )
+from transduce.runs.text_names import set_languages
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value
 from transduce.text.arguments import read_path
@@ -28,6 +29,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     parent: str | PathLike[str] | None = None,
     old: Texts | None = None,
     old_share: float | None = None,
+    languages: Sequence[str] | None = None,
     on_progress: OnProgress | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> PreparedCorpus:
@@ -36,10 +38,11 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
     fetched corpus; without `train` the recipe's corpus is used. `recipe` is a name, a file or a
     `Recipe`; without one a recipe that fits the text is chosen, and 1 % of the pairs are held out
-    if there is no `dev`; `dev=False` holds out none. `settings` changes settings of the recipe.
-    `on_progress` is called with a description of the current activity and the number of pairs read,
-    `on_message` with sentences on why a recipe was chosen. A second call after an interruption
-    makes only the missing parts. `transduce.train(..., store=folder)` trains on it.
+    if there is no `dev`; `dev=False` holds out none. `settings` changes settings of the recipe;
+    `languages` are the codes of source and target, as for `transduce.train`. `on_progress` is
+    called with a description of the current activity and the number of pairs read, `on_message`
+    with sentences on why a recipe was chosen. A second call after an interruption makes only the
+    missing parts. `transduce.train(..., store=folder)` trains on it.
 
     With `parent`, a model folder or a run, the text is encoded with that model's vocabularies, for
     trainings that go on from it: `transduce.train(..., store=folder, parent=parent)`. `old` text is
@@ -50,7 +53,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder = read_path("folder", folder)
     require_corpus_folder(folder)
     report = on_progress or ignore_progress
-    changes = settings or {}
+    changes = {**(settings or {}), **set_languages(languages)}
     explain = on_message or ignore_message
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):
@@ -68,14 +71,19 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
         )
         return prepare_new_text(inputs, report)
     with locked_folder(folder):
-        if named is not None:
-            data = customise_recipe(named, changes).data
-            return prepare_corpus(folder, data, *choose_texts(data, train, dev), report)
-        chosen = choose_recipe((train, dev), changes, folder, has_gpu=has_gpu(), on_progress=report)
+        chosen = choose_recipe(
+            named,
+            (train, dev),
+            changes,
+            folder,
+            has_gpu=named is None and has_gpu(),
+            on_progress=report,
+        )
         for reason in chosen.reasons:
             explain(reason)
-        assert chosen.texts is not None
-        return prepare_corpus(folder, chosen.recipe.data, *chosen.texts, report)
+        data = chosen.recipe.data
+        texts = chosen.texts or choose_texts(data, train, dev)
+        return prepare_corpus(folder, data, *texts, report)
 
 
 def ignore_progress(_activity: str, _pairs: int) -> None:

@@ -53,6 +53,7 @@ from transduce.vocabulary.learn import learn_closed_list
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 
 INPUTS_FILE = "prepared.json"
+NAMES = ("corpus", "source_language", "target_language")  # what the text is called
 STORE = "store"  # subfolder of a run that has prepared its own corpus
 OTHER_FOLDER = "choose another folder, or delete this one"
 # called with the current activity and the number of pairs read so far
@@ -93,7 +94,7 @@ def prepare_corpus(
     inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
     if not all((folder / split).is_dir() for split in inputs):
         require_texts_agree(train, dev, data)
-    declare_inputs(folder, data, inputs)
+    data = declare_inputs(folder, data, inputs)
     if given_vocabularies is not None:
         write_vocabularies(folder, given_vocabularies)
     vocabularies = learn_vocabularies(folder, data, train, on_progress)
@@ -132,7 +133,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings, except for tokens per update."""
+    """Refuse a corpus prepared with other data settings, except for names and tokens per update."""
     wanted, found = (select_store_settings(one) for one in (data, prepared.data))
     for name in [name for name in wanted if wanted[name] != found[name]][:1]:
         raise InputError(
@@ -143,21 +144,23 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 
 
 def select_store_settings(data: Data) -> dict[str, object]:
-    """Return the data settings that affect a store's content: all but tokens per update."""
-    return {name: one for name, one in dataclasses.asdict(data).items() if name not in BUDGETS}
+    """Return the data settings that affect a store's content: not names and tokens per update."""
+    free = {*BUDGETS, *NAMES}
+    return {name: one for name, one in dataclasses.asdict(data).items() if name not in free}
 
 
-def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
-    """Record the settings and text fingerprints of a corpus folder; refuse to replace a corpus.
+def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> Data:
+    """Record the settings and text fingerprints of a corpus folder; return the recorded settings.
 
-    An unfinished folder with other settings or texts is emptied: the user has corrected them.
+    A finished folder is not replaced: other settings or texts are refused. An unfinished folder
+    with other settings or texts is emptied: the user has corrected them.
     """
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
         stands, known = read_declared_inputs(folder)
         is_same_data = select_store_settings(stands) == select_store_settings(data)
         if is_same_data and known == dict(inputs):
-            return
+            return stands
         if all(
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
@@ -168,6 +171,7 @@ def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> None:
     ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}
     write_atomically(folder / INPUTS_FILE, to_checksummed_json(intent))
+    return data
 
 
 def require_corpus_folder(folder: Path) -> None:

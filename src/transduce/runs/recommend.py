@@ -3,10 +3,8 @@
 Each choice is shown with its reason, and `--set` overrides it.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -15,9 +13,9 @@ from transduce.corpus.store import Store
 from transduce.recipes.fitted import Fitting, ModelSize, find_fitting
 from transduce.runs.development import clean_text, find_whole_text
 from transduce.runs.prepared_corpus import PreparedCorpus, read_side
-from transduce.runs.texts import FilePair, MixedPairs, Pairs, TaskFiles
+from transduce.runs.text_names import FITTED
+from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.settings import Data, Recipe
-from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import TASKS, find_task_kind
 from transduce.text.clean import Cleaner
@@ -56,14 +54,8 @@ def recommend_recipe(
         target for _, target in Cleaner(wanted.data, kind.normalise).clean(train.read())
     )
     size = fitting.choose_size(counts.pairs, has_gpu=has_gpu)
-    source_language, target_language = read_languages(train)
     data = replace(
         fitting.start.data,
-        corpus="your own",
-        source_language=source_language,
-        target_language=target_language
-        if kind.target_symbols is None
-        else fitting.start.data.target_language,
         vocabulary_size=wanted.data.vocabulary_size
         if "data.vocabulary_size" in changes
         else recommend_vocabulary_size(train, wanted, counts, size.symbols),
@@ -122,7 +114,7 @@ def build_recipe(
     pairs, pieces = counts
     fitted = replace(
         start,
-        name="fitted",
+        name=FITTED,
         about=f"chosen for {pairs:,} pairs",
         architecture=size.architecture,
         because="chosen by the size of the corpus and of the machine",
@@ -133,22 +125,6 @@ def build_recipe(
     if "training.steps" in changes:
         steps = sized.training.steps
     return with_changes(sized, {**build_schedule(steps), **changes}), steps / per_pass
-
-
-def read_languages(train: Pairs) -> tuple[str, str]:
-    """Return ("en", "de") for files named a.en.gz and a.de, or UNNAMED if names lack languages."""
-    files = find_whole_text(train)
-    if not isinstance(files, FilePair):
-        return UNNAMED
-    source, target = (read_language(file) for file in (files.source, files.target))
-    return (source, target) if source and target and source != target else UNNAMED
-
-
-def read_language(file: Path) -> str:
-    """Return the two letters that end a file name, compression aside; "" for any other end."""
-    name = re.sub(r"\.(gz|xz|zst)$", "", file.name)
-    found = re.search(r"\.([a-z]{2})$", name)
-    return found[1] if found else ""
 
 
 def build_schedule(steps: int) -> dict[str, Value]:
@@ -218,16 +194,11 @@ def explain_choice(recipe: Recipe, pairs: int, passes: float, *, has_gpu: bool) 
     """Explain a recommended recipe's settings by the pairs, the passes over them and the GPU."""
     sizes, data, training = recipe.architecture, recipe.data, recipe.training
     machine = "a GPU" if has_gpu else "no GPU"
-    languages = (data.source_language, data.target_language)
     return [
         f"{pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
         f"layers, d_model {sizes.d_model}, d_ff {sizes.d_ff}, dropout {sizes.dropout}",
         f"updates of {data.source_tokens:,} tokens a side: {training.steps:,} of them are about "
         f"{format_passes(passes)} over the corpus",
-        f"languages: {' to '.join(languages)}"
-        if languages != UNNAMED
-        else "languages not known: --set data.source_language=en and data.target_language=de, "
-        "which `serve` and `export` need",
         "another choice: --set architecture.layers=6 and so on, or a recipe by name",
     ]
 

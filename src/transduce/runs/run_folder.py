@@ -40,6 +40,7 @@ from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.resume_point import RunStart, load_resume_point
 from transduce.runs.run_files import DATA
 from transduce.runs.stored_model import StoredModel
+from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.training.callbacks import TrainingCallbacks
@@ -94,9 +95,7 @@ def begin_or_resume_run(
         require_same_corpus(folder, corpus, fingerprint_corpus(prepared))
         if parent is not None:
             save_parent_weights(folder, stored.recipe, parent)
-        if recipe.training.steps > stored.recipe.training.steps:
-            return extend_run(folder, recipe).recipe
-        return stored.recipe
+        return extend_run(folder, recipe).recipe
     recipe = resolve_machine_settings(recipe, prepared, processes)
     ensure_folder(folder)
     for name, content in prepared.vocabularies.files().items():
@@ -120,14 +119,19 @@ def require_run_folder(folder: Path) -> None:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Refuse other settings than the run's stored ones, except more steps or 0 for "choose"."""
+    """Refuse other settings than the run's stored ones; more steps and other names are allowed.
+
+    A setting of 0 that is chosen by the machine allows every stored value.
+    """
     given, stands = recipe.flat_settings(), stored.flat_settings()
     if recipe.training.steps > stored.training.steps:
         del given["training.steps"]
     differ = [
         f"{path} is {stands[path]} there and {value} here"
         for path, value in given.items()
-        if value != stands[path] and not (path in RESOLVED and value == 0)
+        if value != stands[path]
+        and path not in TEXT_NAMES
+        and not (path in RESOLVED and value == 0)
     ]
     if differ:
         more = f", and {len(differ) - 3} more" if len(differ) > 3 else ""

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike
@@ -39,6 +39,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     parent: str | PathLike[str] | None = None,
     old: "Texts | None" = None,
     old_share: float | None = None,
+    name: str | None = None,
+    languages: Sequence[str] | None = None,
     callbacks: "TrainingCallbacks | None" = None,
     process_settings: bool = True,
 ) -> "TrainingRun":
@@ -57,6 +59,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     architecture and the vocabularies. Without `recipe` it decides all settings but the schedule.
     `old` is text that is mixed in, such as the parent's own, so that `old_share` of all pairs read
     are old, by default 0.5.
+
+    `name` is what the model is called, by default its languages, layers and updates, or the name of
+    the recipe if the text is the recipe's own corpus. `languages`, such as `("en", "fr")`, are the
+    codes of source and target. Without them the names of the files tell, such as a.en and a.fr, or
+    py3langid guesses, if it is installed; the model's card then says so.
 
     Calling it again resumes from the last checkpoint, equal to the bit on the same machine. An
     interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
@@ -91,6 +98,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         parent=None if parent is None else read_path("parent", parent),
         old=old,
         old_share=old_share,
+        name=name,
+        languages=languages,
     )
     with restored_threads():
         return train_interruptibly(inputs, callbacks)

@@ -1,7 +1,7 @@
 """The arguments of a training, and the recipe and corpus that are chosen and prepared by them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
 
@@ -19,6 +19,7 @@ from transduce.runs.choice import (
     Opened,
     choose_recipe,
     choose_texts,
+    find_corpus_name,
     hold_out,
     hold_out_as_before,
     open_texts,
@@ -34,6 +35,15 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.runs.recommend import recommend_for_corpus
 from transduce.runs.stored_model import StoredModel
+from transduce.runs.text_names import (
+    copy_names,
+    describe_languages,
+    keep_names,
+    name_languages,
+    name_text,
+    read_name,
+    set_languages,
+)
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
@@ -52,6 +62,8 @@ class TrainingInputs:
     settings: Mapping[str, Value] = field(default_factory=dict)
     parent: Path | None = None  # the folder of a model to go on from
     old: object = None  # text to mix into the new one, so that the parent's skills are kept
+    languages: Sequence[str] | None = None  # codes of source and target; by default found out
+    name: str | None = None  # what the model is called; by default a title or the recipe's name
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
 
 
@@ -69,38 +81,51 @@ class PreparedTraining:
 
 def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
     """Choose the recipe of a training, and prepare its corpus or open a prepared one."""
+    inputs = replace(inputs, settings={**inputs.settings, **set_languages(inputs.languages)})
     require_consistent_inputs(inputs)
     if inputs.parent is not None:
         return prepare_adaptation(inputs, inputs.parent, on_progress)
-    folder, recipe = inputs.folder, inputs.recipe
-    if recipe is None and is_run(folder):
-        recipe = read_run(folder).recipe
-    if recipe is None and inputs.store is not None:
-        return choose_for_store(inputs.store, inputs.settings)
-    if recipe is None:
-        chosen = choose_recipe(
-            (inputs.train, inputs.dev),
-            inputs.settings,
-            folder / STORE,
-            has_gpu=select_device().type != "cpu",
-            on_progress=on_progress,
-        )
-    else:
-        chosen = Choice(recipe=customise_recipe(recipe, inputs.settings), reasons=[])
-    corpus, is_new = open_or_prepare(inputs, chosen.recipe.data, on_progress, chosen.texts)
+    known = None if inputs.store is None else open_prepared(inputs.store)
+    chosen = choose_run_recipe(inputs, known, on_progress)
+    recipe = name_run(inputs, chosen.recipe)
+    given = known or chosen.texts
+    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given)
     return PreparedTraining(
-        recipe=chosen.recipe, reasons=chosen.reasons, corpus=corpus, is_new_corpus=is_new
+        recipe=recipe, reasons=chosen.reasons, corpus=corpus, is_new_corpus=is_new
     )
 
 
-def choose_for_store(store: Path, settings: Mapping[str, Value]) -> PreparedTraining:
-    """Open a prepared corpus, and choose a recipe that fits it and this machine."""
-    corpus = open_prepared(store)
+def choose_run_recipe(
+    inputs: TrainingInputs, known: PreparedCorpus | None, on_progress: OnProgress
+) -> Choice:
+    """Return the recipe of a run, sentences on what was found out for it, and opened texts."""
+    recipe, settings = inputs.recipe, inputs.settings
+    if is_run(inputs.folder):
+        stored = read_run(inputs.folder).recipe
+        chosen = keep_names(customise_recipe(recipe or stored, settings), stored, settings)
+        return Choice(recipe=chosen, reasons=[])
     has_gpu = select_device().type != "cpu"
-    found, reasons = recommend_for_corpus(corpus, settings, has_gpu=has_gpu)
-    recipe = customise_recipe(found, settings)
-    require_prepared_for(corpus, recipe.data)
-    return PreparedTraining(recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=False)
+    if known is None:
+        return choose_recipe(
+            recipe,
+            (inputs.train, inputs.dev),
+            settings,
+            inputs.folder / STORE,
+            has_gpu=has_gpu,
+            on_progress=on_progress,
+        )
+    reasons = list[str]()
+    if recipe is None:
+        recipe, reasons = recommend_for_corpus(known, settings, has_gpu=has_gpu)
+    recipe = copy_names(customise_recipe(recipe, settings), known.data, settings)
+    return Choice(recipe=recipe, reasons=[*reasons, describe_languages(recipe.data)])
+
+
+def name_run(inputs: TrainingInputs, recipe: Recipe) -> Recipe:
+    """Return a run's recipe with the name and the languages that the caller chose, if any."""
+    if inputs.languages is not None:
+        recipe = name_languages(recipe, inputs.languages)
+    return recipe if inputs.name is None else replace(recipe, name=read_name(inputs.name))
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
@@ -149,10 +174,19 @@ def prepare_adaptation(
         recipe, reasons = choose_adaptation(
             parent, inputs.recipe, train, inputs.settings, on_progress
         )
+    if is_begun:
+        recipe = keep_names(recipe, read_run(inputs.folder).recipe, inputs.settings)
+    elif texts is not None:
+        corpus_name = find_corpus_name(inputs.train)
+        recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings)
+        reasons = [*reasons, *told]
+    elif known is not None:
+        recipe = copy_names(recipe, known.data, inputs.settings)
+    recipe = name_run(inputs, recipe)
     if texts is not None and inputs.dev is None and inputs.recipe is None and not is_begun:
         texts, told = hold_out(texts, recipe.data, inputs.folder / STORE)
         reasons += told
-    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, texts, parent)
+    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, known or texts, parent)
     return PreparedTraining(
         recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
@@ -167,6 +201,8 @@ def prepare_new_text(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
         texts = open_new_and_old(inputs, (inputs.recipe or parent.recipe).data)
         settings = {"training.steps": 1, **inputs.settings}  # the schedule is each training's own
         recipe, _ = choose_adaptation(parent, inputs.recipe, texts[0], settings, on_progress)
+        corpus_name = find_corpus_name(inputs.train)
+        recipe, _ = name_text(recipe, texts[0], corpus_name, inputs.settings)
         if inputs.recipe is None and inputs.dev is None:
             texts, _ = hold_out(texts, recipe.data, inputs.folder)
         return prepare_corpus(inputs.folder, recipe.data, *texts, on_progress, parent.vocabularies)
@@ -185,22 +221,21 @@ def open_or_prepare(
     inputs: TrainingInputs,
     data: Data,
     on_progress: OnProgress,
-    texts: Opened | None = None,
+    given: Opened | PreparedCorpus | None = None,
     parent: StoredModel | None = None,
 ) -> tuple[PreparedCorpus, bool]:
     """Return the corpus of a training, opened or prepared, and whether it was prepared now.
 
-    `texts` are the training text and the development set, if they are open already. With a
-    `parent` they are encoded with its vocabularies.
+    `given` is a prepared corpus, or the training text and the development set, if they are open
+    already. With a `parent` they are encoded with its vocabularies.
     """
     own = inputs.folder / STORE
-    if inputs.store is not None:
-        corpus = open_prepared(inputs.store)
-        require_prepared_for(corpus, data)
-        return corpus, False
+    if isinstance(given, PreparedCorpus):
+        require_prepared_for(given, data)
+        return given, False
     if is_run(inputs.folder) and own.is_dir() and inputs.train is None and not inputs.dev:
         return open_prepared(own), False
-    texts = texts or choose_texts(data, inputs.train, inputs.dev)
+    texts = given or choose_texts(data, inputs.train, inputs.dev)
     if inputs.dev is None:
         texts = hold_out_as_before(texts, data, own)
     is_new = not (own / "train").is_dir()

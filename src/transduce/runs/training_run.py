@@ -14,7 +14,6 @@ from typing import Protocol, final, runtime_checkable
 from transduce.checkpoint import has_checkpoints, is_run, read_run
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
-from transduce.recipes.choice import shorten_name
 from transduce.runs.ledger import describe_deviations, describe_parent, describe_size
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
 from transduce.runs.resume_point import RunStart
@@ -26,6 +25,7 @@ from transduce.runs.run_folder import (
 )
 from transduce.runs.stored_model import StoredModel
 from transduce.settings import Recipe, Training
+from transduce.settings.recipe import shorten_name
 from transduce.training.callbacks import TrainingCallbacks, ignore_event
 from transduce.training.distributed.process_group import ProcessGroup, SingleProcess
 from transduce.training.distributed.rank import ProcessRank

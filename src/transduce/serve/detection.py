@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from http import HTTPStatus
-from importlib.util import find_spec
 from typing import Any, final
 
 from transduce.serve.refusal import Refusal
+from transduce.text.languages import can_detect_languages, rank_languages
 
-OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 MIN_PROBABILITY = 0.05  # a ranking leaves out less probable languages, except the first
 
 
@@ -37,7 +35,7 @@ class LanguageDetector:
     @property
     def is_available(self) -> bool:
         """Whether py3langid is installed."""
-        return find_spec("py3langid") is not None
+        return can_detect_languages()
 
     async def rank(self, text: str) -> list[Detection]:
         """Return the languages that a text may be in, most probable first; at least one."""
@@ -56,18 +54,5 @@ class LanguageDetector:
             fact = "languages are not detected here: py3langid is not installed"
             raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
         async with self.lock:  # the tables, 78 MB, must be loaded only once
-            return await asyncio.to_thread(rank_languages, text)
-
-
-def rank_languages(text: str) -> list[Detection]:
-    """Return every language that py3langid knows, most probable for a text first."""
-    ranked = load_identifier().rank(text)
-    return [Detection(OTHER_CODES.get(code, code), probability) for code, probability in ranked]
-
-
-@cache
-def load_identifier() -> Any:  # noqa: ANN401 - py3langid has no types
-    """Return py3langid's identifier; the first call loads its tables."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+            ranked = await asyncio.to_thread(rank_languages, text)
+        return [Detection(code, probability) for code, probability in ranked]

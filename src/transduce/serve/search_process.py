@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 from transduce.errors import TransduceError
 from transduce.inference.worker_processes import block_interrupts
 from transduce.serve.messages import Answer, Order, Ready, Unloadable
+from transduce.settings.recipe import shorten_name
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
@@ -95,7 +96,7 @@ def describe_model(translator: "Translator") -> Ready:
     """Return a loaded model's name, languages, hash, beam and capacity for the server."""
     recipe, hashes = translator.recipe, translator.hashes
     return Ready(
-        recipe.name,
+        shorten_name(recipe.name),
         recipe.data.source_language,
         recipe.data.target_language,
         hashes[0] if hashes else "",

@@ -95,3 +95,9 @@ class Data:
                 f"{self.max_length} pieces (data.max_length)",
                 "an update must hold at least one pair: raise the one or lower the other",
             )
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the source and the target language, without one that nobody has named."""
+        both = (self.source_language, self.target_language)
+        return tuple(name for name, unnamed in zip(both, UNNAMED, strict=True) if name != unnamed)

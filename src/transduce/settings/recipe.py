@@ -16,6 +16,7 @@ from transduce.settings.search import Search
 from transduce.settings.training import Training
 
 Value = str | int | float | bool
+NAME = 60  # most characters of a name with its changed settings, where it is a heading
 GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
@@ -145,3 +146,11 @@ def parse_value(text: str) -> Value:
         except ValueError:
             continue
     return text
+
+
+def shorten_name(name: str) -> str:
+    """Return a recipe's name with the number of its changed settings if their list is long."""
+    base, joint, changes = name.partition(" with ")
+    if len(name) <= NAME or not joint:
+        return name
+    return f"{base} with {len(changes.split(', '))} changed settings"

@@ -151,12 +151,13 @@ class Parsing:
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this parser for its model card."""
-        language = data.source_language
+        languages = data.languages[:-1]  # the last one is "trees"
+        named = languages[0] if languages else "language not named"
         return ModelDescription(
             pipeline_tag="token-classification",
-            languages=(language,),
-            title=f"constituency parser, {language}",
-            purpose=f"parses tokenised sentences ({language}) into constituency trees",
+            languages=languages,
+            title=f"constituency parser, {named}",
+            purpose=f"parses tokenised sentences ({named}) into constituency trees",
             command="parse",
             files=("sentences.txt", "trees.txt"),
         )

@@ -121,12 +121,13 @@ class Tagging:
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this tagger for its model card."""
-        language = data.source_language
+        languages = data.languages[:-1]  # the last one is "tags"
+        named = languages[0] if languages else "language not named"
         return ModelDescription(
             pipeline_tag="token-classification",
-            languages=(language,),
-            title=f"tagger, {language}",
-            purpose=f"labels every token of a sentence ({language})",
+            languages=languages,
+            title=f"tagger, {named}",
+            purpose=f"labels every token of a sentence ({named})",
             command="tag",
             files=("sentences.txt", "tags.tsv"),
         )

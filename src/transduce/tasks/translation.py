@@ -34,11 +34,12 @@ class Translation(TextToText):
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this translator for its model card."""
         source, target = data.source_language, data.target_language
+        pair = f"{source} to {target}" if len(data.languages) == 2 else ""
         return ModelDescription(
             pipeline_tag="translation",
-            languages=tuple(dict.fromkeys((source, target))),
-            title=f"{source} to {target}",
-            purpose=f"translates {source} to {target}",
+            languages=tuple(dict.fromkeys(data.languages)),
+            title=pair or "translation",
+            purpose=f"translates {pair}" if pair else "translates; its languages were not named",
             files=(f"input.{source}", f"output.{target}"),
         )
 

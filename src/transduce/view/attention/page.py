@@ -1,6 +1,6 @@
 """The attention page: one HTML file that shows an attention view, without any request."""
 
-from transduce.recipes.choice import shorten_name
+from transduce.settings.recipe import shorten_name
 from transduce.view.attention.encode import WeightEncoding, encode_view
 from transduce.view.attention.record import AttentionView
 from transduce.view.page.data import DataBlock, json_block

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transduce.recipes.choice import shorten_name
+from transduce.settings.recipe import shorten_name
 from transduce.view.explainer.weights import StoredWeights
 from transduce.view.page.data import base64_block, json_block
 from transduce.view.page.document import build_page

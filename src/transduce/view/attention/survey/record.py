@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.durable import write_atomically
-from transduce.recipes.choice import shorten_name
+from transduce.settings.recipe import shorten_name
 from transduce.view.attention.record import ModelName
 from transduce.view.page.data import json_block
 from transduce.view.page.document import build_page

@@ -1,0 +1,306 @@
+"""The names of a run: of its text, whose corpus and languages no recipe can know, and its own.
+
+A recipe names the text that it was made for. Whoever trains it on other text has another corpus,
+and perhaps other languages: these are read off the names of the files, guessed from the text if a
+detector is installed, or left open. What was done is said in a sentence.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from transduce.datasets.languages import SHORT_CODES, shorten_code
+from transduce.datasets.penn import has_penn_sections
+from transduce.errors import short_repr
+from transduce.recipes.catalogue import RECIPES, find_original_name
+from transduce.recipes.choice import TITLE, build_title
+from transduce.runs.development import find_whole_text
+from transduce.runs.prepared_corpus import NAMES
+from transduce.runs.texts import (
+    FilePair,
+    GeneratedCorpus,
+    InMemoryPairs,
+    MixedPairs,
+    Pairs,
+    TaskFiles,
+)
+from transduce.settings import Data, Recipe
+from transduce.settings.data import UNNAMED
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value, shorten_name, with_changes
+from transduce.tasks import find_task_kind
+from transduce.text.languages import FORM, can_detect_languages, is_language_code, rank_languages
+
+FITTED = "fitted"  # the name of a recipe that was chosen to fit a text, until it has a title
+OWN = "your own"  # how the name of a corpus begins that no recipe names
+TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of settings
+KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
+SIDE = re.compile(r"(?:.*[-_](?=..\Z))?([a-z]{2,3})")  # a part of a name such as en, eng, train_en
+BOTH = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")  # en-fr, tatoeba-en-fr
+SAMPLE_PAIRS, SAMPLE_CHARACTERS = 500, 20_000  # of a text, to guess its languages
+SURE = 0.9  # the smallest probability of a language that is guessed
+LONGEST_NAME = 100
+
+
+def name_text(
+    recipe: Recipe, text: Pairs, corpus: str | None, settings: Mapping[str, Value]
+) -> tuple[Recipe, list[str]]:
+    """Return a recipe that calls `text` what it is, and what was found out of the languages.
+
+    `corpus` is the name of the public or generated corpus that the text was read from; None for
+    text of one's own. What the caller's `settings` name stays, and is not said again.
+    """
+    text = find_whole_text(text)
+    if isinstance(text, GeneratedCorpus):
+        corpus = text.corpus
+    elif is_penn_treebank(text):
+        corpus = recipe.data.corpus
+    if corpus is not None:
+        recipe = with_names(recipe, {CORPUS: corpus}, settings)
+        return (entitle(recipe) if recipe.name == FITTED else recipe), []
+    languages = find_languages(recipe, text, settings)
+    guesses = guess_languages(text, languages) if can_detect_languages() else languages
+    names = {CORPUS: describe_text(text), **dict(zip(LANGUAGES, guesses, strict=True))}
+    because = [recipe.because] if recipe.because else []
+    if guesses != languages:
+        because.append("the languages were guessed from the text by py3langid")
+    recipe = replace(with_names(recipe, names, settings), because=" · ".join(because))
+    said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
+    return entitle(recipe), [] if {*LANGUAGES} <= {*settings} else said
+
+
+def is_penn_treebank(text: Pairs) -> bool:
+    """Return whether a text is a folder with the sections of the Penn Treebank."""
+    gold = text.main if isinstance(text, MixedPairs) else text
+    return isinstance(gold, TaskFiles) and gold.path.is_dir() and has_penn_sections(gold.path)
+
+
+def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
+    """Return a recipe with other names of its text, except those that the caller's settings set."""
+    return with_changes(
+        recipe, {path: name for path, name in names.items() if path not in settings}
+    )
+
+
+def list_names(data: Data) -> dict[str, Value]:
+    """Return the corpus and the languages in data settings, by the paths of these settings."""
+    names = (data.corpus, data.source_language, data.target_language)
+    return dict(zip(TEXT_NAMES, names, strict=True))
+
+
+def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Recipe:
+    """Return a recipe with the names that a prepared corpus gives its text."""
+    recipe = with_names(recipe, list_names(data), settings)
+    has_no_name = recipe.name == FITTED or data.corpus.startswith(OWN)
+    return entitle(recipe) if has_no_name else recipe
+
+
+def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
+    """Return the recipe of a run that goes on, with the names that the run was begun with."""
+    kept = with_names(recipe, list_names(stored.data), settings)
+    kept = replace(kept, about=stored.about, because=stored.because)
+    if is_untitled(stored):
+        return replace(kept, name=build_title(kept))
+    if find_original_name(stored) in RECIPES:  # such a name lists the settings that were changed
+        return kept
+    return replace(kept, name=stored.name)
+
+
+def is_untitled(recipe: Recipe) -> bool:
+    """Return whether nobody named a recipe: it has a default title, or was called "fitted"."""
+    is_title = TITLE.fullmatch(recipe.name) is not None
+    return is_title or find_original_name(recipe) == FITTED
+
+
+def entitle(recipe: Recipe) -> Recipe:
+    """Return a recipe for own text with a title in place of the name of the recipe it began as.
+
+    A name that is neither in the catalogue nor "fitted" is the user's, and stays.
+    """
+    if find_original_name(recipe) == FITTED:
+        return replace(recipe, name=build_title(recipe))
+    if find_original_name(recipe) not in RECIPES:
+        return recipe
+    about = f"{shorten_name(recipe.name)}, on {OWN} text"
+    return replace(recipe, name=build_title(recipe), about=about)
+
+
+def read_name(name: object) -> str:
+    """Return the name that a user gives a model; refuse a name that is a recipe's or too long."""
+    fact = f"{short_repr(name)} is no name of a model"
+    found = " ".join(name.split()) if isinstance(name, str) else ""
+    usable = 0 < len(found) <= LONGEST_NAME and found.isprintable()
+    require(usable, fact, f"at most {LONGEST_NAME} letters, digits and signs")
+    origin = found.partition(" ")[0]
+    require(
+        origin not in {*RECIPES, FITTED},
+        f"the name {origin!r} belongs to a recipe",
+        "a recipe's name never changes meaning: choose a name of your own",
+    )
+    return found
+
+
+def set_languages(codes: Sequence[str] | None) -> dict[str, Value]:
+    """Return settings for the codes of the languages that a user names; refuse other words."""
+    if codes is None:
+        return {}
+    fact = f"{short_repr(codes)} does not name a source and a target"
+    require(isinstance(codes, tuple | list) and 1 <= len(codes) <= 2, fact, FORM)
+    for code in codes:
+        fact = f"{short_repr(code)} is no code of a language"
+        require(is_language_code(code), fact, FORM)
+    return dict(zip(LANGUAGES, codes, strict=False))
+
+
+def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
+    """Return a recipe with other codes of its languages; refuse too many or too few.
+
+    A task whose outputs are trees or labels has one language, that of the source.
+    """
+    changes, count = set_languages(codes), 1 if has_one_language(recipe.data) else 2
+    what = f"a model for {recipe.data.task} has {'one language' if count == 1 else 'two languages'}"
+    form = "--languages en" if count == 1 else FORM
+    require(len(changes) == count, f"{what}, and {len(changes)} named here", form)
+    return with_changes(recipe, changes)
+
+
+def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
+    """Return a recipe with other languages that calls its corpus one's own, if these contradict it.
+
+    `recipe` is the recipe before, `text` the fingerprint of the training text. A corpus that was
+    generated, or that has the same languages in other variants, is what the recipe says.
+    """
+    codes = [
+        [code.partition("-")[0].partition("_")[0] for code in one.data.languages]
+        for one in (recipe, renamed)
+    ]
+    corpus = recipe.data.corpus
+    is_known = corpus.startswith(OWN) or text.startswith(f"{corpus} ")  # as generators call it
+    if is_known or codes[0] == codes[1]:
+        return renamed
+    hashes = " and ".join(f"sha256 {part[:12]}" for part in text.split() if len(part) == 64)
+    return entitle(with_changes(renamed, {CORPUS: f"{OWN}: {hashes}"}))
+
+
+def has_one_language(data: Data) -> bool:
+    """Return whether the outputs of a task are symbols, such as trees or labels, and not text."""
+    return find_task_kind(data).target_symbols is not None
+
+
+def describe_text(text: Pairs) -> str:
+    """Return the name of one's own text: its files and the beginnings of their sha256."""
+    return f"{OWN}: " + " and ".join(
+        f"{name}, sha256 {digest[:12]}" for name, digest in parts(text)
+    )
+
+
+def parts(text: Pairs) -> Iterator[tuple[str, str]]:
+    """Yield the name and the sha256 of each file of a text, or of the pairs in memory."""
+    match text:
+        case MixedPairs():
+            yield from parts(text.main)
+            yield from parts(text.added)
+        case FilePair():
+            files = (text.source, text.target)
+            hashes = text.fingerprint().split()
+            yield from zip(map(display_name, files), hashes, strict=True)
+        case TaskFiles():
+            yield display_name(text.path), text.fingerprint()
+        case InMemoryPairs():
+            yield f"{len(text.pairs):,} pairs in memory", text.fingerprint().split()[-1]
+        case _:
+            yield "pairs", text.fingerprint()
+
+
+def display_name(file: Path) -> str:
+    """Return a file's name as text that every file can hold, whatever its bytes are."""
+    return os.fsencode(file.name).decode("utf-8", "replace")
+
+
+def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -> tuple[str, str]:
+    """Return the languages that settings, file names or the user's own recipe tell, or UNNAMED.
+
+    A recipe of the catalogue names the languages of its own corpus, and nothing about this text.
+    """
+    stated, default = list_names(recipe.data), list_names(Data())
+    is_own = find_original_name(recipe) not in {*RECIPES, FITTED}
+    found = []
+    for path, told, unnamed in zip(LANGUAGES, read_languages(text), UNNAMED, strict=True):
+        is_label = path == LANGUAGES[1] and has_one_language(recipe.data)  # such as "trees"
+        is_stated = is_own and not told and stated[path] != default[path]
+        keeps = path in settings or is_label or is_stated
+        found.append(str(stated[path]) if keeps else told or unnamed)
+    return found[0], found[1]
+
+
+def read_languages(text: Pairs) -> tuple[str, str]:
+    """Return the languages that file names tell: a.en and a.fr, small.en-fr.tsv; "" for others."""
+    match text:
+        case MixedPairs():
+            return read_languages(text.main)
+        case FilePair():
+            source, target = read_side(text.source), read_side(text.target)
+            if source != target:
+                return source, target
+            both = read_both(text.source)
+            return both if both == read_both(text.target) else ("", "")
+        case TaskFiles() if text.kind.target_symbols is not None:
+            return read_side(text.path), ""
+        case TaskFiles():
+            return read_both(text.path)
+    return "", ""
+
+
+def read_side(file: Path) -> str:
+    """Return the language in a file's name, such as fr for train.fr.gz and train_fr.txt, or ""."""
+    for part in reversed(file.name.split(".")):
+        if (found := SIDE.fullmatch(part)) and found[1] in KNOWN:
+            return shorten_code(found[1])
+    return ""
+
+
+def read_both(file: Path) -> tuple[str, str]:
+    """Return the languages in a file's name such as small.en-fr.tsv; ("", "") without them."""
+    for part in reversed(file.name.split(".")):
+        if (found := BOTH.fullmatch(part)) and {*found.groups()} <= KNOWN:
+            source, target = map(shorten_code, found.groups())
+            return (source, target) if source != target else ("", "")
+    return "", ""
+
+
+def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
+    """Return languages with each unnamed one replaced by a guess from the text, if it is sure.
+
+    Two sides that seem to be of one language stay unnamed.
+    """
+    if not {*languages} & {*UNNAMED}:
+        return languages
+    sides = zip(*islice(text.read(), SAMPLE_PAIRS), strict=True)
+    samples = [" ".join(side)[:SAMPLE_CHARACTERS] for side in sides]
+    guesses = [
+        guess_language(sample) or known if known in UNNAMED else known
+        for known, sample in zip(languages, samples, strict=False)
+    ]
+    return (guesses[0], guesses[1]) if len({*guesses}) == 2 else languages
+
+
+def guess_language(sample: str) -> str:
+    """Return the language that a text is in with a probability of at least 0.9, or ""."""
+    code, probability = rank_languages(sample)[0]
+    return code if probability >= SURE else ""
+
+
+def describe_languages(data: Data, *, are_guessed: bool = False) -> str:
+    """Return a sentence on the languages of a text, and how to name others."""
+    names = [data.source_language, data.target_language]
+    if has_one_language(data):
+        del names[1]
+    what, codes = ("languages", "en-fr") if len(names) == 2 else ("language", "en")
+    if {*names} & {*UNNAMED}:
+        return f"{what} not known: --languages {codes} names what `serve` and `export` need"
+    said = f"{what}: {' to '.join(names)}"
+    guess = f", guessed from the text by py3langid; --languages {codes} says otherwise"
+    return said + guess if are_guessed else said

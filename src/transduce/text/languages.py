@@ -1,0 +1,45 @@
+"""Codes of languages, and the language that a text seems to be in."""
+
+import re
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from transduce.errors import InputError, short_repr
+
+CODE = r"[a-z]{2,3}(?:[-_](?:[A-Z][A-Za-z]{1,3}|[0-9]{3}))*"  # en, pt-BR, zh-Hans, sr_Latn
+CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
+FORM = "--languages en-fr: the code of the source, a hyphen, and that of the target"
+OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
+DETECTOR = "py3langid"
+
+
+def parse_languages(text: str) -> tuple[str, ...]:
+    """Return the codes in a text such as en-fr: one code, or those of source and target."""
+    found = CODES.fullmatch(text)
+    if found is None:
+        raise InputError(f"{short_repr(text)} names no languages by their codes", FORM)
+    return tuple(code for code in found.groups() if code)
+
+
+def is_language_code(value: object) -> bool:
+    """Return whether a value is text in the form of a language's code: en, pt-BR or zh-Hans."""
+    return isinstance(value, str) and re.fullmatch(CODE, value) is not None
+
+
+def can_detect_languages() -> bool:
+    """Return whether py3langid is installed, which `rank_languages` needs."""
+    return find_spec(DETECTOR) is not None
+
+
+def rank_languages(text: str) -> list[tuple[str, float]]:
+    """Return the code and probability of every language that py3langid knows, likeliest first."""
+    return [(OTHER_CODES.get(code, code), found) for code, found in load_identifier().rank(text)]
+
+
+@cache
+def load_identifier() -> Any:  # noqa: ANN401 - py3langid has no types
+    """Return py3langid's identifier; the first call loads its tables, 78 MB."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,193 @@
+"""What a run's own text is called: its corpus, its languages, and the model itself."""
+
+import hashlib
+import os
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.recipes import by_name
+from transduce.runs import text_names
+from transduce.runs.text_names import (
+    describe_text,
+    keep_names,
+    name_languages,
+    name_text,
+    read_languages,
+    read_name,
+)
+from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, MixedPairs, TaskFiles
+from transduce.settings import Recipe
+from transduce.settings.data import UNNAMED
+from transduce.settings.recipe import with_changes
+from transduce.tasks import TAGGING, TRANSLATION
+
+PAIRS = InMemoryPairs(
+    tuple(
+        (f"The {animal} sleeps in the old house.", f"Le {bete} dort dans la vieille maison.")
+        for animal, bete in (("cat", "chat"), ("dog", "chien"), ("bird", "petit oiseau"))
+    )
+)
+C_N2 = by_name("table3/C-N2")
+
+
+@pytest.fixture
+def without_detector(monkeypatch):
+    monkeypatch.setattr(text_names, "can_detect_languages", lambda: False)
+
+
+@pytest.mark.parametrize(
+    ("files", "languages"),
+    [
+        (("news.en-de.en.gz", "news.en-de.de.gz"), ("en", "de")),
+        (("a.fr", "b.en.zst"), ("fr", "en")),
+        (("train_en.txt", "train_fr.txt"), ("en", "fr")),
+        (("a.eng", "a.fra"), ("en", "fr")),
+        (("en", "de"), ("en", "de")),
+        (("law.en-fr.source", "law.en-fr.target"), ("en", "fr")),
+        (("a.en", "translation.txt"), ("en", "")),
+        (("a.en", "b.en"), ("", "")),
+        (("source.txt", "target.txt"), ("", "")),
+        (("a.gz", "b.xz"), ("", "")),
+        (("a.py", "b.md"), ("", "")),
+    ],
+)
+def test_the_names_of_two_files_tell_the_languages(files, languages):
+    assert read_languages(FilePair(*map(Path, files))) == languages
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "languages"),
+    [
+        ("small.en-fr.tsv", TRANSLATION, ("en", "fr")),
+        ("tatoeba-en-de.tsv.gz", TRANSLATION, ("en", "de")),
+        ("corpus.eng-fra.tsv", TRANSLATION, ("en", "fr")),
+        ("a.en.tsv", TRANSLATION, ("", "")),
+        ("all-of-it.tsv", TRANSLATION, ("", "")),
+        ("train.de.tsv", TAGGING, ("de", "")),
+    ],
+)
+def test_the_name_of_one_file_tells_the_languages(file, kind, languages):
+    assert read_languages(TaskFiles(Path(file), kind)) == languages
+
+
+def test_text_that_is_mixed_in_has_the_languages_of_the_new_text():
+    mixed = MixedPairs(FilePair(Path("a.en"), Path("a.fr")), FilePair(Path("b"), Path("c")), 1.0)
+    assert read_languages(mixed) == ("en", "fr")
+
+
+def test_a_corpus_of_ones_own_is_called_by_its_files_and_their_sha256(tmp_path):
+    for side, text in (("en", "a dog\n"), ("fr", "un chien\n")):
+        (tmp_path / f"a.{side}").write_text(text, "utf-8")
+    hashes = [hashlib.sha256(text).hexdigest()[:12] for text in (b"a dog\n", b"un chien\n")]
+    named = describe_text(FilePair(tmp_path / "a.en", tmp_path / "a.fr"))
+    assert named == f"your own: a.en, sha256 {hashes[0]} and a.fr, sha256 {hashes[1]}"
+    assert describe_text(PAIRS).startswith("your own: 3 pairs in memory, sha256 ")
+
+
+def test_the_name_of_a_file_that_is_no_text_can_be_stored(tmp_path):
+    file = tmp_path / os.fsdecode(b"\xff.tsv")
+    file.write_text("a\tb\n")
+    describe_text(TaskFiles(file, TRANSLATION)).encode()
+
+
+@pytest.mark.usefixtures("without_detector")
+def test_a_recipe_on_ones_own_text_claims_nothing_about_its_own_corpus(tmp_path):
+    for side in ("one", "two"):
+        (tmp_path / side).write_text("a\n")
+    found, said = name_text(C_N2, FilePair(tmp_path / "one", tmp_path / "two"), None, {})
+    assert found.data.corpus.startswith("your own: one, sha256 ")
+    assert (found.data.source_language, found.data.target_language) == UNNAMED
+    assert found.name == "2+2 layers, 100,000 updates"
+    assert found.about == "table3/C-N2, on your own text"
+    assert said == ["languages not known: --languages en-fr names what `serve` and `export` need"]
+
+
+@pytest.mark.usefixtures("without_detector")
+def test_a_tagger_of_ones_own_is_no_tagger_of_the_recipes_treebank(tmp_path):
+    (tmp_path / "train.de.tsv").write_text("Hund\tNN\n")
+    found, said = name_text(
+        by_name("gum-pos"), TaskFiles(tmp_path / "train.de.tsv", TAGGING), None, {}
+    )
+    assert (found.name, found.about) == (
+        "de-tags, 3+3 layers, 4,000 updates",
+        "gum-pos, on your own text",
+    )
+    assert said == ["language: de"]
+
+
+@pytest.mark.usefixtures("without_detector")
+def test_settings_say_what_the_languages_are_whatever_the_files_are_called():
+    settings = {"data.source_language": "is", "data.target_language": "fo"}
+    found, said = name_text(with_changes(C_N2, settings), PAIRS, None, settings)
+    assert found.data.languages == ("is", "fo")
+    assert said == []
+
+
+@pytest.mark.usefixtures("without_detector")
+def test_a_recipe_of_ones_own_keeps_its_name_and_the_languages_that_it_states():
+    mine = with_changes(Recipe(name="mine", about="my text"), {"data.target_language": "fo"})
+    found, _ = name_text(mine, PAIRS, None, {})
+    assert (found.name, found.about, found.data.target_language) == ("mine", "my text", "fo")
+    assert found.data.source_language == UNNAMED[0]  # "en" is the default of every recipe
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="skipped: py3langid is not installed")
+def test_languages_are_guessed_from_the_text_and_that_is_said_and_kept():
+    found, said = name_text(C_N2, PAIRS, None, {})
+    assert found.data.languages == ("en", "fr")
+    assert said == [
+        "languages: en to fr, guessed from the text by py3langid; --languages en-fr says otherwise"
+    ]
+    assert found.because == "the languages were guessed from the text by py3langid"
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="skipped: py3langid is not installed")
+def test_two_sides_that_seem_to_be_one_language_are_not_guessed():
+    twice = InMemoryPairs(tuple((source, source) for source, _ in PAIRS.pairs))
+    assert name_text(C_N2, twice, None, {})[0].data.languages == ()
+
+
+def test_a_corpus_that_has_a_name_is_called_by_it():
+    found, said = name_text(C_N2, GeneratedCorpus("phrasebook", "train", 10), None, {})
+    assert (found.data.corpus, found.name, said) == ("phrasebook", "table3/C-N2", [])
+    assert name_text(C_N2, PAIRS, "multi30k", {})[0].data.corpus == "multi30k"
+
+
+def test_a_run_that_goes_on_keeps_its_names_and_its_title_tells_the_new_length():
+    stored, _ = name_text(by_name("tiny"), PAIRS, None, {"data.source_language": "en"})
+    longer = with_changes(by_name("tiny"), {"training.steps": 1_500})
+    kept = keep_names(longer, stored, {})
+    assert kept.data == stored.data
+    assert kept.name == stored.name.replace("20 updates", "1,500 updates")
+    assert kept.about == stored.about
+    mine = replace(stored, name="Mine")
+    assert keep_names(longer, mine, {}).name == "Mine"
+
+
+@pytest.mark.parametrize("name", ["demo", "table3/base of mine", "", " \n", "a\x1bb", "a" * 101, 3])
+def test_a_name_is_a_few_words_and_belongs_to_no_recipe(name):
+    with pytest.raises(InputError):
+        read_name(name)
+
+
+def test_a_name_is_taken_as_it_is_on_one_line():
+    assert read_name("Law,  English to\nFrench") == "Law, English to French"
+
+
+def test_a_translator_has_two_languages_and_a_tagger_one():
+    assert name_languages(C_N2, ("en", "pt-BR")).data.languages == ("en", "pt-BR")
+    assert name_languages(by_name("gum-pos"), ("de",)).data.languages == ("de", "tags")
+    with pytest.raises(InputError, match="has two languages, and 1 named here"):
+        name_languages(C_N2, ("en",))
+    with pytest.raises(InputError, match="has one language, and 2 named here"):
+        name_languages(by_name("gum-pos"), ("en", "de"))
+
+
+@pytest.mark.parametrize("codes", [("e n", "fr"), ("English", "French"), ()])
+def test_a_language_is_named_by_its_code(codes):
+    with pytest.raises(InputError):
+        name_languages(C_N2, codes)
