@@ -27,7 +27,7 @@ def test_a_corpus_without_a_recipe_is_trained_by_one_that_fits_it(call, corpus):
     assert ended.stderr.startswith("199 pairs after cleaning and no GPU: 1 + 1 layers, d_model 128")
     recipe = read_run(corpus / "run").recipe
     assert (recipe.data.vocabulary_size, recipe.training.steps) == (270, 1)
-    assert recipe.name == "en-de, 1+1 layers, 1 updates"
+    assert recipe.name == "en-de, 1+1 layers, 1 update"
     assert call("train", "--store", corpus / "p", "-o", corpus / "run").code == 0  # finished
 
 
@@ -118,7 +118,7 @@ def test_a_recipe_on_ones_own_text_names_this_text_and_its_languages(call, corpu
     assert call("average", tmp_path / "run", "-o", tmp_path / "m").code == 0
     card = (tmp_path / "m" / "README.md").read_text("utf-8")
     assert '\nlanguage:\n- "is"\n- "fo"\n' in card
-    assert "# is-fo, 2+2 layers, 1 updates\n" in card
+    assert "# is-fo, 2+2 layers, 1 update\n" in card
     assert "\nCorpus: your own: law.is, sha256 " in card
     assert "newstest" not in card
 

@@ -66,8 +66,8 @@ def shapes() -> dict[str, Architecture]:
     }
 
 
-def save_member(member: TaskModel, folder: Path) -> Path:
+def save_member(member: TaskModel, folder: Path, card: str = "card") -> Path:
     """Write a member as a model folder; return the folder."""
     vocabularies = Vocabularies(member.task.source, member.task.target)
-    save_model(folder, member.transformer.named_weights(), member.recipe, vocabularies, "card")
+    save_model(folder, member.transformer.named_weights(), member.recipe, vocabularies, card)
     return folder

@@ -4,6 +4,7 @@ import json
 import sys
 import zipfile
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from tests.exports.random_members import random_member, save_member, shapes
@@ -136,7 +137,7 @@ def test_layers_that_no_other_program_computes_are_refused(changes, why):
 def test_a_package_is_not_written_without_codes_of_its_languages(tmp_path, monkeypatch):
     member = random_member(source_language="source", target_language="target")
     folder, out = save_member(member, tmp_path / "model"), tmp_path / "out.argosmodel"
-    with pytest.raises(InputError, match="this model names none: --languages en de"):
+    with pytest.raises(InputError, match="this model names none: --languages en-de"):
         transduce.export(folder, to="argos", output=out)
     with pytest.raises(InputError, match="'e n' is no code of a language"):
         transduce.export(folder, to="argos", output=out, languages=("e n", "de"))
@@ -171,18 +172,88 @@ def test_a_package_that_is_missing_is_named_and_nothing_is_written(tmp_path, mon
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_proof_without_a_comparable_line_says_that_nothing_was_compared(tmp_path, monkeypatch):
+def test_a_proof_that_is_asked_for_and_cannot_be_given_is_an_error(tmp_path, monkeypatch):
     folder = save_member(random_member(), tmp_path / "model")
+    ask = partial(transduce.export, folder, to="ctranslate2", output=tmp_path / "out")
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(InputError, match="ctranslate2 is not installed here") as refused:
+        ask(prove=LINES)
+    assert refused.value.hint == "pip install ctranslate2; or export without --prove"
     twin = replace(
         module.TARGETS["ctranslate2"], open_engine=lambda _, member: Twin(member, wrong=1)
     )
     monkeypatch.setitem(module.TARGETS, "ctranslate2", twin)
-    lines = ["", "the dog " * 400]
-    found = transduce.export(folder, to="ctranslate2", output=tmp_path / "out", prove=lines)
+    with pytest.raises(InputError, match="could load it, but nothing was compared: 2 lines are "):
+        ask(prove=["", "the dog " * 400])
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_export_without_the_program_says_that_it_is_not_proved(tmp_path, monkeypatch):
+    folder = save_member(random_member(), tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    found = transduce.export(folder, to="ctranslate2", output=tmp_path / "out")
     assert found.proof is None
-    assert found.unproved.startswith("twin 1 could load it, but nothing was compared: 2 lines are ")
+    assert found.unproved.startswith("ctranslate2 is not installed here, so the export is not pro")
     assert found.format_proof() == []
     assert not (tmp_path / "out" / "proof.json").exists()
+
+
+@pytest.fixture
+def carded(tmp_path):
+    """A model folder whose card has a section of data."""
+    member = random_member(source_language="is", target_language="fo", corpus="your own: law.tsv")
+    save_member(member, tmp_path / "model", "# m\n\n## Data\n\n3 pairs\n\n## How to use it\n\nit\n")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("to", ["ctranslate2", "huggingface"])
+def test_a_readme_says_what_the_model_is_how_it_is_loaded_and_what_its_card_says(
+    carded, tmp_path, monkeypatch, to
+):
+    twin = replace(module.TARGETS[to], open_engine=lambda _, member: Twin(member))
+    monkeypatch.setitem(module.TARGETS, to, twin)
+    found = transduce.export(carded, to=to, output=tmp_path / "out")
+    readme = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert f"\nlibrary_name: {twin.library}\n" in readme
+    assert '\nlanguage:\n- "is"\n- "fo"\n' in readme
+    assert "# random: is to fo\n" in readme
+    assert "## Data\n\n3 pairs\n" in readme
+    assert readme.count("## How to use it") == 1
+    assert twin.describe_use(random_member()) in readme
+    assert all(one in readme for one in found.differences)
+    assert json.loads((tmp_path / "out" / "manifest.json").read_bytes())["model"] in readme
+
+
+def test_the_python_of_every_readme_is_python():
+    member = random_member()
+    for target in module.TARGETS.values():
+        code = target.describe_use(member).removeprefix("```python").removesuffix("```")
+        if target.name != "onnx":
+            compile(code, target.name, "exec")
+
+
+def test_a_card_that_was_edited_is_left_out_and_that_is_said(carded, tmp_path, monkeypatch):
+    (carded / "README.md").write_text("# a better model\n\n## Data\n\nnone\n", "utf-8")
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    found = transduce.export(carded, to="huggingface", output=tmp_path / "out")
+    assert found.differences[-1].startswith("the model's card is not in the README: ")
+    assert "## Data" not in (tmp_path / "out" / "README.md").read_text("utf-8")
+
+
+def test_force_replaces_an_export_and_nothing_else(carded, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    export = partial(transduce.export, carded, to="huggingface", force=True)
+    out = tmp_path / "out"
+    export(output=out)
+    export(output=out, languages=("en", "fr"))
+    assert '- "fr"' in (out / "README.md").read_text("utf-8")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    (out / "notes.txt").write_text("mine")
+    for place in (out, carded):
+        before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+        with pytest.raises(InputError, match="is not replaced"):
+            export(output=place)
+        assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():

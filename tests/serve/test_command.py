@@ -12,9 +12,11 @@ from click.testing import CliRunner
 from tests.serve.command import list_searches, served
 from tests.serve.test_replacement import LINE, save_random
 
-from transduce.cli.serve import command
+from transduce.cli.serve import command, print_ready
 from transduce.errors import InputError
 from transduce.inference.load import load
+from transduce.serve.messages import Ready
+from transduce.serve.search_process import ModelChoice, describe_model
 from transduce.serve.server import ServerSettings
 
 
@@ -42,6 +44,23 @@ def test_without_its_packages_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"needs the package starlette\nhint: pip install"):
         CliRunner().invoke(command, ["model"], catch_exceptions=False)
+
+
+def test_a_server_names_the_languages_of_a_model_that_names_others(tmp_path):
+    save_random(tmp_path / "model", 1)
+    found = describe_model(ModelChoice(tmp_path / "model", languages=("is", "fo"))())
+    assert (found.source, found.target) == ("is", "fo")
+
+
+def test_languages_are_named_once_for_each_model():
+    words = ["a", "b", "--languages", "en-fr"]
+    with pytest.raises(InputError, match="1 pairs of languages are named for 2 models"):
+        CliRunner().invoke(command, words, catch_exceptions=False)
+
+
+def test_a_server_warns_of_a_model_whose_languages_nobody_named(capsys):
+    print_ready("http://127.0.0.1:5000/", [Ready("Law", "en", "target", "0" * 64, 4, 64)])
+    assert "warning: nobody named the languages of Law: --languages " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [["--api-key", ""], ["--host", ""], []])

@@ -10,6 +10,8 @@ from transduce.settings.description import ModelDescription
 from transduce.settings.deviations import list_deviations
 from transduce.settings.recipe import Value, shorten_name
 
+USE = "## How to use it"
+
 
 @runtime_checkable
 class CardScore(Protocol):
@@ -67,7 +69,7 @@ def model_card(recipe: Recipe, facts: CardFacts) -> str:
     """Return the model card as Markdown, with front matter for model hubs."""
     parts = [
         front_matter(facts.description),
-        title_section(recipe, facts),
+        title_section(recipe, facts.description, facts.parameters),
         deviations_section(recipe),
         *trained_sections(recipe, facts),
         scores_section(facts),
@@ -76,24 +78,24 @@ def model_card(recipe: Recipe, facts: CardFacts) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def front_matter(model: ModelDescription) -> str:
+def front_matter(model: ModelDescription, library: str = "transduce") -> str:
     """Return the card's YAML front matter for model hubs: library, pipeline tag, languages."""
-    lines = ["library_name: transduce", f"pipeline_tag: {model.pipeline_tag}"]
+    lines = [f"library_name: {library}", f"pipeline_tag: {model.pipeline_tag}"]
     lines += ["language:"] if model.languages else []
     lines += [f"- {json.dumps(language)}" for language in model.languages]  # JSON strings are YAML
     return "\n".join(["---", *lines, "---"])
 
 
-def title_section(recipe: Recipe, facts: CardFacts) -> str:
+def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> str:
     """Return the card's heading, a sentence on the model's sizes, and the recipe's description."""
-    sizes, purpose = recipe.architecture, escape_markdown(facts.description.purpose)
-    codes, name = "-".join(facts.description.languages), shorten_name(recipe.name)
+    sizes, purpose = recipe.architecture, escape_markdown(model.purpose)
+    codes, name = "-".join(model.languages), shorten_name(recipe.name)
     if not (codes and name.startswith(f"{codes}, ")):  # as a default title does
-        name = f"{name}: {facts.description.title}"
+        name = f"{name}: {model.title}"
     lines = [
         f"# {escape_markdown(name)}",
         "",
-        f"A Transformer (Vaswani et al. 2017) of {facts.parameters:,} parameters that "
+        f"A Transformer (Vaswani et al. 2017) of {parameters:,} parameters that "
         f"{purpose}: {sizes.layers} layers a stack, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "
         f"{sizes.heads} heads.",
     ]
@@ -180,7 +182,7 @@ def scores_section(facts: CardFacts) -> str:
 def usage_section(model: ModelDescription) -> str:
     """Return the card's section on use from the command line and from Python."""
     source, target = map(escape_markdown, model.files)
-    return f"""## How to use it
+    return f"""{USE}
 
 ```console
 $ transduce {model.command} MODEL < {source} > {target}

@@ -37,12 +37,8 @@ from transduce.cli import display, options
     help="Source lines to translate by the other program and by MODEL, at most 1,000 "
     "(default: 64 lines of random pieces).",
 )
-@click.option(
-    "--languages",
-    nargs=2,
-    metavar="SOURCE TARGET",
-    help="Codes of both languages, such as en de, in place of those of MODEL.",
-)
+@options.languages
+@options.force
 @options.as_json
 @options.quiet
 def command(

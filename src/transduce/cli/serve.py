@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from transduce.cli import display
+from transduce.cli import display, options
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     beam_options,
@@ -20,6 +20,8 @@ from transduce.cli.searching import (
     warn_if_unfinished,
 )
 from transduce.errors import InputError
+from transduce.settings.data import UNNAMED
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.serve.messages import Ready
@@ -60,6 +62,12 @@ if TYPE_CHECKING:
     help="A web site, such as https://example.org, whose pages may use the server; may be "
     "repeated.",
 )
+@click.option(
+    "--languages",
+    type=options.Languages(),
+    multiple=True,
+    help="Codes of a model's languages, such as en-fr, in place of its own; once for each model.",
+)
 @beam_options
 @precision_option
 @partial(
@@ -72,6 +80,7 @@ def command(
     models: tuple[Path, ...],
     host: str,
     api_key: str | None,
+    languages: tuple[tuple[str, ...], ...],
     processes: Processes,
     **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
@@ -93,9 +102,14 @@ def command(
     from transduce.serve.server import ServerSettings, serve
 
     search = choose_search(option_values)
+    require(
+        len(languages) in (0, len(models)),
+        f"{len(languages)} pairs of languages are named for {len(models)} models",
+        "--languages once for each model, in their order",
+    )
     choices = [
-        ModelChoice(folder, search, option_values["precision"], processes.threads)
-        for folder in models
+        ModelChoice(folder, search, option_values["precision"], processes.threads, codes)
+        for folder, codes in zip(models, languages or [None] * len(models), strict=True)
     ]
     settings = ServerSettings(
         host=host,
@@ -131,6 +145,10 @@ def is_loopback(host: str) -> bool:
 def print_ready(address: str, models: "Sequence[Ready]") -> None:
     """Print each model's languages, name and hash, then the server's address."""
     for one in models:
+        if {one.source, one.target} & {*UNNAMED}:
+            display.print_message(
+                f"warning: nobody named the languages of {one.name}: --languages en-fr does"
+            )
         display.print_message(f"{one.source} to {one.target}: {one.name}, sha256 {one.hash[:12]}")
     display.print_result(address)
     display.flush_output()

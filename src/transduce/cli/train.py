@@ -87,8 +87,7 @@ def command(  # noqa: PLR0913 - one for each option
     transduce train --from MODEL --pairs new.tsv --old-pairs old.tsv -o RUN
     """
     signals.ignore_checkpoint_signal()
-    example = "transduce train table3/base --scale laptop"
-    recipe = options.scale_recipe(recipe, scale, example)
+    recipe = options.scale_recipe(recipe, scale, "transduce train table3/base --scale laptop")
     if processes.is_launcher:
         sys.exit(workers.launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
@@ -125,8 +124,7 @@ def command(  # noqa: PLR0913 - one for each option
                 output, prepared.recipe, prepared.corpus, wanted, rendezvous, prepared.parent
             )
     exit_if_stopped(run)
-    if not quiet:
-        display.print_message(f"hint: transduce average {output} -o MODEL")
+    display.print_note(f"hint: transduce average {output} -o MODEL")
 
 
 def require_one_text(store: Path | None, files: Mapping[str, object]) -> None:

@@ -1,12 +1,20 @@
 """`transduce.export` writes a trained model as a folder or file that another program loads."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.durable import FolderWriter, atomic_file, atomic_folder, to_json
+from transduce.durable import (
+    FolderWriter,
+    atomic_file,
+    atomic_folder,
+    require_replaceable,
+    to_json,
+)
 from transduce.durable.folder import require_absent
 from transduce.errors import InputError, suggest_names
 from transduce.exports.proof import (
@@ -17,16 +25,16 @@ from transduce.exports.proof import (
     make_up_lines,
     require_proven,
 )
+from transduce.exports.readme import build_readme, read_card
 from transduce.exports.subject import require_exportable
-from transduce.exports.target import Target
+from transduce.exports.target import README, Target
 from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
 from transduce.inference.load import TaskModel, load_task_model
-from transduce.settings import Recipe
+from transduce.runs.text_names import name_languages
 from transduce.settings.fields import require
-from transduce.settings.recipe import with_changes
 from transduce.text.arguments import Text, read_path, read_text
 
 TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, ONNX)}
@@ -69,16 +77,19 @@ class ExportJob:
     target: Target
     precision: str
     lines: list[str] | None
+    card: str = ""  # the card of the model folder, for the README
+    force: bool = False  # whether an earlier export is replaced
 
 
-def export(
+def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     model: str | PathLike[str],
     *,
     to: str,
     output: str | PathLike[str],
     precision: str = "float32",
     prove: Text | None = None,
-    languages: tuple[str, str] | None = None,
+    languages: Sequence[str] | None = None,
+    force: bool = False,
 ) -> Export:
     """Write a trained model as files that another program loads, and compare their outputs.
 
@@ -87,21 +98,25 @@ def export(
 
     `model` is a model folder or a run folder. If the other program is installed, it translates the
     first 1,000 lines of `prove`, a file or a list of lines, or 64 lines of random pieces; the
-    result's `proof` says how many outputs are equal and how far log-probabilities differ. A model
-    that the other program cannot compute is refused; `differences` lists what it does differently.
-    `languages`, such as `("en", "de")`, replaces the codes of source and target in the recipe.
+    result's `proof` says how many outputs are equal and how far log-probabilities differ. With
+    `prove`, an export that cannot be compared is an error. A model that the other program cannot
+    compute is refused; `differences` lists what it does differently. `languages`, such as
+    `("en", "de")`, replaces the codes of source and target in the recipe. `force` replaces an
+    earlier export.
     """
     target = find_target(to, precision)
-    folder = read_path("output", output)
-    require_new_output(target, folder)
+    folder, path = read_path("output", output), read_path("model", model)
+    require_free_output(target, folder, force=force)
     lines = None if prove is None else read_text("prove", prove)[:LINES]
-    loaded = load_task_model(read_path("model", model))
+    loaded = load_task_model(path)
     if languages is not None:
         loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
     require_exportable(loaded)
     why = target.find_unsupported(loaded)
     require(not why, why, "use it with transduce itself, or another --to")
-    return write_export(ExportJob(loaded, target, precision, lines), folder)
+    card, missing = read_card(path)
+    found = write_export(ExportJob(loaded, target, precision, lines, card, force), folder)
+    return replace(found, differences=(*found.differences, missing)) if missing else found
 
 
 def find_target(name: str, precision: str) -> Target:
@@ -115,22 +130,18 @@ def find_target(name: str, precision: str) -> Target:
     return target
 
 
-def require_new_output(target: Target, output: Path) -> None:
-    """Refuse an output that exists, or that lacks the suffix of the target's one file."""
+def require_free_output(target: Target, output: Path, *, force: bool) -> None:
+    """Refuse an output that exists, or that lacks the suffix of the target's one file.
+
+    With `force`, an earlier export of the same form may exist.
+    """
     if target.suffix and output.suffix != target.suffix:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
-    require_absent(output)
-
-
-def name_languages(recipe: Recipe, codes: tuple[str, str]) -> Recipe:
-    """Return a recipe with other codes of its languages; refuse codes that are no words."""
-    for code in codes:
-        fact = f"{code!r} is no code of a language"
-        require(code.replace("-", "").isalnum(), fact, "--languages en de")
-    source, target = codes
-    changes = {"data.source_language": source, "data.target_language": target}
-    return with_changes(recipe, changes)
+    if not force:
+        require_absent(output, "choose another name, or --force replaces it")
+    elif not target.suffix:
+        require_replaceable(output, KIND)
 
 
 def write_export(job: ExportJob, output: Path) -> Export:
@@ -152,7 +163,8 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
     """Write an exported folder and compare its outputs; return the proof, or None and a reason."""
     target, precision = job.target, job.precision
     about = {"to": target.name, "precision": precision, "model": job.model.hash}
-    with atomic_folder(folder, kind=KIND, about=about) as writer:
+    require_free = partial(require_replaceable, kind=KIND) if job.force else None
+    with atomic_folder(folder, kind=KIND, about=about, require_free=require_free) as writer:
         write_files(job, writer)
         proof, why = compare_folder(job, writer)
         if proof is not None:
@@ -164,6 +176,8 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
 
 def write_files(job: ExportJob, writer: FolderWriter) -> None:
     """Write the files of an export; raise InputError if a Python package for it is missing."""
+    readme = build_readme(job.model, job.target, job.precision, job.card)
+    writer.write(README, readme.encode(errors="replace"))
     try:
         job.target.write(job.model, writer, job.precision)
     except ImportError as error:
@@ -172,14 +186,19 @@ def write_files(job: ExportJob, writer: FolderWriter) -> None:
 
 
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
-    """Compare an exported folder's outputs with ours, or return why nothing could be compared."""
+    """Compare an exported folder's outputs with ours, or return why nothing could be compared.
+
+    If the caller named lines to compare, that is an error.
+    """
     target, model, lines = job.target, job.model, job.lines
     try:
         engine = target.open_engine(writer.folder, model)
     except ImportError as error:
         fact = f"{error.name} is not installed here, so the export is not proved"
+        require(lines is None, fact, f"{target.install}; or export without --prove")
         return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"
     proof = compare_programs(model, engine, make_up_lines(model) if lines is None else lines, text)
     why = find_why_unproved(proof)
+    require(lines is None or not why, why, "--prove FILE with other lines; or export without it")
     return (None, f"{why}: --prove FILE names other lines") if why else (proof, "")

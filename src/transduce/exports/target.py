@@ -8,6 +8,8 @@ from typing import Protocol, final, runtime_checkable
 from transduce.durable import FolderWriter
 from transduce.inference.load import TaskModel
 
+README = "README.md"
+
 
 @final
 @dataclass(frozen=True)
@@ -64,5 +66,7 @@ class Target:
     list_differences: Callable[[TaskModel], list[str]]  # what the program does differently
     open_engine: Callable[[Path, TaskModel], Engine]  # raises ImportError without the program
     install: str  # how users install the program
+    library: str  # what model hubs call the program
+    describe_use: Callable[[TaskModel], str]  # how to load the files, in Markdown
     suffix: str = ""  # of the file that `pack` writes; "" if the export is a folder
     pack: Callable[[Path, str, ByteStream], None] | None = None  # a folder, its name, the file

@@ -1,5 +1,6 @@
 """Export to Argos Translate and LibreTranslate: files of CTranslate2 and SentencePiece."""
 
+import json
 import math
 import zipfile
 from collections.abc import Sequence
@@ -11,13 +12,12 @@ from typing import Any, final
 from transduce.durable import FolderWriter, to_json
 from transduce.exports.sentencepiece_model import build_sentencepiece_model
 from transduce.exports.sentencepiece_rules import spell_symbol
-from transduce.exports.target import ByteStream, EngineOutput, Target
+from transduce.exports.target import README, ByteStream, EngineOutput, Target
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
-from transduce.settings.data import UNNAMED
 
-PIECES, METADATA, CARD = "sentencepiece.model", "metadata.json", "README.md"
+PIECES, METADATA = "sentencepiece.model", "metadata.json"
 MOST_SYMBOLS = 256  # of an output, whatever the source: the default of CTranslate2
 ARGOS_VERSION = "1.9"  # the oldest version of Argos that the metadata asks for
 
@@ -33,9 +33,17 @@ def write_argos(model: TaskModel, writer: FolderWriter, precision: str) -> None:
     write_symbols(writer, source, target)
     writer.write(PIECES, pieces)
     writer.write(METADATA, to_json(build_metadata(model)))
-    data = model.recipe.data
-    card = f"# {data.source_language} to {data.target_language}\n\nExported by transduce.\n"
-    writer.write(CARD, card.encode())
+
+
+def describe_use(model: TaskModel) -> str:
+    """Return how to translate with an exported package, as Markdown."""
+    source, target = (json.dumps(code) for code in model.recipe.data.languages)
+    return f"""```python
+from argostranslate import package, translate
+
+package.install_from_path("NAME.argosmodel")  # the package that holds this file
+print(translate.translate("…", {source}, {target}))
+```"""
 
 
 def build_metadata(model: TaskModel) -> dict[str, Any]:
@@ -55,7 +63,7 @@ def pack_argos(folder: Path, name: str, stream: ByteStream) -> None:
     """Zip an exported folder into `stream` as an Argos package with the top folder `name`."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
         for path in sorted(folder.iterdir()):
-            outer = path.name in (PIECES, METADATA, CARD, "proof.json")
+            outer = path.name in (PIECES, METADATA, README, "proof.json")
             inside = path.name if outer else f"model/{path.name}"
             package.write(path, f"{name}/{inside}")
 
@@ -64,8 +72,8 @@ def find_unsupported(model: TaskModel) -> str:
     """Return why Argos cannot use a model, or an empty string."""
     source, target = model.task.source, model.task.target
     data = model.recipe.data
-    if {data.source_language, data.target_language} & set(UNNAMED):
-        return "a package is found by its languages, and this model names none: --languages en de"
+    if len(data.languages) < 2:
+        return "a package is found by its languages, and this model names none: --languages en-de"
     if find_model_type(source) != "BPE":
         return "SentencePiece merges byte pairs, and this model's vocabulary has word-pieces"
     if source.hash != target.hash:
@@ -159,6 +167,8 @@ ARGOS = Target(
     list_differences=list_differences,
     open_engine=ArgosEngine,
     install="pip install argostranslate",
+    library="argostranslate",
+    describe_use=describe_use,
     suffix=".argosmodel",
     pack=pack_argos,
 )

@@ -61,6 +61,23 @@ def name_tokenizers(model: TaskModel) -> dict[str, Vocabulary]:
     return {"source.tokenizer.json": source, "target.tokenizer.json": target}
 
 
+def describe_use(model: TaskModel) -> str:
+    """Return how to translate with an exported folder, as Markdown."""
+    files, search = list(name_tokenizers(model)), model.recipe.search
+    names = f'"{files[0]}", "{files[-1]}"'
+    return f"""```python
+import ctranslate2
+from tokenizers import Tokenizer
+
+model = ctranslate2.Translator("FOLDER")  # this folder
+source, target = (Tokenizer.from_file(f"FOLDER/{{name}}") for name in ({names}))
+source.encode_special_tokens = True  # "</s>" in a text stays text
+pieces = source.encode("…", add_special_tokens=False).tokens
+found = model.translate_batch([pieces], beam_size={search.beam}, length_penalty={search.alpha})
+print(target.decode([target.token_to_id(piece) for piece in found[0].hypotheses[0]]))
+```"""
+
+
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what CTranslate2 does differently from a model's own search."""
     search, sizes = model.recipe.search, model.recipe.architecture
@@ -135,4 +152,6 @@ CTRANSLATE2 = Target(
     list_differences=list_differences,
     open_engine=CTranslate2Engine,
     install="pip install ctranslate2",
+    library="ctranslate2",
+    describe_use=describe_use,
 )

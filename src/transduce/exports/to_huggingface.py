@@ -13,7 +13,6 @@ from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import POSITIONS, collect_weights
 from transduce.inference.load import TaskModel
-from transduce.settings.data import UNNAMED
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.file import special_token_json
 from transduce.vocabulary.symbols import SPECIALS
@@ -31,7 +30,6 @@ def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -
     writer.write("generation_config.json", to_json(build_generation_config(model)))
     writer.write("tokenizer.json", build_fast_tokenizer(model))
     writer.write("tokenizer_config.json", to_json(build_tokenizer_config(model)))
-    writer.write("README.md", build_card(model).encode())
 
 
 def build_config(model: TaskModel) -> dict[str, Any]:
@@ -118,17 +116,16 @@ def build_tokenizer_config(model: TaskModel) -> dict[str, Any]:
     }
 
 
-def build_card(model: TaskModel) -> str:
-    """Return README.md for a model: front matter for Hugging Face's hub, and how to load it."""
-    data = model.recipe.data
-    source, target = languages = data.source_language, data.target_language
-    named = "" if set(languages) & set(UNNAMED) else f"language:\n- {source}\n- {target}\n"
-    return (
-        f"---\nlibrary_name: transformers\npipeline_tag: translation\n{named}---\n"
-        f"# {source} to {target}\n\n"
-        f"A Transformer of the recipe {model.recipe.name}, exported by transduce.\n\n"
-        "```python\nfrom transformers import AutoTokenizer, MarianMTModel\n```\n"
-    )
+def describe_use(_model: TaskModel) -> str:
+    """Return how to translate with an exported folder, as Markdown."""
+    return """```python
+from transformers import AutoTokenizer, MarianMTModel
+
+tokenizer = AutoTokenizer.from_pretrained("FOLDER")  # this folder
+model = MarianMTModel.from_pretrained("FOLDER")
+inputs = tokenizer(["…"], return_tensors="pt", padding=True)
+print(tokenizer.batch_decode(model.generate(**inputs), skip_special_tokens=True))
+```"""
 
 
 def find_unsupported(model: TaskModel) -> str:
@@ -223,4 +220,6 @@ HUGGINGFACE = Target(
     list_differences=list_differences,
     open_engine=HuggingFaceEngine,
     install="pip install transformers",
+    library="transformers",
+    describe_use=describe_use,
 )

@@ -188,6 +188,15 @@ class OnnxEngine:
         return [EngineOutput(task.decode(best.ids, ""), best.log_prob) for best, *_ in found]
 
 
+def describe_use(_model: TaskModel) -> str:
+    """Return what the exported graphs compute, as Markdown."""
+    return f"""onnxruntime loads both graphs, and the search is yours. `{ENCODER}` takes `input_ids`
+and `attention_mask`, and gives `memory_keys` and `memory_values`. `{STEP}` takes these, the last
+symbols (`ids`, 1 at first), their `position`, `past_keys` and `past_values` (empty at first), and
+gives log P of every next symbol, and the longer past. Symbol 0 ends a source and an output. The
+tokenizer is for the package `tokenizers`."""
+
+
 ONNX = Target(
     name="onnx",
     precisions=("float32",),
@@ -196,4 +205,6 @@ ONNX = Target(
     list_differences=list_differences,
     open_engine=OnnxEngine,
     install="pip install onnxruntime",
+    library="onnx",
+    describe_use=describe_use,
 )

@@ -12,7 +12,7 @@ from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, with_changes
 
-TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates")  # what `build_title` returns
+TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates?")  # what `build_title` returns
 
 
 def find_recipe(recipe: object) -> Recipe:
@@ -48,7 +48,8 @@ def customise_recipe(
 def build_title(recipe: Recipe, updates: int | None = None) -> str:
     """Return a model's default name, such as "en-fr, 2+2 layers, 1,500 updates"."""
     languages, layers = "-".join(recipe.data.languages), recipe.architecture.layers
-    sizes = [f"{layers}+{layers} layers", f"{updates or recipe.training.steps:,} updates"]
+    count = updates or recipe.training.steps
+    sizes = [f"{layers}+{layers} layers", f"{count:,} update{'s' if count > 1 else ''}"]
     return ", ".join([languages, *sizes] if languages else sizes)
 
 

@@ -35,6 +35,7 @@ from transduce.tasks import find_task_kind
 from transduce.text.languages import FORM, can_detect_languages, is_language_code, rank_languages
 
 FITTED = "fitted"  # the name of a recipe that was chosen to fit a text, until it has a title
+GUESSED = "the languages were guessed from the text by py3langid"
 OWN = "your own"  # how the name of a corpus begins that no recipe names
 TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of settings
 KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
@@ -64,10 +65,9 @@ def name_text(
     languages = find_languages(recipe, text, settings)
     guesses = guess_languages(text, languages) if can_detect_languages() else languages
     names = {CORPUS: describe_text(text), **dict(zip(LANGUAGES, guesses, strict=True))}
-    because = [recipe.because] if recipe.because else []
-    if guesses != languages:
-        because.append("the languages were guessed from the text by py3langid")
-    recipe = replace(with_names(recipe, names, settings), because=" · ".join(because))
+    because = [recipe.because, GUESSED if guesses != languages else ""]
+    recipe = with_names(recipe, names, settings)
+    recipe = replace(recipe, because=" · ".join(filter(None, because)))
     said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
     return entitle(recipe), [] if {*LANGUAGES} <= {*settings} else said
 
@@ -164,7 +164,8 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
     what = f"a model for {recipe.data.task} has {'one language' if count == 1 else 'two languages'}"
     form = "--languages en" if count == 1 else FORM
     require(len(changes) == count, f"{what}, and {len(changes)} named here", form)
-    return with_changes(recipe, changes)
+    because = [one for one in recipe.because.split(" · ") if one != GUESSED]
+    return replace(with_changes(recipe, changes), because=" · ".join(because))
 
 
 def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:

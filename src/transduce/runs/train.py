@@ -56,22 +56,21 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     the recipe smaller. `callbacks` are called after updates and validations.
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
-    architecture and the vocabularies. Without `recipe` it decides all settings but the schedule.
-    `old` is text that is mixed in, such as the parent's own, so that `old_share` of all pairs read
-    are old, by default 0.5.
+    architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is
+    text that is mixed in, such as the parent's own; `old_share` of all pairs read, by default 0.5,
+    are old.
 
-    `name` is what the model is called, by default its languages, layers and updates, or the name of
-    the recipe if the text is the recipe's own corpus. `languages`, such as `("en", "fr")`, are the
-    codes of source and target. Without them the names of the files tell, such as a.en and a.fr, or
-    py3langid guesses, if it is installed; the model's card then says so.
+    `name` is what the model is called, by default its languages, layers and updates. `languages`
+    are codes, such as `("en", "fr")`, by default those in the files' names, or a guess by
+    py3langid, if it is installed; the model's card then says so.
 
-    Calling it again resumes from the last checkpoint, equal to the bit on the same machine. An
-    interrupt (Ctrl-C) saves the last finished update, then raises `KeyboardInterrupt`.
+    Calling it again resumes from the last checkpoint, equal to the bit on the same machine. Ctrl-C
+    saves the last finished update, then raises `KeyboardInterrupt`.
 
-    Two settings are changed for this whole process: the memory allocator keeps freed memory, which
-    makes training up to 1.9 times as fast, and idle threads sleep after tenths of a millisecond, if
-    torch is not yet imported. `process_settings=False` leaves both unchanged. torch's number of
-    threads is `training.threads` during the training; afterwards it is restored.
+    For this whole process the memory allocator keeps freed memory, which makes training up to 1.9
+    times as fast, and idle threads sleep after tenths of a millisecond, if torch is not yet
+    imported; `process_settings=False` leaves both unchanged. torch's number of threads is
+    `training.threads` during the training; afterwards it is restored.
 
         pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
         run = transduce.train("run", pairs * 500, settings={"training.steps": 100})
@@ -80,17 +79,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     if process_settings:
         use_brief_waiting(training=True)
         keep_freed_memory()
-    require(
-        scale is None or recipe is not None,
-        "scale makes a recipe smaller, and none was named",
-        "recipe='table3/base', scale='laptop'",
-    )
-    named = None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
     from transduce.runs.training_inputs import TrainingInputs
 
     inputs = TrainingInputs(
         folder=read_path("folder", folder),
-        recipe=named,
+        recipe=read_recipe(recipe, scale),
         train=train,
         dev=dev,
         store=None if store is None else read_path("store", store),
@@ -103,6 +96,16 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     with restored_threads():
         return train_interruptibly(inputs, callbacks)
+
+
+def read_recipe(recipe: str | PathLike[str] | Recipe | None, scale: str | None) -> Recipe | None:
+    """Return the recipe that a caller named, at a scale; refuse a scale without a recipe."""
+    require(
+        scale is None or recipe is not None,
+        "scale makes a recipe smaller, and none was named",
+        "recipe='table3/base', scale='laptop'",
+    )
+    return None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
 
 
 def train_interruptibly(

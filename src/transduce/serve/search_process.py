@@ -4,7 +4,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -27,18 +27,20 @@ Load = Callable[[], "Translator"]
 @final
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model folder with search settings, precision and threads; a call loads the model."""
+    """A model folder with search settings, precision, threads, languages; a call loads it."""
 
     folder: Path
     search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)
     precision: str = "float32"
     threads: int = 1
+    languages: tuple[str, ...] | None = None  # codes in place of those of the model
 
     def __call__(self) -> "Translator":
         """Return the loaded and verified model; refuse one whose task is not text to text."""
         from transduce.inference.load import load
         from transduce.inference.search_loops import use_loops_in_this_process
         from transduce.machine.process_settings import keep_freed_memory, use_threads
+        from transduce.runs.text_names import name_languages
         from transduce.tasks import TextToText, require_task
 
         keep_freed_memory()
@@ -46,6 +48,8 @@ class ModelChoice:
         use_loops_in_this_process()  # loaded while nobody waits
         found = load(self.folder, precision=self.precision).searching(**self.search)
         require_task(found.task, TextToText, found.recipe.data, f"{self.folder}: a server")
+        if self.languages is not None:
+            found = replace(found, recipe=name_languages(found.recipe, self.languages))
         return found
 
 
