@@ -1,6 +1,7 @@
 """Updates on the GPU at hand: the numbers of a CPU, no waiting, compiled code, one graph."""
 
 import math
+import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -42,7 +43,9 @@ def on_gpu(training, **changes):
 @contextmanager
 def no_waiting():
     """Raise an error where the host waits for the device."""
-    torch.cuda.set_sync_debug_mode("error")
+    with warnings.catch_warnings():  # it says that it is a prototype
+        warnings.simplefilter("ignore")
+        torch.cuda.set_sync_debug_mode("error")
     try:
         yield
     finally:

@@ -33,8 +33,9 @@ from transduce.settings import Recipe
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path, require_count
 from transduce.training.progress import Progress, read_progress
+from transduce.version import __version__
 
-PACKAGES = ("transduce", "torch", "tokenizers")
+PACKAGES = ("torch", "tokenizers")
 
 
 @final
@@ -128,7 +129,7 @@ def write_average(
         text=data.inputs["train"],
         pairs_read=data.read,
         left_out=data.left_out,
-        versions={package: version(package) for package in PACKAGES},
+        versions={"transduce": __version__} | {name: version(name) for name in PACKAGES},
         figures=list_card_scores(progress),
         parent=begun.fingerprints.get(ledger.PARENT, ""),
         size=ledger.describe_size(recipe.architecture, *map(len, vocabularies)),
