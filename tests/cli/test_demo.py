@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.cli.demo import suggest_next_steps
+from transduce.cli.demo import choose_recipe, suggest_next_steps
 
 SMALL = {
     "architecture.layers": 1,
@@ -71,3 +71,14 @@ def test_what_to_try_can_be_pasted(monkeypatch, tmp_path, on_the_path, called):
     monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv/bin/transduce")])
     monkeypatch.setattr("shutil.which", lambda _: "transduce" if on_the_path else None)
     assert any(line.endswith(f"| {called} translate m") for line in suggest_next_steps(Path("m")))
+
+
+def test_a_shorter_demo_warms_up_for_as_much_less():
+    for changes, warmup in (({}, 400), ({"training.steps": "300"}, 60)):
+        assert choose_recipe(changes).training.warmup == warmup
+    assert choose_recipe({"training.steps": "300", "training.warmup": "9"}).training.warmup == 9
+
+
+def test_the_folder_of_the_demo_is_named_once(call, tmp_path):
+    ended = call("demo", tmp_path / "a", "-o", tmp_path / "b")
+    assert (ended.code, list(tmp_path.iterdir())) == (2, [])

@@ -89,3 +89,16 @@ def test_what_is_no_document_of_that_format_ends_in_a_sentence(call, babbler, fo
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"error: standard input, {fact}")
     assert "\nhint: " in ended.stderr
+
+
+def test_markup_of_no_known_format_is_named(call, babbler, tmp_path):
+    (tmp_path / "a.md").write_text("# Dogs\n\nA dog.\n", encoding="utf-8")
+    for options in ((), ("--format", "text")):
+        said = call("translate", babbler, tmp_path / "a.md", *options).stderr
+        assert said.count("line 1: this is Markdown, and its markup is translated like text") == 1
+    said = call("translate", babbler, stdin=b"A dog.\n\\begin{itemize}\n").stderr
+    assert "note: standard input, line 2: this is LaTeX" in said
+
+
+def test_an_output_may_be_thrown_away(call, babbler):
+    assert call("translate", babbler, "-o", "/dev/null", stdin=b"a dog\n").code == 0

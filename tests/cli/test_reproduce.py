@@ -72,7 +72,7 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_measured(
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     ended = call("reproduce", "table1", "--plot", "-o", tmp_path / "found")
     assert ended.code == 2
-    assert "hint: pip install 'transduce[plots]'" in ended.stderr
+    assert "hint: pip install matplotlib" in ended.stderr
     assert not (tmp_path / "found").exists()
 
 

@@ -50,7 +50,7 @@ def test_without_tensorboard_it_is_said_how_to_get_it(tmp_path, monkeypatch):
         write_tensorboard(SilentDisplay(), tmp_path),
     ):
         pass
-    assert refusal.value.hint == "pip install 'transduce[tensorboard]'"
+    assert refusal.value.hint == "pip install tensorboard"
 
 
 def test_a_training_writes_its_curves_when_asked(call, corpus):

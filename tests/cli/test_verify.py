@@ -106,8 +106,11 @@ def test_a_prepared_corpus_is_one_part(call, run):
 
 def test_a_folder_that_is_not_ours_is_refused(call, tmp_path):
     ended = call("verify", tmp_path)
-    assert ended.code == 3
-    assert "is not a run, store or model folder" in ended.stdout
+    assert (ended.code, ended.stdout) == (3, "")
+    assert ended.stderr == (
+        f"error: {tmp_path}: is no run, store or model folder: it has neither run.json nor "
+        "manifest.json\nhint: name a run, a store or a model folder, or a checkpoint of a run\n"
+    )
 
 
 def test_a_folder_that_is_not_there_is_wrong_usage_and_not_damage(call, tmp_path):

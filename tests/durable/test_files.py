@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +150,19 @@ def test_a_link_in_a_circle_is_no_output(tmp_path):
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(InputError, match="is a link that leads back to itself"):
         resolve_output(tmp_path / "a")
+
+
+def test_a_device_is_written_and_stays_a_device():
+    write_atomically(Path("/dev/null"), b"nothing")
+    assert Path("/dev/null").is_char_device()
+    with pytest.raises(SaveError, match="/dev/full: cannot be written: no space left"):
+        write_atomically(Path("/dev/full"), b"too much")
+
+
+def test_a_pipe_is_written_as_it_is(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    (tmp_path / "link").symlink_to("pipe")
+    write_atomically(resolve_output(tmp_path / "link"), b"through")
+    assert os.read(reader, 99) == b"through"
+    os.close(reader)

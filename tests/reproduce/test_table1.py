@@ -109,7 +109,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(InputError, match="a picture needs the package matplotlib") as refusal:
         require_matplotlib()
-    assert refusal.value.hint == "pip install 'transduce[plots]'"
+    assert refusal.value.hint == "pip install matplotlib"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import io
 import math
 import re
 import statistics
+from dataclasses import replace
 
 import pytest
 import torch
@@ -124,6 +125,18 @@ def test_equal_is_found_when_the_difference_is_within_chance():
 def test_by_one_seed_nothing_is_certain():
     assert verdict(result("A-h1", 20.0), base=BASE[:1]) == "so, by one seed: it may be chance"
     assert verdict(result("A-h1", 40.0), base=BASE[:1]) == "not so, by one seed: it may be chance"
+
+
+@pytest.mark.parametrize("perplexity", [4_000.0, math.inf, math.nan])
+def test_nothing_is_found_of_a_row_that_diverged(perplexity):
+    assert verdict(result("A-h1", 20.0, perplexity)) == "cannot be told: A-h1 diverged"
+    assert verdict(result("A-h1", 20.0, 3_999.0)) == "supported"  # of 4,000 symbols
+
+
+def test_nothing_is_found_at_a_scale_that_shows_nothing():
+    toy = replace(table(*BASE, result("A-h1", 20.0)), scale="toy")
+    _, *lines = claims.compare_claims(toy, CLAIMS, FIGURES)
+    assert {line[-1] for line in lines} == {"the scale toy cannot tell"}
 
 
 @pytest.mark.parametrize("bleu", [20.0, 30.0, 42.0])

@@ -1,13 +1,14 @@
 """Settings refuse what no run could use, by name, and survive the way to a file and back."""
 
 import dataclasses
+import re
 from typing import Any
 
 import pytest
 
 from transduce.errors import InputError
 from transduce.settings import Architecture, Data, Recipe, Search, Training
-from transduce.settings.recipe import with_changes
+from transduce.settings.recipe import NAMES_ELSEWHERE, with_changes
 
 BASE = Recipe(name="base")
 
@@ -104,3 +105,24 @@ def test_every_setting_says_where_it_is_from(noun):
     for field in dataclasses.fields(noun):
         assert field.metadata["says"], field.name
         assert "section" in field.metadata
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "here"),
+    [
+        ("training.lr", "training.learning_rate_factor"),
+        ("epochs", "training.steps"),
+        ("training.batch_size", "data.source_tokens"),
+        ("training.dropout", "architecture.dropout"),
+        ("model.seed", "training.seed"),
+    ],
+)
+def test_a_name_of_other_programs_leads_to_ours(elsewhere, here):
+    with pytest.raises(InputError) as refusal:
+        with_changes(BASE, {elsewhere: 1})
+    assert here in refusal.value.hint
+
+
+def test_hints_name_settings_that_exist():
+    named = re.findall(r"(?:architecture|data|training|search)\.\w+", " ".join(NAMES_ELSEWHERE.values()))
+    assert set(named) <= set(BASE.flat_settings())

@@ -46,7 +46,7 @@ def command(
     The page is one file that needs no network: several runs over each other, by update, token or
     time, to zoom into and read values from. In a picture each run has a colour; a thin line is the
     training text, a thick one with points the development set. Pictures need the package
-    matplotlib: pip install 'transduce[plots]'. A .csv file has a line for each validation and for
+    matplotlib: pip install matplotlib. A .csv file has a line for each validation and for
     the last update. A run may still be training.
 
     \b

@@ -110,8 +110,11 @@ def print_comparison(found: "Comparison", files: tuple[str, str], *, as_json: bo
     if as_json:
         print_result(json.dumps(found.as_json(), ensure_ascii=False))
         return
-    for line in (f"{found.ours} | {files[0]}", f"{found.theirs} | {files[1]}", str(found)):
-        print_result(line)
+    from transduce.scores.score import format_scores
+
+    for line, file in zip(format_scores((found.ours, found.theirs)), files, strict=True):
+        print_result(f"{line} | {file}")
+    print_result(str(found))
     if found.ours.paper_comparability:
         print_message(f"  {found.ours.name}: {found.ours.paper_comparability}")
 

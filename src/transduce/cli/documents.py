@@ -1,6 +1,7 @@
 """`transduce translate --format`: translate a document and keep its structure."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from transduce.cli.processes import Processes
 from transduce.cli.searching import TranslatorChoice, WarningPrinter
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES
+from transduce.text.file_kinds import MARKUP_SUFFIXES, name_markup
+from transduce.text.files import display_name
 
 document_option = click.option(
     "--format",
@@ -25,12 +28,30 @@ document_option = click.option(
 
 def suggest_format(file: Path) -> None:
     """Print a note if a file to translate line by line has a document's ending, such as .html."""
-    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
-    form = next((SUFFIXES[ending] for ending in endings if ending in SUFFIXES), None)
+    form = find_ending(file, SUFFIXES)
     if form is not None:
         display.print_note(
             f"note: {file} is translated line by line; --format {form} keeps its structure"
         )
+
+
+def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
+    """Return what the ending of a file's name means, if `meanings` has it, else None."""
+    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
+    return next((meanings[ending] for ending in endings if ending in meanings), None)
+
+
+def note_markup(file: Path, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines unchanged; print a note if the file's name or a line shows LaTeX or Markdown."""
+    told = False
+    for number, line in enumerate(lines, start=1):
+        if not told and (kind := find_ending(file, MARKUP_SUFFIXES) or name_markup(line)):
+            display.print_note(
+                f"note: {display_name(file)}, line {number}: this is {kind}, and its markup is "
+                "translated like text; pandoc makes HTML of it, which --format html keeps"
+            )
+            told = True
+        yield line
 
 
 def require_document_options(
@@ -69,6 +90,8 @@ def write_document(
     use_threads(processes.threads)
     translator = models.load()
     document = parse_for(translator, source, form)
+    if form == "text":
+        deque(note_markup(source, document.sentences), maxlen=0)
     count = len(document.sentences)
     workers = processes.choose(lambda most: min(most, count), models)
     translator = replace(translator, workers=workers, on_warning=on_warning)

@@ -25,6 +25,7 @@ from transduce.cli.searching import (
     warn_if_unfinished,
 )
 from transduce.scores import METRICS
+from transduce.scores.score import format_scores
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -190,8 +191,9 @@ def encode_evaluation(found: "Evaluation", about: Mapping[str, object]) -> str:
 
 def format_evaluation(found: "Evaluation") -> list[str]:
     """Format the scores and the perplexity of an evaluation as lines of text."""
-    lines = [*map(str, found.scores), *(f"{BASELINE}: {one}" for one in found.baseline)]
-    lines.append(str(found.perplexity))
+    scores = format_scores([*found.scores, *found.baseline])
+    baseline = [f"{BASELINE}: {line}" for line in scores[len(found.scores) :]]
+    lines = [*scores[: len(found.scores)], *baseline, str(found.perplexity)]
     unknown = found.unknown_labels
     if found.left_out:
         verbs = ("line that is", "has") if found.left_out == 1 else ("lines that are", "have")

@@ -1,5 +1,6 @@
 """Command-line options that name the files of the training text and the development set."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,9 +13,23 @@ if TYPE_CHECKING:
     from transduce.runs.texts import Pairs
 
 FILE = click.Path(path_type=Path)
+COLUMNS = re.compile("[1-9][0-9]{0,3},[1-9][0-9]{0,3}")
 SIDES = ("source", "target", "pairs", "trees", "tags")
 # names of the options that `parallel_options` adds
-PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs")
+PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs", "columns")
+
+
+class Columns(click.ParamType):  # type: ignore[type-arg]
+    """The parameter type for the columns of source and target in a TSV file, such as 1,3."""
+
+    name = "source,target"
+
+    def convert(self, value: Any, param: object, ctx: object) -> str:  # noqa: ANN401, ARG002
+        """Return the text of two different numbers from 1; refuse any other argument."""
+        if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
+            hint = "the columns of source and target, counted from 1: --columns 1,2"
+            raise InputError(f"--columns {value}: not two numbers", hint)
+        return str(value)
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,6 +55,11 @@ def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--dev-source", type=FILE, help="A development set for validation."),
             click.option("--dev-target", type=FILE, help="Its translation."),
             click.option("--dev-pairs", type=FILE, help="Both in one file, separated by a tab."),
+            click.option(
+                "--columns",
+                type=Columns(),
+                help="The columns of source and target if files of pairs have others, such as 1,3.",
+            ),
         )
     ):
         command = option(command)
@@ -116,6 +136,8 @@ def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_corpus_options(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
     """Return the training text and the development set that options name, each None if unnamed."""
+    if files.get("columns") and not any(map(files.get, ("pairs", "dev_pairs", "old_pairs"))):
+        raise InputError("--columns is for --pairs", "name a file with tab-separated columns")
     return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
 
 
@@ -143,7 +165,11 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
         raise InputError(f"{dashed}{missing} is missing", "a parallel text has two sides")
     if len(given) == 2:
         return FilePair(files[prefix + "source"], files[prefix + "target"])
-    return TaskFiles(files[prefix + given[0]], kinds[given[0]], split) if given else None
+    if not given:
+        return None
+    columns = files.get("columns") if given == ["pairs"] else None
+    chosen = tuple(map(int, columns.split(","))) if columns else None
+    return TaskFiles(files[prefix + given[0]], kinds[given[0]], split, chosen)
 
 
 def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None":

@@ -14,6 +14,7 @@ from transduce.errors import InputError
 from transduce.scores import METRICS, Score
 from transduce.scores.bootstrap import SAMPLES, SEED
 from transduce.scores.brackets import PARAMETERS
+from transduce.scores.score import format_scores
 from transduce.scores.score_texts import USUAL_METRICS, score
 from transduce.scores.spans import SCHEMES
 
@@ -173,15 +174,15 @@ def report_texts(texts: Sequence[str], against: str | None, option_values: dict[
     option_values["metrics"] = option_values["metrics"] or USUAL_METRICS
     option_values["language"] = option_values["language"] or ""
     if against is None:
-        for one in score(*texts, **option_values):
-            print_score(one, as_json=as_json)
+        print_scores(list(score(*texts, **option_values)), as_json=as_json)
         return
     for found in score(*texts, against=against, **option_values):
         display.print_comparison(found, (texts[0], against), as_json=as_json)
 
 
-def print_score(one: Score, *, as_json: bool) -> None:
-    """Print a score as JSON or as a line, and whether it is comparable with the paper's score."""
-    display.print_result(json.dumps(one.as_json(), ensure_ascii=False) if as_json else str(one))
-    if one.paper_comparability and not as_json:
-        display.print_message(f"  {one.name}: {one.paper_comparability}")
+def print_scores(scores: Sequence[Score], *, as_json: bool) -> None:
+    """Print scores as JSON or as lines, and whether each is comparable with the paper's score."""
+    for one, line in zip(scores, format_scores(scores), strict=True):
+        display.print_result(json.dumps(one.as_json(), ensure_ascii=False) if as_json else line)
+        if one.paper_comparability and not as_json:
+            display.print_message(f"  {one.name}: {one.paper_comparability}")

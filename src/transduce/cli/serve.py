@@ -128,10 +128,10 @@ def command(
 
 
 def require_packages() -> None:
-    """Raise InputError if a package of the extra `transduce[serve]` is not installed."""
+    """Raise InputError if a package that the server needs is not installed."""
     for name in ("starlette", "uvicorn"):
         if importlib.util.find_spec(name) is None:
-            raise InputError(f"a server needs the package {name}", "pip install 'transduce[serve]'")
+            raise InputError(f"a server needs the package {name}", "pip install starlette uvicorn")
 
 
 def is_loopback(host: str) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
     """Context manager: yield an observer that writes a run's curves and informs `observer`, too."""
     if importlib.util.find_spec("tensorboard") is None:
-        raise InputError("TensorBoard is not installed", "pip install 'transduce[tensorboard]'")
+        raise InputError("TensorBoard is not installed", "pip install tensorboard")
     from transduce.runs.run_folder import CURVES
 
     writer = TensorBoardWriter(observer, run / CURVES)

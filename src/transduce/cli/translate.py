@@ -12,6 +12,7 @@ import click
 from transduce.cli import options
 from transduce.cli.documents import (
     document_option,
+    note_markup,
     require_document_options,
     suggest_format,
     write_document,
@@ -141,7 +142,7 @@ def translate_text(
 
     source, prefix = files
     text = SearchInput(
-        read_lines(source),
+        note_markup(source, read_lines(source)),
         None if prefix is None else read_lines(prefix),
         partial(count_file_lines, source),
         interactive=interactive,

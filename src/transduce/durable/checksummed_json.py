@@ -10,7 +10,7 @@ from transduce.errors import FolderError
 
 FORMAT = 1
 AGAIN = "the file is damaged or was edited: take the folder from its source again"
-NEWER = "install a newer transduce: pip install --upgrade transduce"
+NEWER = "install a newer transduce"
 
 
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:

@@ -29,8 +29,11 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def resolve_output(path: Path) -> Path:
-    """Return the file that a user's output path means: the target, if the path is a link."""
-    if not path.is_symlink():
+    """Return the file that a user's output path means: the target, if the path is a link.
+
+    The link /dev/stdout stays as it is if standard output is a pipe, which has no path.
+    """
+    if not path.is_symlink() or is_stream(path):
         return path
     target = Path(os.path.realpath(path))
     if target.is_symlink():
@@ -38,11 +41,28 @@ def resolve_output(path: Path) -> Path:
     return target
 
 
+def is_stream(path: Path) -> bool:
+    """Return whether a path is a character device or a pipe."""
+    return path.is_char_device() or path.is_fifo()
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary stream that replaces file `path` if the with block ends without an error."""
-    if path.exists() and not path.is_file():  # replacing /dev/null would break the machine
-        raise InputError("is no regular file", "choose another name", file=path)
+    """Open a binary stream that replaces file `path` if the with block ends without an error.
+
+    A device or pipe, such as /dev/null, is written as it is: it cannot be replaced.
+    """
+    if is_stream(path):
+        file = HashingFile(path, path, is_new=False)
+        try:
+            stream = io.BufferedWriter(file, CHUNK)
+            yield stream
+            stream.flush()
+        finally:
+            file.close()
+        return
+    if path.exists() and not path.is_file():
+        raise InputError("is no file", "choose another name", file=path)
     ensure_folder(path.parent)
     delete_abandoned(path)
     temporary = temporary_path(path)
@@ -59,14 +79,15 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 @final
 class HashingFile(io.RawIOBase):
-    """A new file that counts and hashes (sha256) the bytes written to it."""
+    """A new file, or a device, that counts and hashes (sha256) the bytes written to it."""
 
-    def __init__(self, path: Path, final_path: Path) -> None:
+    def __init__(self, path: Path, final_path: Path, *, is_new: bool = True) -> None:
         super().__init__()
         self.final_path = final_path  # the path after renaming, for error messages
         self.size = 0
         self.digest = hashlib.sha256()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CLOEXEC
+        flags |= os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW if is_new else 0
         with raise_save_errors(final_path):
             self.descriptor = os.open(path, flags, 0o666)  # the umask restricts these permissions
         mark_alive(self.descriptor)

@@ -18,6 +18,7 @@ from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.model.decoding.inference_weights import describe_precision
 from transduce.scores import METRICS, Perplexity, Score, compute_score
+from transduce.scores.score import format_scores
 from transduce.scores.scoring import require_scorable
 from transduce.settings.fields import require
 from transduce.tasks import find_task_kind
@@ -39,7 +40,7 @@ class Evaluation:
     baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
 
     def __str__(self) -> str:
-        return "\n".join(map(str, (*self.scores, self.perplexity)))
+        return "\n".join((*format_scores(self.scores), str(self.perplexity)))
 
 
 @final

@@ -31,6 +31,7 @@ class Scale:
     visible_findings: (
         str  # a text on which of the paper's findings a row can show, and which it cannot
     )
+    has_findings: bool = True  # whether any of the paper's findings is visible
     width_divisor: int = 1
     step_divisor: int = 1
     changes: Mapping[str, Value] = field(default_factory=dict)
@@ -42,6 +43,7 @@ TOY = Scale(
     about="widths of a sixteenth, 1/500 of the steps, updates of 512 tokens, our own phrasebook",
     cost="seconds",
     visible_findings="none: it shows that every row runs, and what the table looks like",
+    has_findings=False,
     width_divisor=16,
     step_divisor=500,
     changes={

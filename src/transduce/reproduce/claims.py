@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from transduce.recipes.scale import scale_by_name
 from transduce.reproduce.table import Measurements, ResultTable, TableRow
 
 PrintedFigures = Mapping[str, Mapping[str, float]]  # the paper's numbers, by measure, then row
@@ -49,7 +50,14 @@ def compare_claim(
     )
     assert ours is not None
     printed_gain = "not compared" if paper is None else f"{paper:+.2f}"
-    verdict = judge_claim(claim, ours, compute_critical_difference(table, measure, better, worse))
+    diverged = [row.name for row in (better, worse) if row.has_diverged]
+    if not scale_by_name(table.scale).has_findings:
+        verdict = f"the scale {table.scale} cannot tell"
+    elif diverged:
+        verdict = f"cannot be told: {' and '.join(diverged)} diverged"
+    else:
+        critical = compute_critical_difference(table, measure, better, worse)
+        verdict = judge_claim(claim, ours, critical)
     return (claim.sentence, measure, printed_gain, f"{ours:+.2f}", verdict)
 
 

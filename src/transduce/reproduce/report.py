@@ -126,7 +126,7 @@ def describe_comparability(table: ResultTable, run: RowResult) -> str:
         changed = ", settings changed" if other else ""
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
     known = run.paper_bleu.get("paper_comparability") or run.bleu.get("paper_comparability")
-    return known or f"not comparable: scored on {run.bleu['test_set']}"
+    return known or "not comparable: scored on another test set"
 
 
 def describe_seeds(table: ResultTable) -> str:

@@ -71,6 +71,11 @@ class TableRow:
         """The number of parameters, which is equal for every seed."""
         return self.runs[0].parameters
 
+    @property
+    def has_diverged(self) -> bool:
+        """Whether a run is no better than a guess among all symbols of the vocabulary."""
+        return not all(run.perplexity["per_piece"] < run.recipe.data.vocabulary_size for run in self.runs)
+
     def cost(self, kind: str) -> float | None:
         """Return the mean training operations, "estimated" or "counted"; None if not recorded."""
         known = [run.cost[kind] for run in self.runs if kind in run.cost]

@@ -16,7 +16,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import TaskKind
 from transduce.text.clean import Cleaner
-from transduce.text.files import read_pairs
+from transduce.text.files import read_pairs, read_pairs_tsv
 from transduce.text.filters import EMPTY
 
 Pair = tuple[str, str]
@@ -66,18 +66,23 @@ class TaskFiles:
     path: Path
     kind: TaskKind
     split: str = "train"
+    columns: tuple[int, int] | None = None  # of source and target in a TSV file that has others
 
     def read(self) -> Iterator[Pair]:
         """Yield (source, target) for every line, tree or tagged sentence of the files."""
         for file in self.list_files():
-            yield from self.kind.read_file(file)
+            if self.columns is None:
+                yield from self.kind.read_file(file)
+            else:
+                yield from read_pairs_tsv(file, self.columns)
 
     def fingerprint(self) -> str:
         """Return the sha256 of the file; for a folder, the sha256 of the hashes of its files."""
         hashes = [hash_file(file) for file in self.list_files()]
-        return (
+        found = (
             hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
         )
+        return found if self.columns is None else "{} columns {},{}".format(found, *self.columns)
 
     def list_files(self) -> Sequence[Path]:
         """Return the files of the split; refuse pipes, which cannot be read twice."""

@@ -9,7 +9,7 @@ from typing import final
 
 from transduce.checkpoint import is_run, read_run
 from transduce.checkpoint.model_files import KIND as MODEL
-from transduce.checkpoint.model_files import verify_model_folder
+from transduce.checkpoint.model_files import is_model, verify_model_folder
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
 from transduce.durable import open_folder, read_json, read_regular
@@ -42,7 +42,8 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 
         damaged = [part for part in transduce.verify("run") if not part.is_good]
 
-    A damaged part raises no error; `VerifiedPart.reason` names the file that was changed. A run's
+    A damaged part raises no error; `VerifiedPart.reason` names the file that was changed. A folder
+    of another kind raises FolderError. A run's
     log.jsonl is no part: lines are appended to it, and no checksum covers them.
     """
     return list(verify_parts(read_path("folder", folder)))
@@ -53,6 +54,10 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
     hint = "name a run, a store or a model folder, or a checkpoint of a run"
     require(folder.exists(), f"{folder}: no such folder", hint)
     require(folder.is_dir(), f"{folder}: is a file, and folders are verified", hint)
+    has_sign = any(os.path.lexists(folder / name) for name in (INPUTS_FILE, MANIFEST))
+    if not (has_sign or is_run(folder) or is_model(folder)):
+        fact = f"is no run, store or model folder: it has neither {RUN_FILE} nor {MANIFEST}"
+        raise FolderError(fact, hint, file=folder)
     for path, check in list(list_checks(folder)):
         try:
             check()

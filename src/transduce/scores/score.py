@@ -1,8 +1,10 @@
 """The value of a metric, with its signature, its counts and the name of the test set."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, final
+
+from transduce.scores.test_sets import NAMELESS
 
 
 @final
@@ -28,3 +30,12 @@ class Score:
     def as_json(self) -> dict[str, Any]:
         """Return the score as plain values for JSON."""
         return asdict(self)
+
+
+def format_scores(scores: Sequence[Score]) -> list[str]:
+    """Format scores on one test set as lines; only the first says that the set is not known."""
+    lines = list(map(str, scores))
+    if scores and scores[0].test_set.startswith(NAMELESS):
+        first = f"{scores[0].test_set} | {scores[0].lines:,} lines"
+        lines[1:] = [line.replace(first, f"the same {scores[0].lines:,} lines") for line in lines[1:]]
+    return lines

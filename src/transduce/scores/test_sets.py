@@ -57,7 +57,8 @@ KNOWN_BY_LETTERS = {
     "360a6267c3195256": FRENCH_2014,
 }
 OTHER_FORM = ", in another form or order"
-UNKNOWN = "not a known test set (sha256 {})"  # older versions wrote: unknown (sha256 …)
+NAMELESS = "not a known test set"
+UNKNOWN = NAMELESS + " (sha256 {})"  # older versions wrote: unknown (sha256 …)
 ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 

@@ -21,6 +21,23 @@ GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
 
+UPDATES = "data.source_tokens and data.target_tokens, the tokens of an update"
+NAMES_ELSEWHERE: Mapping[str, str] = types.MappingProxyType(
+    {
+        "lr": "training.learning_rate_factor, which multiplies the paper's formula",
+        "learning_rate": "training.learning_rate_factor, which multiplies the paper's formula",
+        "epochs": "training.steps, the number of updates",
+        "max_steps": "training.steps, the number of updates",
+        "batch_size": f"{UPDATES}; search.batch_size when translating",
+        "batch_tokens": UPDATES,
+        "warmup_steps": "training.warmup",
+        "vocab_size": "data.vocabulary_size",
+        "num_layers": "architecture.layers",
+        "num_heads": "architecture.heads",
+        "hidden_size": "architecture.d_model and architecture.d_ff",
+    }
+)  # from what a setting is called in other programs to a hint on ours
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +132,12 @@ def find_setting(path: object) -> "tuple[str, dataclasses.Field[Any]]":
         for field in dataclasses.fields(kind)
     }
     if not isinstance(path, str) or path not in known:
-        hint = suggest_names(path if isinstance(path, str) else "", known)
+        name = path if isinstance(path, str) else ""
+        last = name.rpartition(".")[2]  # the name itself is often right, and its group wrong
+        is_known = any(one.endswith(f".{last}") for one in known)
+        hint = suggest_names(last if is_known else name, known)
+        if last in NAMES_ELSEWHERE:
+            hint = f"here that is {NAMES_ELSEWHERE[last]}"
         raise InputError(f"unknown setting {short_repr(path)}", hint)
     return known[path]
 

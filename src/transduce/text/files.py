@@ -13,12 +13,13 @@ import itertools
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import cast
 
 from transduce.errors import InputError
+from transduce.text.file_kinds import HEAD, require_plain
 from transduce.text.misalignment import MisalignmentDetector
 from transduce.text.zstd import open_zstd
 
@@ -40,6 +41,7 @@ def read_byte_lines(path: Path | str) -> Iterator[bytes]:
     count = 0
     reading = explain_read_errors(display_name(path), lambda: f"{count} lines were read; ")
     with reading, open_unpacked(path) as file:
+        require_plain(file.peek(HEAD), display_name(path))
         for raw in read_stream_lines(file):
             yield raw
             count += 1
@@ -49,6 +51,7 @@ def read_bytes(path: Path | str, most: int) -> bytes:
     """Return all bytes of a file, unpacked; "-" is standard input. Refuse more than `most`."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
+        require_plain(file.peek(HEAD), name)
         data = file.read(most + 1)
     if len(data) > most:
         raise InputError(f"has more than {most >> 20} MiB", "divide it", file=name)
@@ -100,27 +103,46 @@ def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, st
         yield ours, theirs
 
 
-def read_pairs_tsv(path: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield the source and target of each line of a file with two tab-separated columns."""
+def read_pairs_tsv(
+    path: Path | str, columns: tuple[int, int] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the source and target of each line of a file with tab-separated columns.
+
+    `columns` are those of the source and the target, counted from 1; without it, there are two.
+    """
+    name, hint = display_name(path), "a line is source, one tab, target; --columns 1,2 chooses two"
     for number, line in enumerate(read_lines(path), start=1):
-        yield split_columns(line, "a line is source, one tab, target", display_name(path), number)
+        if columns is None:
+            yield split_columns(line, hint, name, number)
+            continue
+        found = line.split("\t")
+        if len(found) < max(columns):
+            fact = f"{count_columns(found)}, and --columns asks for number {max(columns)}"
+            raise InputError(fact, "count the columns from 1", file=name, line=number)
+        yield found[columns[0] - 1], found[columns[1] - 1]
 
 
 def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, str]:
     """Split a line at its only tab; else raise InputError for line `number` of file `name`."""
     columns = line.split("\t")
     if len(columns) != 2:
-        count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-        raise InputError(f"{count}, not 2", hint, file=name, line=number)
+        raise InputError(f"{count_columns(columns)}, not 2", hint, file=name, line=number)
     return columns[0], columns[1]
 
 
-def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedIOBase]:
+def count_columns(columns: Sequence[str]) -> str:
+    """Return "1 column", "3 columns" and so on."""
+    return "1 column" if len(columns) == 1 else f"{len(columns):,} columns"
+
+
+def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedReader]:
     """Open a file as a stream of bytes, unpacked if its name ends in .gz, .xz or .zst."""
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed", "leave it open, or name a file")
-        return nullcontext(cast("io.BufferedIOBase", sys.stdin.buffer))
+        stream = sys.stdin.buffer
+        is_usual = isinstance(stream, io.BufferedReader)
+        return nullcontext(stream if is_usual else io.BufferedReader(cast("io.RawIOBase", stream)))
     match Path(path).suffix.lower():
         case ".gz":
             return io.BufferedReader(gzip.open(path), buffer_size=1 << 16)

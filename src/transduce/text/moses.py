@@ -39,7 +39,7 @@ def build_moses_tokenizer() -> Callable[[str], str]:
     except ImportError:
         raise InputError(
             "cutting text into the paper's words needs the package sacremoses",
-            "pip install 'transduce[paper]'",
+            "pip install sacremoses",
         ) from None
     tokenizer = MosesTokenizer("de")
     return lambda line: tokenizer.tokenize(line, return_str=True)

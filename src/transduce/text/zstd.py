@@ -10,14 +10,14 @@ from transduce.errors import InputError
 CHUNK = 1 << 9
 
 
-def open_zstd(path: Path) -> io.BufferedIOBase:
+def open_zstd(path: Path) -> io.BufferedReader:
     """Open a .zst file as a stream of unpacked bytes that raises EOFError if it is damaged."""
     try:
         import zstandard  # noqa: F401 - an optional dependency
     except ImportError:
         raise InputError(
             "reading .zst needs the package zstandard",
-            "pip install 'transduce[zstd]', or unpack the file: zstd -d FILE",
+            "pip install zstandard, or unpack the file: zstd -d FILE",
             file=path,
         ) from None
     return io.BufferedReader(ZstdStream(path.open("rb")), buffer_size=1 << 16)
