@@ -62,6 +62,35 @@ def test_a_sentence_of_html_goes_on_across_tags(client, translator):
     assert found.count("<b>") == found.count("</b>")
 
 
+ITEMS = ["the {0} sees a cat.", "see https://a.org/b?c=1 now", "write to a@b.org"]
+
+
+def test_placeholders_urls_and_addresses_come_back(client, translator):
+    for line in ITEMS:
+        answer = client.translate(line).json
+        assert answer == {"translatedText": translator(line)}
+        assert any(
+            item in answer["translatedText"] for item in ("{0}", "https://a.org/b?c=1", "a@b")
+        )
+    (found,) = client.post("/translator/translate", [{"src": ITEMS[0], "id": 0}]).json
+    assert found[0]["tgt"] == translator(ITEMS[0])
+
+
+def test_the_answer_names_what_did_not_come_back(client):
+    assert client.translate("a woman runs 77 1,250").json["lost"] == ["77", "1250"]
+    texts = ["the old red house", "a woman runs 77"]
+    answer = client.translate(texts, detail=True).json
+    assert answer["lost"] == [[], ["77"]]
+    assert answer["sentences"][1][0]["warnings"] == ["its translation lacks 77"]
+
+
+def test_details_are_of_the_words_that_are_shown(client):
+    (sentence,) = client.translate(ITEMS[0], detail=True).json["sentences"]
+    shown = "".join(sentence["target_pieces"]).replace("␣", " ").removesuffix("</s>")
+    assert shown.strip() == sentence["outputs"][0]["text"]
+    assert len(sentence["log_probs"]) == len(sentence["target_pieces"])
+
+
 def test_the_page_is_filled_for_those_without_script(client):
     found = client.form("/", q=f"{LINES[0]} & <b>", source="en", target="de").body.decode()
     assert f">{LINES[0]} &amp; &lt;b&gt;</textarea>" in found

@@ -124,5 +124,7 @@ def test_a_name_of_other_programs_leads_to_ours(elsewhere, here):
 
 
 def test_hints_name_settings_that_exist():
-    named = re.findall(r"(?:architecture|data|training|search)\.\w+", " ".join(NAMES_ELSEWHERE.values()))
+    named = re.findall(
+        r"(?:architecture|data|training|search)\.\w+", " ".join(NAMES_ELSEWHERE.values())
+    )
     assert set(named) <= set(BASE.flat_settings())

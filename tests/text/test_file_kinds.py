@@ -41,7 +41,9 @@ def pack_tar():
         ("a.rtf", rb"{\rtf1\ansi A dog runs.}", "is a document in rich text format"),
     ],
 )
-@pytest.mark.parametrize("read", [lambda file: list(read_lines(file)), lambda file: read_bytes(file, 9999)])
+@pytest.mark.parametrize(
+    "read", [lambda file: list(read_lines(file)), lambda file: read_bytes(file, 9999)]
+)
 def test_a_file_that_is_no_text_is_called_what_it_is(tmp_path, name, data, kind, read):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError) as refusal:

@@ -255,9 +255,12 @@ def test_a_line_about_as_long_as_a_part_is_read_whole(file, monkeypatch, length)
 
 def test_two_of_several_columns_are_chosen(file):
     path = file(b"7\tA dog.\tEin Hund.\n8\tA cat.\tEine Katze.\textra\n")
-    assert list(read_pairs_tsv(path, (2, 3))) == [("A dog.", "Ein Hund."), ("A cat.", "Eine Katze.")]
+    assert list(read_pairs_tsv(path, (2, 3))) == [
+        ("A dog.", "Ein Hund."),
+        ("A cat.", "Eine Katze."),
+    ]
     assert next(read_pairs_tsv(path, (3, 1))) == ("Ein Hund.", "7")
     with pytest.raises(InputError, match="line 1: 3 columns, and --columns asks for number 4"):
         next(read_pairs_tsv(path, (4, 1)))
-    with pytest.raises(InputError, match="line 1: 3 columns, not 2\nhint: .*--columns 1,2"):
+    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*--columns 1,2"):
         next(read_pairs_tsv(path))

@@ -167,9 +167,11 @@ def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
         return FilePair(files[prefix + "source"], files[prefix + "target"])
     if not given:
         return None
-    columns = files.get("columns") if given == ["pairs"] else None
-    chosen = tuple(map(int, columns.split(","))) if columns else None
-    return TaskFiles(files[prefix + given[0]], kinds[given[0]], split, chosen)
+    columns = None
+    if given == ["pairs"] and files.get("columns"):
+        ours, theirs = map(int, files["columns"].split(","))
+        columns = ours, theirs
+    return TaskFiles(files[prefix + given[0]], kinds[given[0]], split, columns)
 
 
 def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None":

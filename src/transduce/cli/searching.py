@@ -49,6 +49,13 @@ strict_option = click.option(
     help="Refuse a sentence longer than the model takes, instead of warning.",
 )
 
+keep_option = click.option(
+    "--no-keep",
+    is_flag=True,
+    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses, which else "
+    "come back as they are, and check no numbers.",
+)
+
 
 def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add to a command the options of beam search, which override the recipe's settings."""
@@ -132,6 +139,7 @@ class TranslatorChoice:
     nbest: int = 1
     precision: str = "float32"
     strict: bool = False
+    keep: bool = True
     # the class of the models' task, and the command that needs it; None for any task
     task: "type[Parsing] | type[Tagging] | type[TextToText] | None" = None
     command: str = ""
@@ -155,6 +163,7 @@ class TranslatorChoice:
             user = f"{self.folders[0]}: `transduce {self.command}`"
             require_task(loaded.task, self.task, loaded.recipe.data, user)
         translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
+        translator = replace(translator, keep=self.keep)
         require_used_strengths(self.search, translator.recipe.search.penalty)
         if self.aligning is not None:
             translator = translator.aligning(**self.aligning)
@@ -264,13 +273,22 @@ class WarningPrinter:
         """Print how many lines had each warning; `too_long` ends the sentence on long lines."""
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
+            "lost": (
+                "has a translation that lacks something of it",
+                "have translations that lack something of them",
+            ),
             "repaired": ("has a malformed output", "have malformed outputs"),
             "unknown label": (
                 "has a label that training lacked",
                 "have labels that training lacked",
             ),
         }
-        ends = {"too long": too_long, "repaired": "repaired", "unknown label": "not scored (nan)"}
+        ends = {
+            "too long": too_long,
+            "lost": "the warnings above name it",
+            "repaired": "repaired",
+            "unknown label": "not scored (nan)",
+        }
         for kind, (one, several) in effects.items():
             count = self.counts[kind]
             if count:

@@ -16,6 +16,7 @@ from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     beam_options,
     choose_search,
+    keep_option,
     precision_option,
     warn_if_unfinished,
 )
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     help="Codes of a model's languages, such as en-fr, in place of its own; once for each model.",
 )
 @beam_options
+@keep_option
 @precision_option
 @partial(
     process_options,
@@ -108,7 +110,14 @@ def command(
         "--languages once for each model, in their order",
     )
     choices = [
-        ModelChoice(folder, search, option_values["precision"], processes.threads, codes)
+        ModelChoice(
+            folder,
+            search,
+            option_values["precision"],
+            processes.threads,
+            codes,
+            keep=not option_values["no_keep"],
+        )
         for folder, codes in zip(models, languages or [None] * len(models), strict=True)
     ]
     settings = ServerSettings(

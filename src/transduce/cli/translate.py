@@ -31,6 +31,7 @@ from transduce.cli.searching import (
     WarningPrinter,
     choose_translator,
     ensemble_option,
+    keep_option,
     precision_option,
     search_options,
     strict_option,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 )
 @document_option
 @strict_option
+@keep_option
 @process_options
 @options.as_json
 @options.quiet
@@ -89,7 +91,9 @@ def command(
     Prints one line for each input line, in order, and an empty line for an empty line. With --nbest
     N above 1 each output has its own line: number of the input line, score, log-probability, text,
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
-    warning. An output file is written completely or not at all. With --format INPUT is a document,
+    warning. Placeholders such as {0}, URLs and e-mail addresses come back as they were; a line of
+    whose text something is lost, or a number, is named. An output file is written completely or not
+    at all. With --format INPUT is a document,
     and the output keeps its structure.
     """
     from transduce.tasks import TextToText
@@ -107,7 +111,13 @@ def command(
     options.require_writable(output, option_values["input"], option_values["prefix"])
     models = choose_translator((model, *ensemble), option_values, nbest)
     aligning: dict[str, Any] | None = {} if option_values["align"] else None
-    models = replace(models, task=TextToText, command="translate", aligning=aligning)
+    models = replace(
+        models,
+        task=TextToText,
+        command="translate",
+        aligning=aligning,
+        keep=not option_values["no_keep"],
+    )
     warn_if_unfinished(models.folders)
     live = options.is_live(option_values) and output is not None
     if option_values["form"] is not None:

@@ -55,9 +55,9 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     if is_stream(path):
         file = HashingFile(path, path, is_new=False)
         try:
-            stream = io.BufferedWriter(file, CHUNK)
-            yield stream
-            stream.flush()
+            buffer = io.BufferedWriter(file, CHUNK)
+            yield buffer
+            buffer.flush()
         finally:
             file.close()
         return

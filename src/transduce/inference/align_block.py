@@ -19,6 +19,7 @@ from transduce.settings.alignment import (
     number_heads,
 )
 from transduce.tasks import Task, TextToText, require_task
+from transduce.text.placeholders import find_items
 
 if TYPE_CHECKING:
     from transduce.inference.translator import Translator
@@ -99,6 +100,29 @@ def add_alignments(
         [join_alignments(text, pairs, [next(flat)[0] for _ in pairs]) for text, pairs in texts]
     )
     return [[replace(output, alignment=next(joined)) for output in best] for best in outputs]
+
+
+def align_kept(translator: "Translator", lines: Sequence[Line], found: BlockResult) -> BlockResult:
+    """Return results in which items were kept, with alignments if the translator aligns.
+
+    What the model read in lines with items had other words, so that these are aligned anew.
+    """
+    if not translator.aligns:
+        plain = [[replace(one, alignment=None) for one in best] for best in found.outputs]
+        return replace(found, outputs=plain)
+    places = [
+        (index, rank)
+        for index, line in enumerate(lines)
+        if any(True for _ in find_items(line.text))
+        for rank in range(len(found.outputs[index]))
+    ]
+    pairs = [
+        Pair(lines[i].number, lines[i].text, found.outputs[i][rank].text) for i, rank in places
+    ]
+    outputs = [list(best) for best in found.outputs]
+    for (index, rank), (alignment, _) in zip(places, align_texts(translator, pairs), strict=True):
+        outputs[index][rank] = replace(outputs[index][rank], alignment=alignment)
+    return replace(found, outputs=outputs)
 
 
 def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:

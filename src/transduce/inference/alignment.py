@@ -44,6 +44,11 @@ class Alignment:
     def __str__(self) -> str:
         return " ".join(f"{i}-{j}" for i, j in self.links)
 
+    def rank_links(self) -> Sequence[tuple[int, int]]:
+        """Return the links, that of the largest weight first."""
+        pairs = zip(self.weights, self.links, strict=True)
+        return [link for _, link in sorted(pairs, key=lambda pair: -pair[0])]
+
     def as_json(self) -> dict[str, Any]:
         """Return the links and their weights, rounded to four decimals, as values for JSON."""
         weights = [round(weight, 4) for weight in self.weights]

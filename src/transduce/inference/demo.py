@@ -30,6 +30,7 @@ class SplitEvaluation:
 
 def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:
     """Translate and score the first `lines` sentences of each held-out split of the phrasebook."""
+    translator = replace(translator, keep=False)  # what is evaluated is the model alone
     fresh = untrained_translator(translator)
     return [
         evaluate_split(translator, fresh, split, about, lines) for split, about in SPLITS.items()

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
+from transduce.inference.keeping import describe
 from transduce.inference.load import load
 from transduce.inference.long_lines import LineWarning
 from transduce.inference.outputs import Output
@@ -68,7 +69,8 @@ def translate_sentences(translator: Translator, document: Document) -> Iterator[
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:
-        on_warning(replace(warning, unit="sentence"))
+        if warning.kind != "lost":  # the document tells it, with its own lines
+            on_warning(replace(warning, unit="sentence"))
 
     translator = replace(translator, on_warning=warn)
     if document.has_inline_markup:
@@ -79,14 +81,14 @@ def translate_sentences(translator: Translator, document: Document) -> Iterator[
 def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> TranslatedDocument:
     """Build the translated document from the best output of each sentence."""
     best = [output for output, *_ in outputs]
-    links = [rank_links(output) for output in best] if document.has_inline_markup else []
+    links: list[Links] = []
+    if document.has_inline_markup:
+        links = [output.alignment.rank_links() if output.alignment else () for output in best]
     joined = document.join([output.text for output in best], links)
-    return TranslatedDocument(joined.text, len(best), document.kept, joined.for_review)
-
-
-def rank_links(output: Output) -> Links:
-    """Return the word links of an output's alignment, that of the largest weight first."""
-    if output.alignment is None:
-        return ()
-    pairs = zip(output.alignment.weights, output.alignment.links, strict=True)
-    return [link for _, link in sorted(pairs, key=lambda pair: -pair[0])]
+    losses = [
+        f"line {line}: the translation lacks {describe(output.lost)}"
+        for line, output in zip(document.lines, best, strict=False)
+        if output.lost
+    ]
+    notes = (*joined.for_review, *losses)
+    return TranslatedDocument(joined.text, len(best), document.kept, notes)

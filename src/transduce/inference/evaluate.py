@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
@@ -114,7 +114,7 @@ def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
     require_scorable(text.metrics, text.references, text.language)
-    return translator.translate_lines(text.sources)
+    return replace(translator, keep=False).translate_lines(text.sources)
 
 
 def score_translations(

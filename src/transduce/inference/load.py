@@ -44,6 +44,7 @@ def load(
     precision: str = "float32",
     workers: int = 1,
     strict: bool = False,
+    keep: bool = True,
     on_warning: OnWarning = warn_user,
 ) -> Translator:
     """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble.
@@ -52,7 +53,9 @@ def load(
     models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
     calling process keeps its settings, such as its number of threads. A sentence too long for the
     models is split, and `on_warning` is called with a `LineWarning`, by default to issue a Python
-    warning; if `strict`, such a sentence is an error. `precision` is "float32", "bfloat16", "int8"
+    warning; if `strict`, such a sentence is an error. Placeholders such as {0}, URLs and e-mail
+    addresses come back as they were, unless `keep` is False, and `on_warning` is told of an output
+    that lacks one of them, or a number. `precision` is "float32", "bfloat16", "int8"
     or "auto", the fastest measured for quality on this kind of processor; a Python warning says
     what was chosen if that is not what was asked for. With "bfloat16" a few outputs of 1,000
     depend on batch size, workers and the order of lines.
@@ -78,6 +81,7 @@ def load(
         hashes,
         alignment_heads=members[0].alignment,
         strict=strict,
+        keep=keep,
         on_warning=on_warning,
         workers=workers,
         reload=partial(load, *folders, precision=chosen.precision.value),

@@ -11,7 +11,7 @@ from transduce.tasks import SplitLevel, Task
 HINT = "split the sentence, or train with a larger data.max_length"
 
 
-WarningKind = Literal["too long", "repaired", "unknown label"]
+WarningKind = Literal["too long", "repaired", "unknown label", "lost"]
 
 
 @final

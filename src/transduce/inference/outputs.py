@@ -37,13 +37,15 @@ class Output:
     score: float
     log_prob: float
     alignment: Alignment | None = None  # with the source, if it was asked for
+    lost: tuple[str, ...] = ()  # placeholders, URLs, addresses and numbers that did not come back
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as values for JSON, with None in place of nan."""
         numbers = {"score": self.score, "log_prob": self.log_prob}
         known = {name: None if math.isnan(one) else one for name, one in numbers.items()}
         links = {} if self.alignment is None else self.alignment.as_json()
-        return {"text": self.text, **known, **links}
+        lost = {"lost": list(self.lost)} if self.lost else {}
+        return {"text": self.text, **known, **links, **lost}
 
 
 @final

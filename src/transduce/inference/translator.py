@@ -10,7 +10,12 @@ from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Any, final, overload
 
 from transduce.errors import InputError
-from transduce.inference.align_block import add_alignments, align_block, change_heads
+from transduce.inference.align_block import (
+    add_alignments,
+    align_block,
+    align_kept,
+    change_heads,
+)
 from transduce.inference.alignment import Alignment
 from transduce.inference.arguments import require_known, require_text
 from transduce.inference.blocks import (
@@ -21,6 +26,7 @@ from transduce.inference.blocks import (
     translate_in_workers,
 )
 from transduce.inference.combine_parts import combine_best, combine_samples
+from transduce.inference.keeping import keep_items
 from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
 from transduce.inference.long_lines import HINT, LineWarning, OnWarning
 from transduce.inference.outputs import (
@@ -45,7 +51,7 @@ from transduce.settings import Recipe, Search
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.recipe import shorten_name
 from transduce.settings.search import Sampling
-from transduce.tasks import Task
+from transduce.tasks import Task, TextToText
 from transduce.text.arguments import checked_lines, require_count, require_lines
 
 if TYPE_CHECKING:
@@ -58,7 +64,7 @@ BLOCK = 2_000  # lines read at once; those of similar length are searched togeth
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
 Texts = list[str] | tuple[str, ...]
-CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict")  # to workers
+CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict", "keep")  # to workers
 UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that cannot be scored
 
 
@@ -80,6 +86,7 @@ class Translator:
     alignment_heads: AlignmentHeads | None = None  # None: all heads of the middle layer
     aligns: bool = False  # whether outputs have word alignments
     strict: bool = False  # whether to refuse sentences too long for the models, not split them
+    keep: bool = True  # whether placeholders, URLs and e-mail addresses come back as they were
     on_warning: OnWarning = warn_user  # called with each warning about a line
     workers: int = 1  # processes of one thread each that share the lines
     reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker process
@@ -242,8 +249,24 @@ class Translator:
         require_known("aligning", changes, AlignmentHeads)
         return replace(self, aligns=True, alignment_heads=change_heads(self, changes))
 
+    @property
+    def keeps_items(self) -> bool:
+        """Whether placeholders, URLs and so on come back as they were: only where text is read."""
+        return self.keep and isinstance(self.task, TextToText) and self.task.has_words
+
     def translate_block(self, lines: Sequence[Line], n: int) -> BlockResult:
-        """Translate a block of lines in one search; return the `n` best outputs of each line."""
+        """Translate a block of lines; return the `n` best outputs of each line."""
+        if not self.keeps_items:
+            return self.search_block(lines, n)
+        found = keep_items(
+            lines,
+            lambda some, links: replace(self, aligns=self.aligns or links).search_block(some, n),
+            can_align=len(self.models) == 1,
+        )
+        return align_kept(self, lines, found)
+
+    def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
+        """Search a block of lines at once, as they are; return the `n` best outputs of each."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
         parts = [
             (source, line.number << PART_BITS | index)

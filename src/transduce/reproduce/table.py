@@ -74,7 +74,9 @@ class TableRow:
     @property
     def has_diverged(self) -> bool:
         """Whether a run is no better than a guess among all symbols of the vocabulary."""
-        return not all(run.perplexity["per_piece"] < run.recipe.data.vocabulary_size for run in self.runs)
+        return not all(
+            run.perplexity["per_piece"] < run.recipe.data.vocabulary_size for run in self.runs
+        )
 
     def cost(self, kind: str) -> float | None:
         """Return the mean training operations, "estimated" or "counted"; None if not recorded."""

@@ -37,5 +37,7 @@ def format_scores(scores: Sequence[Score]) -> list[str]:
     lines = list(map(str, scores))
     if scores and scores[0].test_set.startswith(NAMELESS):
         first = f"{scores[0].test_set} | {scores[0].lines:,} lines"
-        lines[1:] = [line.replace(first, f"the same {scores[0].lines:,} lines") for line in lines[1:]]
+        lines[1:] = [
+            line.replace(first, f"the same {scores[0].lines:,} lines") for line in lines[1:]
+        ]
     return lines

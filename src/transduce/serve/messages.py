@@ -64,6 +64,8 @@ class Found:
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)
     warnings: tuple[str, ...] = ()
     details: dict[str, Any] | None = field(default=None, repr=False)
+    # placeholders, URLs, addresses and numbers of the sentence that its best output lacks
+    lost: tuple[str, ...] = field(default=(), repr=False)
 
 
 @final

@@ -46,10 +46,12 @@ def build_opennmt_answer(
     items: Sequence[OpenNmtItem], found: Sequence[Found | Page]
 ) -> list[list[dict[str, Any]]]:
     """Return OpenNMT's answer: a list that holds one list, with an object for each source."""
-    best = [one.outputs[0] for one in found if isinstance(one, Found)]
+    best = [one for one in found if isinstance(one, Found)]
     return [
         [
             {"src": item.source, "tgt": text, "n_best": 1, "pred_score": round(score, 4)}
-            for item, (text, score, _) in zip(items, best, strict=True)
+            | ({"lost": list(one.lost)} if one.lost else {})
+            for item, one in zip(items, best, strict=True)
+            for text, score, _ in one.outputs[:1]
         ]
     ]

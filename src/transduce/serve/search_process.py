@@ -34,6 +34,7 @@ class ModelChoice:
     precision: str = "float32"
     threads: int = 1
     languages: tuple[str, ...] | None = None  # codes in place of those of the model
+    keep: bool = True  # whether placeholders, URLs and so on come back as they were
 
     def __call__(self) -> "Translator":
         """Return the loaded and verified model; refuse one whose task is not text to text."""
@@ -46,7 +47,8 @@ class ModelChoice:
         keep_freed_memory()
         use_threads(self.threads)
         use_loops_in_this_process()  # loaded while nobody waits
-        found = load(self.folder, precision=self.precision).searching(**self.search)
+        found = load(self.folder, precision=self.precision, keep=self.keep)
+        found = found.searching(**self.search)
         require_task(found.task, TextToText, found.recipe.data, f"{self.folder}: a server")
         if self.languages is not None:
             found = replace(found, recipe=name_languages(found.recipe, self.languages))

@@ -1,21 +1,23 @@
 """Runs the searches of one model in a search process; sentences join and leave at any step."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, final
 
 from transduce.errors import TransduceError
 from transduce.fast.choose import choose_search_operations
+from transduce.inference.align_block import add_alignments
 from transduce.inference.combine_parts import combine_best
 from transduce.inference.decoders import build_decoder
+from transduce.inference.keeping import Attempt, list_attempts, take_as_it_is, warn_of_loss
 from transduce.inference.lines import EncodedLine, Line, encode_line
 from transduce.inference.outputs import collect_warnings, join_parts
 from transduce.inference.translator import Translator
 from transduce.paper.search import Hypothesis
 from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
 from transduce.search.running_search import RunningSearch
-from transduce.serve.details import describe_output
+from transduce.serve.details import describe_output, describe_pair
 from transduce.serve.messages import (
     Answer,
     AttentionRequest,
@@ -36,6 +38,7 @@ class OpenSentence:
     """A sentence in a search, the numbers of its parts, and the hypotheses found so far."""
 
     sentence: Sentence
+    attempts: Sequence[Attempt]  # this way to translate it, and others if its items do not return
     line: EncodedLine
     numbers: tuple[int, ...]  # one for each part; a sentence that is too long has several
     found: dict[int, list[Hypothesis]] = field(default_factory=dict)
@@ -78,12 +81,19 @@ class SearchWorker:
             self.send(Failed(number, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: Sentence) -> None:
-        """Encode a sentence and add its parts to the search with its number of outputs."""
-        translator = self.translator
+        """Begin the search for a sentence's outputs, which its items come back in."""
         line = Line(1, sentence.text, sentence.prefix)
-        encoded = encode_line(line, translator.task, translator.recipe, strict=False)
+        attempts = [take_as_it_is(line)]
+        if self.translator.keeps_items:
+            attempts = list_attempts(line, can_align=len(self.translator.models) == 1)
+        self.attempt(sentence, attempts)
+
+    def attempt(self, sentence: Sentence, attempts: Sequence[Attempt]) -> None:
+        """Encode what a sentence's first attempt reads, and add its parts to the search."""
+        translator = self.translator
+        encoded = encode_line(attempts[0].read, translator.task, translator.recipe, strict=False)
         numbers = tuple(next(self.part_numbers) for _ in encoded.sources)
-        self.open[sentence.number] = OpenSentence(sentence, encoded, numbers)
+        self.open[sentence.number] = OpenSentence(sentence, attempts, encoded, numbers)
         if not numbers:
             self.finish(sentence.number)
             return
@@ -144,17 +154,34 @@ class SearchWorker:
             self.answer_errors(number, lambda: self.finish(number))
 
     def finish(self, number: int) -> None:
-        """Send the outputs of sentence `number`, whose parts are all translated."""
+        """Send the outputs of sentence `number`, whose parts are all translated.
+
+        If its items have not come back, and there is another way to try, that begins instead.
+        """
         done = self.open.pop(number)
+        attempt, sentence = done.attempts[0], done.sentence
         task, parts = self.translator.task, [done.found[one] for one in done.numbers]
-        combinations = combine_best(parts, done.sentence.n)
+        combinations = combine_best(parts, sentence.n)
         outputs = join_parts(done.line, combinations, task)
-        warnings = [one.fact for one in collect_warnings(done.line, combinations[0], task)]
+        if attempt.needs_links:
+            both = [(done.line, combinations)]
+            (outputs,) = add_alignments(self.translator, [attempt.read], both, [outputs])
+        finished = [attempt.finish(output, sentence.text) for output in outputs]
+        if not finished[0][1] and len(done.attempts) > 1:
+            self.attempt(sentence, done.attempts[1:])
+            return
+        outputs = [output for output, _ in finished]
+        warnings = collect_warnings(done.line, combinations[0], task)
+        if self.translator.keeps_items:
+            warnings += warn_of_loss(1, outputs)
         details = None
-        if done.sentence.is_detailed:
+        if sentence.is_detailed and attempt.read.text == sentence.text:
             details = describe_output(self.translator, done.line, combinations[0])
+        elif sentence.is_detailed:  # the model read other words than those that are shown
+            details = describe_pair(self.translator, sentence.text, outputs[0].text)
         best = tuple((one.text, one.score, one.log_prob) for one in outputs)
-        self.send(Found(number, best, tuple(warnings), details))
+        lost = outputs[0].lost if self.translator.keeps_items else ()
+        self.send(Found(number, best, tuple(one.fact for one in warnings), details, lost))
 
     def draw(self, order: AttentionRequest) -> None:
         """Send the attention page that an order asks for."""

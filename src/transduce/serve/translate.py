@@ -87,6 +87,8 @@ def build_answer(
         answer["alternatives"] = [
             list_alternatives(cut, some, wanted.alternatives) for cut, some in pairs
         ]
+    if any(one.lost for some in found for one in some):
+        answer["lost"] = [[item for one in some for item in one.lost] for some in found]
     if detected:
         answer["detectedLanguage"] = [detected.as_json() for _ in cuts]
     if wanted.detail:

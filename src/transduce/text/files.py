@@ -141,8 +141,9 @@ def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedReader]
         if sys.stdin is None:
             raise InputError("standard input is closed", "leave it open, or name a file")
         stream = sys.stdin.buffer
-        is_usual = isinstance(stream, io.BufferedReader)
-        return nullcontext(stream if is_usual else io.BufferedReader(cast("io.RawIOBase", stream)))
+        if isinstance(stream, io.BufferedReader):
+            return nullcontext(stream)
+        return nullcontext(io.BufferedReader(cast("io.RawIOBase", stream)))
     match Path(path).suffix.lower():
         case ".gz":
             return io.BufferedReader(gzip.open(path), buffer_size=1 << 16)

@@ -8,6 +8,8 @@ stays where it was when the translated sentences are joined.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
 from typing import final
 
 from transduce.text.clean import INVISIBLE
@@ -30,6 +32,12 @@ class SplitText:
         """Return the text with each sentence replaced by its translation."""
         pairs = zip(self.between, translations, strict=False)
         return "".join([part for pair in pairs for part in pair] + [self.between[-1]])
+
+    def list_lines(self, first: int = 1) -> list[int]:
+        """Return the line on which each sentence begins; the text begins on line `first`."""
+        before = (a.count("\n") for a in self.between[:-1])
+        inside = (one.count("\n") for one in ("", *self.sentences[:-1]))
+        return list(accumulate(map(add, before, inside), initial=first))[1:]
 
 
 def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:

@@ -131,11 +131,13 @@ def test_gettext_takes_the_result(tmp_path):
         ("{0} of {count:,}", "{0} von {count:,}", ""),
         ("{0} of {1}", "{0} von {0}", "lacks {1} and adds {0}"),
         ("a <b>bold</b> <br/>", "ein <b>fetter", "lacks </b> <br/>"),
-        ("you &amp; I, %1 and ${x}", "ich", "lacks &amp; %1 ${x}"),
+        ("you &amp; I, %1 and ${x}", "ich", "lacks %1 ${x} &amp;"),
         ("%1$s of %2$d", "%2$d von %1$s", ""),
         ("%1$s of %2$d", "%1$s von", "lacks %2$d"),
         ("50% of it", "50% davon", ""),
         ("no", "%s", "adds %s"),
+        ("write to a@b.org", "schreib an ein@b.org", "lacks a@b.org and adds ein@b.org"),
+        ("1,250 of 9", "1.250 von 8", "lacks 9"),
     ],
 )
 def test_an_entry_whose_placeholders_are_lost_is_marked_fuzzy(source, translation, doubt):

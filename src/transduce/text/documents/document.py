@@ -30,6 +30,8 @@ class Document:
     sentences: Sequence[str]
     join: Join
     has_inline_markup: bool = False
+    # the line on which each sentence begins; empty if `join` itself tells what a translation lacks
+    lines: Sequence[int] = ()
     kept: int = 0  # the number of entries that had a translation, which stays
 
 

@@ -71,7 +71,7 @@ def parse_html(text: str, options: ParseOptions) -> Document:
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
         return Joined(split.join(translations, links))
 
-    return Document(split.sentences, join, split.has_inline_markup)
+    return Document(split.sentences, join, split.has_inline_markup, split.written.list_lines())
 
 
 @final

@@ -58,7 +58,17 @@ def parse_text(text: str, _: ParseOptions) -> Document:
         ]
         return Joined("".join(new))
 
-    return Document(tuple(one for block in blocks for one in block.split.sentences), join)
+    raws = [part if isinstance(part, str) else part.raw for part in parts]
+    firsts = accumulate((raw.count("\n") for raw in raws), initial=1)
+    lines = [
+        line
+        for part, first in zip(parts, firsts, strict=False)
+        if isinstance(part, Block)
+        for line in part.split.list_lines(first)
+    ]
+    return Document(
+        tuple(one for block in blocks for one in block.split.sentences), join, lines=lines
+    )
 
 
 def split_blocks(text: str) -> Iterator[str | Block]:

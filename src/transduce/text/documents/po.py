@@ -14,9 +14,9 @@ from typing import final
 from transduce.errors import InputError
 from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.inline import Links
-from transduce.text.documents.placeholders import compare_placeholders, has_words
 from transduce.text.documents.po_entries import Entry, read_entries, write_field
 from transduce.text.paragraphs import LINE_END, SplitText, cut, find_sentences
+from transduce.text.placeholders import compare_placeholders, has_words
 
 CHARSET = re.compile(r"charset=([\w.:-]+)")
 PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+);?")

@@ -70,7 +70,15 @@ def parse_srt(text: str, options: ParseOptions) -> Document:
 
     sentences = tuple(sentence for cue in cues for sentence in cue.split.sentences)
     has_inline = any(cue.split.has_inline_markup for cue in cues)
-    return Document(sentences, join, has_inline)
+    raws = [part if isinstance(part, str) else part.raw for part in parts]
+    firsts = accumulate((raw.count("\n") for raw in raws), initial=1)
+    lines = [
+        line
+        for part, first in zip(parts, firsts, strict=False)
+        if isinstance(part, Cue)
+        for line in part.split.written.list_lines(first)
+    ]
+    return Document(sentences, join, has_inline, lines)
 
 
 def split_cues(text: str, options: ParseOptions) -> list[str | Cue]:

@@ -15,9 +15,9 @@ from typing import final
 from transduce.text.documents.document import Document, Joined, ParseOptions
 from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
-from transduce.text.documents.placeholders import compare_placeholders
 from transduce.text.documents.xliff_units import Unit, Xliff, find_pieces, read_xliff
 from transduce.text.documents.xml_events import read_events
+from transduce.text.placeholders import compare_placeholders
 from transduce.text.xml import escape_xml, unescape_references
 
 ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*')""")

@@ -1,0 +1,166 @@
+"""Keeps what is not text, such as URLs and placeholders: it comes back as it was, or is reported.
+
+A line with such items is translated with words in their places: first years, then names, which
+most models copy. If the words do not come back, it is translated without the items, which then
+stand beside the words that they stood beside, by word links, as inline markup does.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import final
+
+from transduce.inference.lines import Line
+from transduce.inference.long_lines import LineWarning
+from transduce.inference.outputs import BlockResult, Output
+from transduce.text.clean import normalise
+from transduce.text.documents.inline import insert_markup
+from transduce.text.documents.markup import PRIVATE
+from transduce.text.documents.pieces import Piece
+from transduce.text.placeholders import (
+    STAND_INS,
+    Masked,
+    count_items,
+    find_items,
+    find_lost,
+    has_words,
+    mask,
+    replace_items,
+)
+from transduce.text.sentences import OPENING
+
+MAX_ITEMS = 100  # in a line; the time to place them is quadratic
+MOST_NAMED, LONGEST = 5, 60  # how many items a warning names, and with how many characters
+Restore = Callable[[Output], tuple[str, bool]]  # the text with its items, and whether all are there
+
+
+@final
+@dataclass(frozen=True)
+class Attempt:
+    """One way to translate a line: what the model reads, and how its items come back."""
+
+    read: Line
+    restore: Restore
+    needs_links: bool = False  # whether `restore` needs the output's word alignment
+
+    def finish(self, output: Output, source: str) -> tuple[Output, bool]:
+        """Return an output with the items of `source`, and whether all are there."""
+        text, is_whole = self.restore(output)
+        return replace(output, text=text, lost=tuple(find_lost(source, text))), is_whole
+
+
+def take_as_it_is(line: Line) -> Attempt:
+    """Return the attempt in which the model reads the line itself."""
+    return Attempt(line, lambda output: (output.text, True))
+
+
+def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
+    """Return the ways to translate a line, in the order in which to try them."""
+    spans = list(find_items(line.text))
+    if not spans or len(spans) > MAX_ITEMS:
+        return [take_as_it_is(line)]
+    if not has_words(line.text):
+        return [Attempt(Line(line.number, ""), lambda _: (normalise(line.text), True))]
+    masked = [found for words in STAND_INS if (found := mask(line.text, words)) is not None]
+    attempts = [Attempt(mask_line(line, one), partial(put_back, one)) for one in masked]
+    if not can_align or line.prefix is not None:
+        return [*attempts, take_as_it_is(line)]
+    rest = replace_items(line.text, dict.fromkeys(count_items(line.text), ""))
+    place = partial(insert, line.text, spans)
+    return [*attempts, Attempt(Line(line.number, rest), place, needs_links=True)]
+
+
+def mask_line(line: Line, masked: Masked) -> Line:
+    """Return a line, and the prefix of its output, with words in the places of items."""
+    prefix = None if line.prefix is None else masked.mask(line.prefix)
+    return Line(line.number, masked.text, prefix)
+
+
+def put_back(masked: Masked, output: Output) -> tuple[str, bool]:
+    """Put items in the places of their stand-ins in an output."""
+    return masked.restore(output.text)
+
+
+def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
+    """Put the items of a text beside the words of an output that are linked to those beside them.
+
+    An item keeps a blank before it, and does not touch a word unless it did so in the text.
+    """
+    used = set(text + output.text)
+    marks = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), len(spans)))
+    links = output.alignment.rank_links() if output.alignment else ()
+    found = insert_markup(cut_pieces(text, spans, marks), output.text, links, str)
+    for mark, (start, end) in zip(marks, spans, strict=True):
+        before, _, after = found.partition(mark)
+        was_apart = not start or text[start - 1].isspace()
+        is_apart = not before or before[-1].isspace() or before[-1] in OPENING
+        left = not is_apart and (was_apart or before[-1].isalnum() > text[start - 1].isalnum())
+        right = touches_word(after) > touches_word(text[end:])
+        found = before + " " * left + text[start:end] + " " * right + after
+    return found, True
+
+
+def touches_word(after: str) -> bool:
+    """Return whether a letter or digit follows before the next blank."""
+    return any(map(str.isalnum, re.split(r"\s", after, maxsplit=1)[0]))
+
+
+def cut_pieces(text: str, spans: Sequence[tuple[int, int]], marks: Sequence[str]) -> list[Piece]:
+    """Cut a text into pieces: marks in the places of its items as markup, and what is between."""
+    pieces, last = list[Piece](), 0
+    for mark, (start, end) in zip(marks, spans, strict=True):
+        pieces += [Piece("text", text[last:start]), Piece("empty", mark)]
+        last = end
+    return [piece for piece in (*pieces, Piece("text", text[last:])) if piece.raw]
+
+
+def keep_items(
+    lines: Sequence[Line],
+    search: Callable[[Sequence[Line], bool], BlockResult],
+    *,
+    can_align: bool,
+) -> BlockResult:
+    """Translate lines by `search`, each until its items come back or no way to try is left.
+
+    `search` is called with lines, and whether their outputs need word alignments.
+    """
+    attempts = [list_attempts(line, can_align=can_align) for line in lines]
+    outputs: list[list[Output]] = [[] for _ in lines]
+    warnings: list[list[LineWarning]] = [[] for _ in lines]
+    pending = list(range(len(lines)))
+    while pending:
+        now = [(index, attempts[index].pop(0)) for index in pending]
+        pending = []
+        for needs_links in (False, True):
+            group = [one for one in now if one[1].needs_links == needs_links]
+            if not group:
+                continue
+            result = search([attempt.read for _, attempt in group], needs_links)
+            said = defaultdict[int, list[LineWarning]](list)
+            for warning in result.warnings:
+                said[warning.line].append(warning)
+            for (index, attempt), found in zip(group, result.outputs, strict=True):
+                line = lines[index]
+                finished = [attempt.finish(output, line.text) for output in found]
+                if not finished[0][1] and attempts[index]:
+                    pending.append(index)
+                    continue
+                outputs[index] = [output for output, _ in finished]
+                warnings[index] = [*said[line.number], *warn_of_loss(line.number, outputs[index])]
+    return BlockResult(outputs, [one for some in warnings for one in some])
+
+
+def warn_of_loss(number: int, outputs: Sequence[Output]) -> list[LineWarning]:
+    """Return a warning if the best output of line `number` lacks something; else none."""
+    lost = outputs[0].lost
+    return [LineWarning(number, f"its translation lacks {describe(lost)}", "lost")] if lost else []
+
+
+def describe(lost: Sequence[str]) -> str:
+    """Name what is lost, if that is short; else the beginning of it."""
+    named = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lost[:MOST_NAMED]]
+    more = len(lost) - len(named)
+    return " ".join(named) + (f" and {more:,} more" if more else "")

@@ -1,0 +1,154 @@
+"""Text that is not text: placeholders of programs, URLs and e-mail addresses; and numbers.
+
+A model does not read %s or a URL. Each gets a stand-in that models copy, such as a year or a name,
+and returns to its place afterwards. Every regular expression here takes linear time.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+FORMAT = (
+    r"%(?:\(\w{1,100}\)|\d{1,2}\$)?[-+#0]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?"
+    r"[diouxXeEfFgGaAcsrpn@]"
+)
+PRINTF = rf"(?<!\d)(?<!\d[ \u00a0\u202f]){FORMAT}"  # a percent sign after a number is a percentage
+AFTER_NUMBER = rf"(?<=\d[ \u00a0\u202f]){FORMAT}(?![^\W_])"  # "2 %s", but not "50 %ige"
+PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # with its number, from which it is not parted
+QT = r"(?<!\d)%L?[1-9]\d?(?!\d)"
+BRACES = r"\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
+ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{0,50})?\}"
+URL = r"(?:\b(?i:https?|ftps?|sftp|file)://|\b(?i:mailto:|www\.)(?=[\w@]))[^\s<>\"“”„«»]+"
+EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+ITEM = re.compile("|".join((URL, EMAIL, BRACES, ICU, PERCENT, PRINTF, AFTER_NUMBER, QT)))
+TAG, ENTITY = r"</?[a-zA-Z][^<>]*>", r"&(?:[a-zA-Z]+|#\d+|#x[0-9a-fA-F]+);"
+MARKUP = re.compile(f"{TAG}|{ENTITY}")
+NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?!\d)|\d+")
+TRAILING = ".,;:!?'’)]}*_"  # they end the sentence around a URL, not the URL
+BRACKETS = {")": "(", "]": "[", "}": "{"}
+
+YEARS = tuple(str(year) for year in range(1981, 2000))
+NAMES = ("Tom", "Anna", "Paul", "Laura", "Martin", "Maria", "Peter", "Julia", "Daniel", "Eva")
+STAND_INS = (YEARS, NAMES)  # sets of words that a model may copy, in the order in which to try
+
+
+def find_items(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each placeholder, URL and e-mail address; those that touch are one."""
+    start = end = -1
+    for match in ITEM.finditer(text):
+        first, last = match.start(), match.start() + len(trim_url(match[0]))
+        if first != end:
+            if end > start:
+                yield start, end
+            start = first
+        end = last
+    if end > start:
+        yield start, end
+
+
+def trim_url(item: str) -> str:
+    """Return an item, if it is a URL without the marks that end the sentence around it."""
+    if not item[0].isalpha():
+        return item
+    end = len(item)
+    extra = {close: item.count(close) - item.count(opening) for close, opening in BRACKETS.items()}
+    while end and item[end - 1] in TRAILING and extra.get(item[end - 1], 1) > 0:
+        end -= 1
+        if item[end] in extra:
+            extra[item[end]] -= 1
+    return item[:end]
+
+
+@final
+@dataclass(frozen=True)
+class Masked:
+    """A text in which a word stands in for each item; items are kept, such as URLs."""
+
+    text: str
+    stand_ins: dict[str, str]  # from an item to the word in its place
+
+    def restore(self, output: str) -> tuple[str, bool]:
+        """Return an output with items in the places of their stand-ins, and whether all are there.
+
+        Each stand-in must be there as often as in the text.
+        """
+        items = {word: item for item, word in self.stand_ins.items()}
+        pattern = match_words(list(items))
+        is_whole = Counter(pattern.findall(output)) == Counter(pattern.findall(self.text))
+        return pattern.sub(lambda found: items[found[0]], output), is_whole
+
+    def mask(self, text: str) -> str:
+        """Return another text, such as the beginning of an output, with the same stand-ins."""
+        return replace_items(text, self.stand_ins)
+
+
+def mask(text: str, words: Sequence[str]) -> Masked | None:
+    """Let words stand in for the items of a text; None if there are too few, or one is misread."""
+    items = [text[start:end] for start, end in find_items(text)]
+    free = [word for word in words if word not in text]
+    distinct = dict.fromkeys(items)
+    if len(distinct) > len(free):
+        return None
+    stand_ins = dict(zip(distinct, free, strict=False))
+    masked = replace_items(text, stand_ins)
+    is_legible = len(match_words(free).findall(masked)) == len(items)
+    return Masked(masked, stand_ins) if is_legible else None
+
+
+def match_words(words: Sequence[str]) -> re.Pattern[str]:
+    """Return a pattern that matches each of the words where no letter or digit touches it."""
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})(?![^\W_])")
+
+
+def replace_items(text: str, stand_ins: dict[str, str]) -> str:
+    """Return a text with stand-ins for its items; an item without one stays."""
+    parts, last = list[str](), 0
+    for start, end in find_items(text):
+        parts += [text[last:start], stand_ins.get(text[start:end], text[start:end])]
+        last = end
+    return "".join([*parts, text[last:]])
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has a letter outside of placeholders, URLs, tags and entities."""
+    rest = replace_items(text, dict.fromkeys(count_items(text), " "))
+    return any(map(str.isalpha, MARKUP.sub("", rest)))
+
+
+def find_lost(source: str, translation: str) -> list[str]:
+    """Return the placeholders, URLs, addresses and numbers of a text that a translation lacks."""
+    return [
+        *(count_items(source) - count_items(translation)).elements(),
+        *(count_numbers(source) - count_numbers(translation)).elements(),
+    ]
+
+
+def compare_placeholders(source: str, translation: str) -> str:
+    """Say what a translation lacks or adds, such as %s, a tag or a number; "" if all is there."""
+    tags, others = (Counter(MARKUP.findall(text)) for text in (source, translation))
+    lacks = [*find_lost(source, translation), *(tags - others).elements()]
+    adds = [*(count_items(translation) - count_items(source)).elements()]
+    adds += (others - tags).elements()
+    facts = [
+        f"{fact} {' '.join(some)}" for fact, some in (("lacks", lacks), ("adds", adds)) if some
+    ]
+    return " and ".join(facts)
+
+
+def count_items(text: str) -> Counter[str]:
+    """Count the placeholders, URLs and e-mail addresses of a text."""
+    return Counter(text[start:end] for start, end in find_items(text))
+
+
+def count_numbers(text: str) -> Counter[str]:
+    """Count the numbers of a text outside of its items, without marks between thousands."""
+    plain = replace_items(text, dict.fromkeys(count_items(text), " "))
+    return Counter(map(read_number, NUMBER.findall(plain)))
+
+
+def read_number(written: str) -> str:
+    """Return a number in the digits 0 to 9, without marks between thousands."""
+    return "".join(str(unicodedata.decimal(one)) for one in written if one.isdecimal())
