@@ -65,14 +65,14 @@ def test_a_failure_leaves_an_older_output_unchanged(call, babbler, tmp_path):
 
 
 def test_entries_for_review_are_named_and_counted(call, babbler):
-    file = b'msgid "%s dog"\nmsgstr ""\n\nmsgid "a"\nmsgstr "b"\n\nmsgid "cat"\nmsgstr ""\n'
+    file = b'msgid "77 dogs"\nmsgstr ""\n\nmsgid "a"\nmsgstr "b"\n\nmsgid "cat"\nmsgstr ""\n'
     ended = call("translate", babbler, "--format=po", *FAST, stdin=file)
     assert ended.code == 0
     assert ended.stderr == (
-        "warning: line 1: msgstr lacks %s\n"
+        "warning: line 1: msgstr lacks 77\n"
         "2 sentences translated; 1 entry was translated before; 1 is marked for review\n"
     )
-    assert ended.stdout.startswith('#, fuzzy\nmsgid "%s dog"\nmsgstr "')
+    assert ended.stdout.startswith('#, fuzzy\nmsgid "77 dogs"\nmsgstr "')
     assert 'msgid "a"\nmsgstr "b"\n' in ended.stdout
 
 

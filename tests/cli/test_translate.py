@@ -279,3 +279,25 @@ def test_an_output_may_not_overwrite_an_input(call, model, tmp_path, written):
     assert f"{tmp_path / written}: is read here, and would be overwritten" in ended.stderr
     assert (tmp_path / "in").read_text() == "precious\n"
     assert (tmp_path / "begun").read_text() == "as well\n"
+
+
+def test_placeholders_and_addresses_come_back_unless_they_may_be_lost(call, babbler):
+    data = b"the {0} sees https://a.org/b now\n"
+    kept = call("translate", babbler, *FAST, stdin=data)
+    assert (kept.code, kept.stderr) == (0, "")
+    assert "{0}" in kept.stdout
+    assert "https://a.org/b" in kept.stdout
+    free = call("translate", babbler, *FAST, "--no-keep", stdin=data)
+    assert (free.code, free.stderr) == (0, "")
+    assert "{0}" not in free.stdout
+
+
+def test_what_is_lost_is_named_with_its_line(call, babbler):
+    data = b"a woman\nthe old 77 houses\n"
+    ended = call("translate", babbler, *FAST, "--json", stdin=data)
+    assert ended.stderr == (
+        "warning: line 2: its translation lacks 77\n"
+        "warning: 1 line has a translation that lacks something of it: the warnings above name it\n"
+    )
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [one["outputs"][0].get("lost") for one in found] == [None, ["77"]]

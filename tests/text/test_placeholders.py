@@ -2,9 +2,15 @@
 
 import pytest
 
-from transduce.text.placeholders import STAND_INS, find_items, find_lost, has_words, mask
-
-YEARS, NAMES = STAND_INS
+from transduce.text.placeholders import (
+    NAMES,
+    YEARS,
+    find_items,
+    find_lost,
+    has_words,
+    list_masks,
+    mask,
+)
 
 
 def items(text):
@@ -54,6 +60,11 @@ def test_a_stand_in_that_is_not_there_exactly_as_often_is_noticed(output):
     assert masked.restore(output)[1] is False
 
 
+def test_names_come_before_years_unless_a_number_is_awaited():
+    assert [one.text for one in list_masks("Open {0}.")] == ["Open Tom.", "Open 1981."]
+    assert [one.text for one in list_masks("%d of %s")] == ["1981 of 1982", "Tom of Anna"]
+
+
 def test_a_stand_in_that_could_not_be_read_again_is_not_used():
     assert mask("v{0}", YEARS) is None  # v1981 is one word
     assert mask(" ".join(f"{{{n}}}" for n in range(40)), NAMES) is None
@@ -70,6 +81,7 @@ def test_a_stand_in_that_could_not_be_read_again_is_not_used():
         ("Open {0} 7 times", "Öffne 7 {1}", ["{0}"]),
         ("see https://a.org/1", "siehe https://a.org/2", ["https://a.org/1"]),
         ("a dog", "7 Hunde", []),
+        ("<h1>a dog&#39;s", "Hund", []),
     ],
 )
 def test_what_is_lost(source, translation, lost):

@@ -1,6 +1,6 @@
 """Keeps what is not text, such as URLs and placeholders: it comes back as it was, or is reported.
 
-A line with such items is translated with words in their places: first years, then names, which
+A line with such items is translated with words in their places, first names, then years, which
 most models copy. If the words do not come back, it is translated without the items, which then
 stand beside the words that they stood beside, by word links, as inline markup does.
 """
@@ -21,13 +21,12 @@ from transduce.text.documents.inline import insert_markup
 from transduce.text.documents.markup import PRIVATE
 from transduce.text.documents.pieces import Piece
 from transduce.text.placeholders import (
-    STAND_INS,
     Masked,
     count_items,
     find_items,
     find_lost,
     has_words,
-    mask,
+    list_masks,
     replace_items,
 )
 from transduce.text.sentences import OPENING
@@ -64,8 +63,9 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
         return [take_as_it_is(line)]
     if not has_words(line.text):
         return [Attempt(Line(line.number, ""), lambda _: (normalise(line.text), True))]
-    masked = [found for words in STAND_INS if (found := mask(line.text, words)) is not None]
-    attempts = [Attempt(mask_line(line, one), partial(put_back, one)) for one in masked]
+    attempts = [
+        Attempt(mask_line(line, one), partial(put_back, one)) for one in list_masks(line.text)
+    ]
     if not can_align or line.prefix is not None:
         return [*attempts, take_as_it_is(line)]
     rest = replace_items(line.text, dict.fromkeys(count_items(line.text), ""))

@@ -1,6 +1,6 @@
 """Text that is not text: placeholders of programs, URLs and e-mail addresses; and numbers.
 
-A model does not read %s or a URL. Each gets a stand-in that models copy, such as a year or a name,
+A model does not read %s or a URL. Each gets a stand-in that models copy, such as a name or a year,
 and returns to its place afterwards. Every regular expression here takes linear time.
 """
 
@@ -32,7 +32,6 @@ BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 YEARS = tuple(str(year) for year in range(1981, 2000))
 NAMES = ("Tom", "Anna", "Paul", "Laura", "Martin", "Maria", "Peter", "Julia", "Daniel", "Eva")
-STAND_INS = (YEARS, NAMES)  # sets of words that a model may copy, in the order in which to try
 
 
 def find_items(text: str) -> Iterator[tuple[int, int]]:
@@ -83,6 +82,16 @@ class Masked:
     def mask(self, text: str) -> str:
         """Return another text, such as the beginning of an output, with the same stand-ins."""
         return replace_items(text, self.stand_ins)
+
+
+def list_masks(text: str) -> list[Masked]:
+    """Return the ways to let words stand in for the items of a text, in the order to try them.
+
+    Names come first, unless there is a place for a number, such as %d.
+    """
+    has_number = any(one[0] == "%" and one[-1] in "diufFeEgG" for one in count_items(text))
+    order = (YEARS, NAMES) if has_number else (NAMES, YEARS)
+    return [found for words in order if (found := mask(text, words)) is not None]
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
@@ -144,9 +153,9 @@ def count_items(text: str) -> Counter[str]:
 
 
 def count_numbers(text: str) -> Counter[str]:
-    """Count the numbers of a text outside of its items, without marks between thousands."""
+    """Count the numbers of a text outside of items and tags, without marks between thousands."""
     plain = replace_items(text, dict.fromkeys(count_items(text), " "))
-    return Counter(map(read_number, NUMBER.findall(plain)))
+    return Counter(map(read_number, NUMBER.findall(MARKUP.sub(" ", plain))))
 
 
 def read_number(written: str) -> str:
