@@ -62,7 +62,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             file.close()
         return
     if path.exists() and not path.is_file():
-        raise InputError("is no file", "choose another name", file=path)
+        raise InputError("is no regular file", "choose another name", file=path)
     ensure_folder(path.parent)
     delete_abandoned(path)
     temporary = temporary_path(path)
