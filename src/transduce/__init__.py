@@ -18,6 +18,7 @@ from transduce.version import __version__
 
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
+    from transduce.cli.training import show_progress
     from transduce.exports.export import export
     from transduce.inference.align import align
     from transduce.inference.choose_heads import choose_alignment_heads
@@ -65,6 +66,7 @@ __all__ = [
     "score_alignments",
     "score_tags",
     "score_trees",
+    "show_progress",
     "survey",
     "sweep",
     "train",
@@ -89,6 +91,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "import_model": "transduce.runs.import_model",
         "load": "transduce.inference.load",
         "prepare": "transduce.runs.prepare",
+        "show_progress": "transduce.cli.training",
         "survey": "transduce.view.attention.survey.survey",
         "sweep": "transduce.runs.sweep",
         "train": "transduce.runs.train",

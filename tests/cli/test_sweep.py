@@ -149,3 +149,27 @@ def test_without_a_development_set_nothing_is_trained(call, bank, tmp_path):
     assert ended.code == 2
     assert "error: a sweep compares by a development set\nhint: --dev-source FILE " in ended.stderr
     assert {path.name for path in (tmp_path / "sweep").iterdir()} == {"store"}
+
+
+def test_one_s_own_text_is_swept_without_a_recipe_and_a_development_set(call, tmp_path):
+    text = [f"line {n}\tenil {n}" for n in range(2_000)]
+    (tmp_path / "a.tsv").write_text("".join(f"{line}\n" for line in text))
+    shape = "training.steps=2 architecture.layers=1 training.validate_every=2 training.threads=1"
+    shape += " training.validate_lines=2 search.extra_length=2"
+    settings = [word for one in shape.split() for word in ("--set", one)]
+    vary = ("--vary", "architecture.dropout=0.1,0.3")
+    command = ("sweep", "--pairs", tmp_path / "a.tsv", "-o", tmp_path / "s", *vary, *settings)
+    ended = call(*command, "--json")
+    assert ended.code == 0
+    assert "no development set was named: 200 pairs are held out" in ended.stderr
+    rows = [json.loads(row) for row in ended.stdout.splitlines()]
+    assert {row["settings"]["architecture.dropout"] for row in rows} == {"0.1", "0.3"}
+    assert {row["score_name"] for row in rows} == {"BLEU"}
+    assert call(*command, "--json", "--quiet").stdout == ended.stdout
+
+
+def test_a_sweep_of_nothing_is_refused(call, tmp_path):
+    ended = call("sweep", "--vary", "training.seed=1", "-o", tmp_path / "s")
+    assert ended.code == 2
+    assert ended.stderr.startswith("error: neither a recipe nor a text was named\n")
+    assert not (tmp_path / "s").exists()

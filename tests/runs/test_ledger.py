@@ -8,56 +8,11 @@ import torch
 
 from transduce.recipes import by_name
 from transduce.recipes.operations import TextSize
-from transduce.recipes.scale import LAPTOP, scaled
 from transduce.runs import ledger
 from transduce.settings import Architecture
-from transduce.settings.recipe import with_changes
 from transduce.training.cost import MachineRecord
 from transduce.training.progress import Progress
 from transduce.training.update import Update
-
-
-def test_the_paper_s_base_model_differs_in_nothing():
-    said = ["every setting that the paper states is that of its base model"]
-    assert ledger.describe_deviations(by_name("table2/base-en-de")) == said
-
-
-def test_what_differs_is_said_with_the_paper_s_value_and_the_reason():
-    first, why = ledger.describe_deviations(scaled(by_name("table3/base"), LAPTOP))
-    assert first.startswith("the paper's base model, but for d_model 128 (512), ")
-    assert "vocabulary_size 4,000 (37,000)" in first
-    assert "validate_every" not in first, "the paper is silent there"
-    assert why == f"because: laptop: {LAPTOP.about}"
-
-
-def test_a_row_of_the_paper_is_said_to_be_the_paper_s_own():
-    said = "the paper's own: row C-N2 of Table 3, its base model but for layers 2 (6)"
-    assert ledger.describe_deviations(by_name("table3/C-N2")) == [said]
-    french, why = ledger.describe_deviations(by_name("table2/base-en-fr"))
-    assert french.startswith("the paper's own: row base-en-fr of Table 2, its base model but for c")
-    assert why.startswith("because: for English to French section 5.1")
-
-
-def test_a_setting_on_which_the_paper_is_silent_leaves_a_row_the_paper_s_own():
-    seeded = with_changes(by_name("table3/C-N2"), {"training.seed": 2})
-    assert ledger.describe_deviations(seeded) == ledger.describe_deviations(by_name("table3/C-N2"))
-
-
-def test_a_row_made_smaller_is_compared_with_the_row():
-    own, here, _ = ledger.describe_deviations(scaled(by_name("table3/C-d256"), LAPTOP))
-    assert own == (
-        "made from the paper's row C-d256 of Table 3, its base model but for "
-        "d_model 256 (512), d_k 32 (64), d_v 32 (64)"
-    )
-    assert here.startswith("not as there: d_model 64 (256), d_ff 512 (2,048), d_k 8 (32), d_v 8 (")
-
-
-def test_another_system_s_preset_is_no_run_of_the_paper():
-    first, _ = ledger.describe_deviations(by_name("history/t2t-v1"))
-    assert (
-        first
-        == "the paper's base model, but for smoothing_form t2t (szegedy), extra_length 100 (50)"
-    )
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,15 @@ import click
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.cli.training import DisplayOptions, build_callbacks, open_display
-from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import with_changes
 
 if TYPE_CHECKING:
     from transduce.training.callbacks import TrainingCallbacks
 
 
 @click.command("sweep")
-@click.argument("recipe", type=options.RecipeName())
+@click.argument("recipe", type=options.RecipeName(), required=False)
 @corpus_options
 @click.option(
     "--vary",
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 @options.no_progress
 def command(  # noqa: PLR0913 - one for each option
     *,
-    recipe: Recipe,
+    recipe: Recipe | None,
     vary: Sequence[tuple[str, str]],
     output: Path,
     scale: str | None,
@@ -57,14 +55,16 @@ def command(  # noqa: PLR0913 - one for each option
     no_progress: bool,
     **files: Path | float | None,
 ) -> None:
-    """Train RECIPE with every combination of some settings, and compare them.
+    """Train RECIPE, or one that fits the text, with every combination of some settings.
 
-    The settings and their values are those of --vary. Prints the best validation of each run, the
+    The settings and their values are those of --vary. Without RECIPE and a development set pairs
+    are held out, as by `transduce train`. Prints the best validation of each run, the
     best run first. Ctrl-C, SIGTERM and a closed terminal stop it after a checkpoint of the last
     finished update, and the same command again resumes. A run that diverges is listed last, and
     the others are trained all the same.
 
     \b
+    transduce sweep --source a.en --target a.de -o SWEEP --vary architecture.dropout=0.1,0.3
     transduce sweep craft --trees T --dev-trees D -o SWEEP \\
         --vary architecture.dropout=0.1,0.2,0.3 --vary training.learning_rate_factor=0.5,1
     """
@@ -73,12 +73,19 @@ def command(  # noqa: PLR0913 - one for each option
     from transduce.runs.sweep import format_rows, prepare_sweep, train_combinations
 
     texts = read_corpus_options(files)
-    start = with_changes(customise_recipe(recipe, {}, scale), dict(changes))
+    named = options.scale_recipe(recipe, scale, "transduce sweep table3/base --scale laptop …")
+    require(
+        named is not None or texts[0] is not None,
+        "neither a recipe nor a text was named",
+        "transduce sweep RECIPE …, or --source FILE --target FILE; `transduce recipes` lists",
+    )
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     wanted = DisplayOptions(quiet=quiet, live=not no_progress)
     with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
-        combinations = prepare_sweep(output, texts, start, chosen, on_progress)
+        start, combinations = prepare_sweep(
+            output, texts, named, dict(changes), chosen, on_progress, display.print_note
+        )
     observe = partial(display_combination, wanted)
     with signals.ending_signals_as_interrupts():
         rows = train_combinations(output, start, combinations, observe)

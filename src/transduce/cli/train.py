@@ -49,6 +49,11 @@ if TYPE_CHECKING:
 )
 @options.name
 @options.languages
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Without a recipe: choose sizes and updates for so long on this machine.",
+)
 @options.scale
 @options.settings
 @workers.training_process_options
@@ -65,6 +70,7 @@ def command(  # noqa: PLR0913 - one for each option
     output: Path,
     name: str | None,
     languages: tuple[str, ...] | None,
+    minutes: float | None,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
     processes: ProcessOptions,
@@ -116,6 +122,7 @@ def command(  # noqa: PLR0913 - one for each option
             old_share=old_share,
             name=name,
             languages=languages,
+            minutes=minutes,
         )
         wanted = DisplayOptions(quiet=quiet, live=not no_progress, tensorboard=tensorboard)
         with locked_folder(output):
@@ -174,6 +181,7 @@ def train_with_display(
         observe=partial(display_run, folder, wanted),
         receive_requests=signals.signals_as_requests,
         rendezvous=rendezvous,
+        estimates=not wanted.quiet,
     )
     return run_training(folder, recipe, corpus, hooks, parent)
 

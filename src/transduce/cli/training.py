@@ -76,6 +76,18 @@ def build_callbacks(observer: "RunObserver") -> "TrainingCallbacks":
     )
 
 
+@contextmanager
+def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
+    """Display a training on standard error as the command does; for `callbacks` of `train`.
+
+    On a terminal that is a panel, elsewhere a line every fifteen seconds.
+
+    run = transduce.train("run", ("a.en", "a.de"), callbacks=transduce.show_progress)
+    """
+    with open_display(recipe.training.steps, DisplayOptions()) as observer:
+        yield build_callbacks(observer)
+
+
 @final
 class SilentDisplay:
     """Run observer that prints warnings only."""

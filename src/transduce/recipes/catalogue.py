@@ -39,11 +39,6 @@ def find_original_name(recipe: Recipe) -> str:
     return recipe.name.partition(" ")[0]
 
 
-def find_paper_run(recipe: Recipe) -> Recipe | None:
-    """Return the paper's own run that a recipe equals or derives from, or None."""
-    return next((run for run in PAPERS if run.name == find_original_name(recipe)), None)
-
-
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:
     """Return every setting in which two recipes differ, as (path, value in a, value in b)."""
     others = b.flat_settings()

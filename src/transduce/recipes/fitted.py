@@ -39,8 +39,13 @@ class Fitting:
 
     def choose_size(self, pairs: int, *, has_gpu: bool) -> ModelSize:
         """Return the size for a number of pairs, on a machine with or without a GPU."""
+        return self.list_sizes(pairs, has_gpu=has_gpu)[-1]
+
+    def list_sizes(self, pairs: int, *, has_gpu: bool) -> list[ModelSize]:
+        """Return the size for a number of pairs after all smaller ones."""
         allowed = [size for size in self.sizes if has_gpu or not size.needs_gpu]
-        return next((size for size in allowed if pairs <= size.up_to), allowed[-1])
+        too_small = [size for size in allowed[:-1] if pairs > size.up_to]
+        return allowed[: len(too_small) + 1]
 
 
 TRANSLATION = Fitting(

@@ -1,10 +1,9 @@
-"""The ledger of a run: deviations from the paper, the model's size, and the training cost.
+"""The ledger of a run: its sizes and updates, the model's parameters, and the training cost.
 
 Section 6.1 estimates the cost of training as time x devices x a device's sustained rate. The ledger
 adds the operations of all matrix products, counted by formula.
 """
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -14,17 +13,15 @@ import torch
 from jaxtyping import Int32
 
 from transduce.checkpoint import Run
-from transduce.checkpoint.card import format_value
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
 from transduce.model.counts import count_embeddings
-from transduce.recipes.catalogue import find_paper_run
 from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.recipes.parameters import count_parameters
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
+from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Recipe
-from transduce.settings.deviations import BASE, Deviation, list_deviations
 from transduce.training.cost import MachineRecord, TrainingCost
 from transduce.training.journal import LOG, Journal
 
@@ -36,38 +33,38 @@ BIG_SYMBOLS = "35,368 to 36,344"
 OTHER_SYMBOLS = "41,004 to 41,208"
 
 
-def describe_deviations(recipe: Recipe) -> list[str]:
-    """Return sentences on how a recipe deviates from its nearest run of the paper, and why."""
-    run = find_paper_run(recipe) or BASE
-    in_paper, here = (
-        format_deviations(list_deviations(run)),
-        format_deviations(list_deviations(recipe, run)),
-    )
-    if not in_paper and not here:
-        return ["every setting that the paper states is that of its base model"]
-    why = [f"because: {recipe.because}"] if recipe.because else []
-    if not in_paper:
-        return [f"the paper's base model, but for {here}", *why]
-    table, row = run.name.removeprefix("table").split("/")
-    own = f"row {row} of Table {table}, its base model but for {in_paper}"
-    if not here:
-        return [f"the paper's own: {own}", *why]
-    return [f"made from the paper's {own}", f"not as there: {here}", *why]
-
-
 def describe_parent(run: Run) -> list[str]:
     """Return a list with a sentence on a run's parent model; [] if it began with random weights."""
     found = run.fingerprints.get(PARENT)
     return [] if found is None else [f"goes on from the weights of the model with sha256 {found}"]
 
 
-def format_deviations(found: Sequence[Deviation]) -> str:
-    """Format deviations as "name value (paper's value), …"; skip any without a printed value."""
-    return ", ".join(
-        f"{one.path.split('.')[1]} {format_value(one.here)} ({format_value(one.paper)})"
-        for one in found
-        if one.is_from_paper
+def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
+    """Describe a run's sizes, languages, vocabulary and updates in sentences."""
+    sizes, data, training = recipe.architecture, recipe.data, recipe.training
+    source, target = map(len, corpus.vocabularies)
+    symbols = f"{source:,} symbols for both sides"
+    if not data.shared_vocabulary:
+        symbols = f"{source:,} and {target:,} symbols"
+    store = corpus.train
+    updates = max(
+        store.source_lengths.sum() / data.source_tokens,
+        store.target_lengths.sum() / data.target_tokens,
     )
+    return [
+        f"{sizes.layers} + {sizes.layers} layers, d_model {sizes.d_model}, d_ff {sizes.d_ff:,}, "
+        f"dropout {sizes.dropout}",
+        f"{data.source_language} to {data.target_language}, {symbols}",
+        f"{training.steps:,} updates of at most {data.target_tokens:,} tokens a side: about "
+        f"{format_passes(training.steps / max(1.0, updates))} over {len(store):,} pairs",
+    ]
+
+
+def format_passes(passes: float) -> str:
+    """Return a number of passes as text, such as "0.3 passes", "1 pass" or "30 passes"."""
+    if 0.95 <= passes < 1.5:
+        return "1 pass"
+    return f"{passes:.1g} passes" if passes < 1 else f"{passes:.0f} passes"
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:

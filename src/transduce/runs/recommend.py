@@ -23,6 +23,7 @@ from transduce.vocabulary import max_vocabulary_size
 from transduce.vocabulary.learn import WORD
 
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
+CHOSEN = "chosen by the size of the corpus and of the machine"
 PIECE = 4  # average number of characters of a piece, roughly
 
 
@@ -63,8 +64,8 @@ def recommend_recipe(
         target_tokens=size.tokens,
     )
     start = with_changes(replace(fitting.start, data=data), inferred)
-    recipe, passes = build_recipe(size, start, changes, (counts.pairs, counts.pieces))
-    reasons = explain_choice(recipe, counts.pairs, passes, has_gpu=has_gpu)
+    recipe, _ = build_recipe(size, start, changes, (counts.pairs, counts.pieces))
+    reasons = explain_choice(recipe, counts.pairs, has_gpu=has_gpu)
     at_most = "at most " if recipe.data.vocabulary == WORD else ""
     vocabulary = (
         f"{counts.words:,} different words: a vocabulary of {at_most}"
@@ -89,14 +90,21 @@ def recommend_for_corpus(
     corpus: PreparedCorpus, changes: Mapping[str, Value], *, has_gpu: bool
 ) -> tuple[Recipe, list[str]]:
     """Return a recipe for a prepared corpus on a machine with or without a GPU, and the reasons."""
-    pairs, store = len(corpus.train), corpus.train
-    fitting = find_fitting(corpus.data)
-    size = fitting.choose_size(pairs, has_gpu=has_gpu)
+    pairs = len(corpus.train)
+    size = find_fitting(corpus.data).choose_size(pairs, has_gpu=has_gpu)
+    recipe, _ = build_for_corpus(size, corpus, changes)
+    return recipe, explain_choice(recipe, pairs, has_gpu=has_gpu)
+
+
+def build_for_corpus(
+    size: ModelSize, corpus: PreparedCorpus, changes: Mapping[str, Value]
+) -> tuple[Recipe, float]:
+    """Build the recipe of a model size for a prepared corpus; return it and its passes."""
     if not corpus.data.shared_vocabulary:  # the encoder's embedding is then its own
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
-    start = replace(fitting.start, data=corpus.data)
-    recipe, passes = build_recipe(size, start, changes, (pairs, count_store_pieces(store)))
-    return recipe, explain_choice(recipe, pairs, passes, has_gpu=has_gpu)
+    start = replace(find_fitting(corpus.data).start, data=corpus.data)
+    counts = (len(corpus.train), count_store_pieces(corpus.train))
+    return build_recipe(size, start, changes, counts)
 
 
 def count_store_pieces(store: Store) -> float:
@@ -117,7 +125,7 @@ def build_recipe(
         name=FITTED,
         about=f"chosen for {pairs:,} pairs",
         architecture=size.architecture,
-        because="chosen by the size of the corpus and of the machine",
+        because=CHOSEN,
     )
     sized = with_changes(fitted, changes)
     per_pass = pieces / min(sized.data.source_tokens, sized.data.target_tokens)
@@ -190,19 +198,12 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
     return min(max_vocabulary_size(some, target) for some in lines)
 
 
-def explain_choice(recipe: Recipe, pairs: int, passes: float, *, has_gpu: bool) -> list[str]:
-    """Explain a recommended recipe's settings by the pairs, the passes over them and the GPU."""
-    sizes, data, training = recipe.architecture, recipe.data, recipe.training
+def explain_choice(recipe: Recipe, pairs: int, *, has_gpu: bool) -> list[str]:
+    """Explain the sizes of a recommended recipe by the number of pairs and the GPU."""
+    sizes = recipe.architecture
     machine = "a GPU" if has_gpu else "no GPU"
     return [
         f"{pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
         f"layers, d_model {sizes.d_model}, d_ff {sizes.d_ff}, dropout {sizes.dropout}",
-        f"updates of {data.source_tokens:,} tokens a side: {training.steps:,} of them are about "
-        f"{format_passes(passes)} over the corpus",
         "another choice: --set architecture.layers=6 and so on, or a recipe by name",
     ]
-
-
-def format_passes(passes: float) -> str:
-    """Return a number of passes as text, such as "1 pass" or "30 passes"."""
-    return "1 pass" if round(passes) == 1 else f"{passes:.0f} passes"

@@ -194,12 +194,17 @@ def train_run(
 
 def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list[Batch]]:
     """Return a function that builds the micro-batches of the update at a given step."""
+    plan = build_plan(recipe, prepared)
+    return Feed(prepared.train, plan, recipe.training.micro_batch_tokens).micro_batches
+
+
+def build_plan(recipe: Recipe, prepared: PreparedCorpus) -> Plan:
+    """Return the plan that selects the pairs of each update."""
     store = prepared.train
-    plan = Plan(
+    return Plan(
         store.source_lengths,
         store.target_lengths,
         source_tokens=recipe.data.source_tokens,
         target_tokens=recipe.data.target_tokens,
         seed=recipe.training.seed,
     )
-    return Feed(store, plan, recipe.training.micro_batch_tokens).micro_batches

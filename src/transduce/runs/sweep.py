@@ -8,7 +8,7 @@ The paper chose the dropout and learning rate of its parser on the development s
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import product
 from os import PathLike
@@ -26,6 +26,7 @@ from transduce.text.arguments import describe_value, read_path
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.runs.prepared_corpus import OnProgress
+    from transduce.runs.train import ObserveTraining
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
@@ -58,16 +59,17 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     train: "Texts | None" = None,
     dev: "Texts | None" = None,
     *,
-    recipe: str | PathLike[str] | Recipe,
+    recipe: str | PathLike[str] | Recipe | None = None,
     vary: Mapping[str, Sequence[Value]],
     settings: Mapping[str, Value] | None = None,
     scale: str | None = None,
-    callbacks: "TrainingCallbacks | None" = None,
+    callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
 ) -> list[SweepRow]:
     """Train a recipe with every combination of settings; return the rows, the best score first.
 
     `vary` has the values of each setting, such as `{"architecture.dropout": [0.1, 0.2]}`. The
-    other arguments are those of `transduce.train`. The corpus is prepared once. A second call
+    other arguments are those of `transduce.train`: without `recipe` one is chosen that fits the
+    text, and pairs are held out if there is no `dev`. The corpus is prepared once. A second call
     resumes unfinished runs and reads finished ones. Each run is ranked by its best validation: the
     one with the best score, or the lowest perplexity if validation computes no score. A run that
     diverges is the last row, with the reason in `failure`; the others are trained all the same.
@@ -78,35 +80,55 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
         rows = transduce.sweep("sweep", *texts, recipe="demo", vary=vary, settings=settings)
         best = rows[0].settings
     """
-    start = with_changes(customise_recipe(find_recipe(recipe), {}, scale), settings or {})
+    from transduce.runs.train import open_callbacks
 
-    def observe(title: str, _recipe: Recipe) -> "AbstractContextManager[TrainingCallbacks | None]":
-        if callbacks is not None:
-            callbacks.on_message(title)
-        return nullcontext(callbacks)
+    named = None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
+    require(scale is None or named is not None, "scale makes a recipe smaller, and none was named")
+
+    @contextmanager
+    def observe(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks | None]":
+        with open_callbacks(callbacks, recipe) as opened:
+            opened.on_message(title)
+            yield None if callbacks is None else opened
 
     folder = read_path("folder", folder)
-    combinations = prepare_sweep(folder, (train, dev), start, vary)
+    start, combinations = prepare_sweep(folder, (train, dev), named, settings or {}, vary)
     return train_combinations(folder, start, combinations, observe)
 
 
-def prepare_sweep(
+def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     folder: Path,
     texts: "tuple[Texts | None, Texts | None]",
-    recipe: Recipe,
+    recipe: Recipe | None,
+    settings: Mapping[str, Value],
     vary: Mapping[str, Sequence[Value]],
     on_progress: "OnProgress | None" = None,
-) -> list[dict[str, Value]]:
-    """Check every combination of a sweep, prepare its corpus, and return the combinations."""
-    from transduce.runs.prepare import prepare
+    on_message: Callable[[str], None] | None = None,
+) -> tuple[Recipe, list[dict[str, Value]]]:
+    """Prepare a sweep's corpus; return the recipe that it starts from, and its combinations.
+
+    Without a recipe one is chosen that fits the text. Every combination is checked.
+    """
+    from transduce.runs.prepare import has_gpu, prepare
+    from transduce.runs.recommend import recommend_for_corpus
 
     combinations = list(combine(vary))
+    start = with_changes(recipe or Recipe(name="none"), settings)
     for combination in combinations:
-        with_changes(recipe, combination)  # raises for an invalid combination before training
-    prepared = prepare(folder / STORE, *texts, recipe=recipe, on_progress=on_progress)
+        with_changes(start, combination)  # raises for an invalid combination before training
+    prepared = prepare(
+        folder / STORE,
+        *texts,
+        recipe=None if recipe is None else start,
+        settings=settings if recipe is None else None,
+        on_progress=on_progress,
+        on_message=on_message,
+    )
     hint = "--dev-source FILE --dev-target FILE, for example; in Python the argument dev"
     require(prepared.dev is not None, "a sweep compares by a development set", hint)
-    return combinations
+    if recipe is None:
+        start, _ = recommend_for_corpus(prepared, settings, has_gpu=has_gpu())
+    return start, combinations
 
 
 def train_combinations(

@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from types import FrameType
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from transduce.training.progress import Progress, ValidationResult
     from transduce.training.update import Update
 
+    # opens callbacks for a run of a recipe, as `transduce.show_progress` does
+    ObserveTraining = Callable[[Recipe], AbstractContextManager[TrainingCallbacks]]
+
 
 def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder: str | PathLike[str],
@@ -41,7 +44,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     old_share: float | None = None,
     name: str | None = None,
     languages: Sequence[str] | None = None,
-    callbacks: "TrainingCallbacks | None" = None,
+    minutes: float | None = None,
+    callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
     process_settings: bool = True,
 ) -> "TrainingRun":
     """Train a model in a folder, or resume the run that the folder holds.
@@ -53,7 +57,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     `transduce.prepare` made, in place of both. `recipe` is a name, a file or a `Recipe`; without
     one a recipe that fits the text and the machine is chosen. `settings` overrides settings of the
     recipe, such as `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes
-    the recipe smaller. `callbacks` are called after updates and validations.
+    the recipe smaller. `minutes` chooses the sizes and updates of a new run without `recipe` for so
+    long on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
+    called after updates and validations; `transduce.show_progress` prints what the command prints.
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
     architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is
@@ -93,6 +99,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         old_share=old_share,
         name=name,
         languages=languages,
+        minutes=minutes,
     )
     with restored_threads():
         return train_interruptibly(inputs, callbacks)
@@ -109,7 +116,7 @@ def read_recipe(recipe: str | PathLike[str] | Recipe | None, scale: str | None) 
 
 
 def train_interruptibly(
-    inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None"
+    inputs: "TrainingInputs", callbacks: "TrainingCallbacks | ObserveTraining | None"
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt."""
     from transduce.runs.output_folder import locked_folder
@@ -118,26 +125,46 @@ def train_interruptibly(
     from transduce.runs.training_run import RunHooks, run_training
     from transduce.training.callbacks import TrainingCallbacks, ignore_event
 
-    callbacks = TrainingCallbacks() if callbacks is None else callbacks
     require(
-        isinstance(callbacks, TrainingCallbacks),
+        callbacks is None or callable(callbacks) or isinstance(callbacks, TrainingCallbacks),
         f"callbacks must be a TrainingCallbacks, not {short_repr(callbacks)}",
         "transduce.TrainingCallbacks(on_update=lambda update, progress: …)",
     )
     require_run_folder(inputs.folder)
     with locked_folder(inputs.folder):
         prepared = prepare_training(inputs, ignore_event)
-        observer = CallbackObserver(callbacks)
-        for reason in prepared.reasons:
-            observer.on_message(reason)
+        observer = CallbackObserver(TrainingCallbacks())
+
+        @contextmanager
+        def observe(recipe: Recipe) -> "Iterator[CallbackObserver]":
+            with open_callbacks(callbacks, recipe) as observer.callbacks:
+                for reason in prepared.reasons:
+                    observer.on_message(reason)
+                yield observer
+
         hooks = RunHooks(
-            observe=lambda _recipe: nullcontext(observer),
+            observe=observe,
             receive_requests=observer.receive_interrupts,
+            estimates=callbacks is not None,
         )
         run = run_training(inputs.folder, prepared.recipe, prepared.corpus, hooks, prepared.parent)
     if run.stop_signal:
         raise KeyboardInterrupt
     return run
+
+
+@contextmanager
+def open_callbacks(
+    callbacks: "TrainingCallbacks | ObserveTraining | None", recipe: Recipe
+) -> "Iterator[TrainingCallbacks]":
+    """In a with block, yield a caller's callbacks, opened for a recipe if they are a display."""
+    from transduce.training.callbacks import TrainingCallbacks
+
+    if callbacks is None or isinstance(callbacks, TrainingCallbacks):
+        yield callbacks or TrainingCallbacks()
+        return
+    with callbacks(recipe) as opened:
+        yield opened
 
 
 @final

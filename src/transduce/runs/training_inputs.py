@@ -7,7 +7,7 @@ from typing import final
 
 from transduce.checkpoint import is_run, read_run
 from transduce.machine.device import select_device
-from transduce.recipes.choice import customise_recipe
+from transduce.recipes.choice import build_title, customise_recipe
 from transduce.runs.adapt import (
     choose_adaptation,
     mix_old_pairs,
@@ -24,6 +24,7 @@ from transduce.runs.choice import (
     hold_out_as_before,
     open_texts,
 )
+from transduce.runs.duration import fit_to_minutes
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     STORE,
@@ -38,6 +39,7 @@ from transduce.runs.stored_model import StoredModel
 from transduce.runs.text_names import (
     copy_names,
     describe_languages,
+    is_untitled,
     keep_names,
     name_languages,
     name_text,
@@ -64,6 +66,7 @@ class TrainingInputs:
     old: object = None  # text to mix into the new one, so that the parent's skills are kept
     languages: Sequence[str] | None = None  # codes of source and target; by default found out
     name: str | None = None  # what the model is called; by default a title or the recipe's name
+    minutes: float | None = None  # how long a new run without a recipe may take
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
 
 
@@ -83,6 +86,23 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     """Choose the recipe of a training, and prepare its corpus or open a prepared one."""
     inputs = replace(inputs, settings={**inputs.settings, **set_languages(inputs.languages)})
     require_consistent_inputs(inputs)
+    is_begun = is_run(inputs.folder)
+    require(
+        inputs.minutes is None or is_begun or (inputs.recipe is None and inputs.parent is None),
+        "minutes choose sizes and updates, and so does a recipe or a model to go on from",
+        "leave out one, or --set training.steps=2000",
+    )
+    prepared = choose_and_prepare(inputs, on_progress)
+    if inputs.minutes is None or is_begun:
+        return prepared
+    recipe, told = fit_to_minutes(prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings)
+    if is_untitled(recipe):  # a title has the number of updates
+        recipe = replace(recipe, name=build_title(recipe))
+    return replace(prepared, recipe=recipe, reasons=[*prepared.reasons, told])
+
+
+def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
+    """Choose the recipe of a training without a look at the time, and prepare its corpus."""
     if inputs.parent is not None:
         return prepare_adaptation(inputs, inputs.parent, on_progress)
     known = None if inputs.store is None else open_prepared(inputs.store)

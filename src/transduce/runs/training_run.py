@@ -14,8 +14,10 @@ from typing import Protocol, final, runtime_checkable
 from transduce.checkpoint import has_checkpoints, is_run, read_run
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
-from transduce.runs.ledger import describe_deviations, describe_parent, describe_size
+from transduce.runs.duration import describe_pace, measure_pace
+from transduce.runs.ledger import describe_parent, describe_size, describe_training
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
+from transduce.runs.recommend import CHOSEN
 from transduce.runs.resume_point import RunStart
 from transduce.runs.run_folder import (
     begin_or_resume_run,
@@ -35,6 +37,7 @@ from transduce.training.loop import is_finished
 from transduce.training.progress import Progress, ValidationResult
 from transduce.training.update import Update
 
+WORTH_SHORTENING = 30  # minutes of a training from which on it is said what shortens it
 SLOW_BFLOAT16 = (
     "this processor has no fast instructions for bfloat16, and is slower in it than in float32; "
     "begin a run with --set training.precision=float32"
@@ -66,6 +69,7 @@ class RunHooks:
     observe: Callable[[Recipe], AbstractContextManager[RunObserver]]
     receive_requests: Callable[[Callable[[str], None]], AbstractContextManager[SignalRequests]]
     rendezvous: Rendezvous | None = None
+    estimates: bool = False  # whether a new run's duration is measured, to be told to the observer
 
 
 @final
@@ -114,6 +118,9 @@ def run_training(
             observer.on_warning(SLOW_BFLOAT16)
         if was_begun and not has_checkpoints(folder):
             observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
+        estimate = []
+        if hooks.estimates and not was_begun:
+            estimate = estimate_duration(recipe, corpus, group.world_size)
         callbacks = TrainingCallbacks(  # the training loop sends warnings only
             on_update=observer.on_update,
             on_validation=observer.on_validation,
@@ -123,6 +130,8 @@ def run_training(
         def on_start(start: RunStart) -> None:
             starts.append(start)
             report_start(start, folder, recipe, corpus, observer)
+            for line in estimate:
+                observer.on_message(f"  {line}")
 
         progress = train_run(folder, recipe, corpus, callbacks, on_start, group)
         # a run stopped at its last step may lack its last validation
@@ -196,16 +205,16 @@ def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
 def report_start(
     start: RunStart, folder: Path, recipe: Recipe, corpus: PreparedCorpus, observer: RunObserver
 ) -> None:
-    """Report where a run resumes, or a new run's deviations; warn of damaged checkpoints."""
+    """Report where a run resumes, or what a new run is; warn of damaged checkpoints."""
     if start.progress.step:
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
-        name = shorten_name(recipe.name)  # the changes themselves are in the ledger
+        name = shorten_name(recipe.name)
         observer.on_message(f"{name}: {start.parameters:,} parameters, in {folder}")
         symbols = map(len, corpus.vocabularies)
         ledger = (
             *describe_parent(read_run(folder)),
-            *describe_deviations(recipe),
+            *describe_training(recipe, corpus),
             describe_size(recipe.architecture, *symbols),
         )
         for line in ledger:
@@ -214,6 +223,17 @@ def report_start(
         observer.on_warning(f"{path.name} cannot be used: {reason}")
     for change in start.changed:
         observer.on_warning(f"this resume may differ in its last bits: {change}")
+
+
+def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) -> list[str]:
+    """Return sentences on how long a new run takes on this machine, and what shortens it."""
+    pace = measure_pace(recipe, corpus, processes)
+    told, minutes = [describe_pace(recipe, pace)], pace.estimate_seconds(recipe) / 60
+    if minutes < WORTH_SHORTENING:
+        return told
+    if recipe.because == CHOSEN:
+        return [*told, f"shorter: --minutes {WORTH_SHORTENING} chooses sizes and updates for that"]
+    return [*told, "shorter: fewer updates (--set training.steps=…), or --scale laptop"]
 
 
 def describe_end(

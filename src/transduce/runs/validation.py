@@ -29,34 +29,48 @@ def build_validation(
 ) -> Callable[[Transformer], ValidationResult | None]:
     """Build a function that validates a model; it returns None if training is asked to stop."""
     assert prepared.dev is not None
-    dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
-    batches = batch_store(dev, recipe.training.micro_batch_tokens)
-    lines = range(min(recipe.training.validate_lines, len(dev)))
-    texts = dev.read_texts()[: len(lines)]
-    sources = [
-        constrain_source(dev.pair(number)[0].tolist(), task, texts[number][0], recipe.search)
-        for number in lines
-    ]
+    task = build_task(recipe.data, prepared.vocabularies)
+    batches = batch_store(prepared.dev, recipe.training.micro_batch_tokens)
+    translate = build_translation(recipe, prepared, requests)
+    texts = prepared.dev.read_texts()[: recipe.training.validate_lines]
     references = [target for _, target in texts]
 
     def validate(model: Transformer) -> ValidationResult | None:
         device = model.output.weight.device
         remaining = take_until_stopped(requests, batches)
         nats, pieces = sum_validation_loss(model, (batch.to(device) for batch in remaining))
-        decoder, inputs = with_constraints(TransformerDecoder(model.eval()), sources)
-        operations = choose_search_operations(device)
-        strategy = beam_strategy(decoder, inputs, recipe.search, operations=operations)
-        found = search_in_memory(decoder, inputs, recipe.search, strategy)
-        outputs = {
-            number: task.decode(best[0].ids, texts[number][0])
-            for number, best in take_until_stopped(requests, found)
-        }
+        outputs = translate(model)
         if requests.stop_signal:
             return None
-        score = task.score([outputs[line] for line in lines], references)
+        score = task.score([outputs[line] for line in range(len(texts))], references)
         return ValidationResult(nats=nats / pieces, score=score)
 
     return validate
+
+
+def build_translation(
+    recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
+) -> Callable[[Transformer], dict[int, str]]:
+    """Build a function that translates the lines of a validation; they are cut short by a stop."""
+    assert prepared.dev is not None
+    dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
+    texts = dev.read_texts()[: recipe.training.validate_lines]
+    sources = [
+        constrain_source(dev.pair(number)[0].tolist(), task, line, recipe.search)
+        for number, (line, _) in enumerate(texts)
+    ]
+
+    def translate(model: Transformer) -> dict[int, str]:
+        decoder, inputs = with_constraints(TransformerDecoder(model.eval()), sources)
+        operations = choose_search_operations(model.output.weight.device)
+        strategy = beam_strategy(decoder, inputs, recipe.search, operations=operations)
+        found = search_in_memory(decoder, inputs, recipe.search, strategy)
+        return {
+            number: task.decode(best[0].ids, texts[number][0])
+            for number, best in take_until_stopped(requests, found)
+        }
+
+    return translate
 
 
 def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Iterator[Part]:

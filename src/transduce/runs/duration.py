@@ -1,0 +1,199 @@
+"""How long a training takes on this machine: measured on some of its batches before it begins.
+
+The measurement has a model and an optimiser of its own, and changes nothing of the run. A run that
+is resumed is not measured again.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+from transduce.corpus.feed import Feed
+from transduce.machine.cpus import available_cpus
+from transduce.machine.device import select_device
+from transduce.machine.process_settings import use_threads
+from transduce.machine.rate import synchronise
+from transduce.model.transformer import Transformer, build_transformer
+from transduce.recipes.fitted import ModelSize, find_fitting
+from transduce.runs.prepared_corpus import PreparedCorpus
+from transduce.runs.recommend import build_for_corpus, build_schedule
+from transduce.runs.run_folder import build_plan
+from transduce.runs.validation import build_translation
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value, with_changes
+from transduce.training.distributed.requests import SignalRequests
+from transduce.training.optimiser import Optimiser
+from transduce.training.step import queue_update
+
+SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
+SAMPLE_SECONDS = 2.0  # batches are measured for so long, at least one after the first
+SAMPLE_UPDATES = 8  # most batches that are measured
+SAMPLE_LINES = 64  # most lines of the development set that are translated
+WARM_UP_LINES = 4  # lines that are translated before, and not measured
+FORWARD_SHARE = 1 / 3  # cost of a batch's loss, beside that of its loss and gradients
+VALIDATION_SHARE = 0.2  # most of the given minutes that validations may take
+FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
+FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes they are made smaller
+FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
+
+
+@final
+@dataclass(frozen=True)
+class Pace:
+    """How fast a recipe trains on this machine: the seconds of an update and of a validation."""
+
+    update_seconds: float
+    validation_seconds: float  # 0 without a development set
+
+    def estimate_seconds(self, recipe: Recipe) -> float:
+        """Return the seconds of all updates and validations of a recipe."""
+        training = recipe.training
+        validations = -(-training.steps // training.validate_every)
+        return training.steps * self.update_seconds + validations * self.validation_seconds
+
+
+def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> Pace:
+    """Measure updates and translations of a new model; discard it.
+
+    `processes` share an update; each is taken to be as fast as this one alone.
+    """
+    use_threads(recipe.training.threads or available_cpus())
+    source, target = map(len, corpus.vocabularies)
+    model = build_transformer(recipe.architecture, source, target, recipe.training.seed)
+    model.to(select_device())
+    token_seconds, adam_seconds = measure_updates(model, recipe, corpus)
+    store, data = corpus.train, recipe.data
+    pieces = int(store.source_lengths.sum()) + int(store.target_lengths.sum())
+    per_pass = max(
+        store.source_lengths.sum() / data.source_tokens,
+        store.target_lengths.sum() / data.target_tokens,
+        1.0,
+    )
+    update = token_seconds * pieces / per_pass / processes + adam_seconds
+    if corpus.dev is None:
+        return Pace(update, 0.0)
+    held_out = int(corpus.dev.source_lengths.sum()) + int(corpus.dev.target_lengths.sum())
+    search = measure_search(model, recipe, corpus)
+    return Pace(update, held_out * token_seconds * FORWARD_SHARE + search)
+
+
+def measure_updates(
+    model: Transformer, recipe: Recipe, corpus: PreparedCorpus
+) -> tuple[float, float]:
+    """Return the seconds of a token's part in an update, and those of the optimiser's step."""
+    training, device = recipe.training, select_device()
+    optimiser = Optimiser(model, training)
+    limit = training.micro_batch_tokens
+    if device.type == "cpu" or not limit:
+        limit = max(2 * recipe.data.max_length, min(limit or SAMPLE_TOKENS, SAMPLE_TOKENS))
+    feed = Feed(corpus.train, build_plan(recipe, corpus), limit)
+    seconds = tokens = 0.0
+    begin = time.perf_counter()
+    for step in range(1, SAMPLE_UPDATES + 2):
+        batch = feed.micro_batches(step)[0]
+        start = time.perf_counter()
+        pending = queue_update(model, optimiser, training, step, [batch])
+        assert pending is not None
+        pending.read()
+        if step > 1:  # the first is only warm-up
+            seconds += time.perf_counter() - start
+            tokens += len(batch.source.ids) + len(batch.target.ids)
+            if time.perf_counter() - begin > SAMPLE_SECONDS:
+                break
+    start = time.perf_counter()
+    optimiser.update(0.0)
+    synchronise(device)
+    adam = time.perf_counter() - start
+    return max(seconds - (step - 1) * adam, 0.1 * seconds) / tokens, adam
+
+
+def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
+    """Return the seconds that a validation's translations take, by a few of its lines.
+
+    A new model ends no output, so that outputs as long as their sources stand for those of a
+    trained one.
+    """
+    assert corpus.dev is not None
+    lines = min(recipe.training.validate_lines, len(corpus.dev))
+    seconds = 0.0
+    for few in (min(lines, WARM_UP_LINES), min(lines, SAMPLE_LINES)):
+        short = with_changes(recipe, {"training.validate_lines": few, "search.extra_length": 1})
+        translate = build_translation(short, corpus, SignalRequests())
+        start = time.perf_counter()
+        translate(model)
+        seconds = time.perf_counter() - start
+    return seconds * lines / min(lines, SAMPLE_LINES)
+
+
+def describe_pace(recipe: Recipe, pace: Pace) -> str:
+    """Return a phrase on how long a training takes on this machine."""
+    seconds = pace.estimate_seconds(recipe)
+    every = f"{pace.update_seconds:.2g} s an update"
+    if pace.validation_seconds:
+        every += f", {pace.validation_seconds:.2g} s a validation"
+    return f"about {format_duration(seconds)} on this machine, by a measurement: {every}"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration in the largest unit that gives at least two of it, such as "25 minutes"."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(1, round(seconds))} second{'s' * (round(seconds) > 1)}"
+
+
+def fit_to_minutes(
+    recipe: Recipe, corpus: PreparedCorpus, minutes: float, settings: Mapping[str, Value]
+) -> tuple[Recipe, str]:
+    """Return a fitted recipe with sizes and updates for so many minutes here, and a sentence.
+
+    The largest size up to the corpus' own is chosen with which the minutes are enough, or at least
+    for five passes; else the smallest. Fewer updates, and smaller ones, then fill the minutes.
+    """
+    require(minutes > 0, f"minutes must be positive, not {minutes}")
+    for path in ("training.steps", "data.source_tokens", "data.target_tokens"):
+        require(path not in settings, f"minutes choose {path}, which is set too", "leave out one")
+    has_gpu, seconds = select_device().type != "cpu", 60 * minutes
+    sizes = find_fitting(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu)
+    tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
+    pace = measure_pace(tried, corpus)
+    while sizes and seconds < pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes):
+        tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
+        pace = measure_pace(tried, corpus)
+    if pace.estimate_seconds(tried) > seconds:
+        tried = shorten(tried, pace, seconds, settings)
+    layers, d_model = tried.architecture.layers, tried.architecture.d_model
+    return tried, (
+        f"for {minutes:g} minutes here: {layers} + {layers} layers, d_model {d_model}, "
+        f"{tried.training.steps:,} updates of {tried.data.source_tokens:,} tokens a side"
+    )
+
+
+def try_size(
+    recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
+) -> tuple[Recipe, float]:
+    """Return a fitted recipe in another size, and its passes over the corpus."""
+    sized, passes = build_for_corpus(size, corpus, settings)
+    data = replace(recipe.data, source_tokens=size.tokens, target_tokens=size.tokens)
+    return replace(
+        recipe, architecture=sized.architecture, data=data, training=sized.training
+    ), passes
+
+
+def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]) -> Recipe:
+    """Return a recipe with so many updates that they and its validations take `seconds`."""
+    validations, left = 1, seconds
+    if pace.validation_seconds:
+        most = VALIDATION_SHARE * seconds / pace.validation_seconds
+        validations = max(1, min(20, int(most)))
+        left = max(seconds - validations * pace.validation_seconds, 0.1 * seconds)
+    tokens, update = recipe.data.source_tokens, pace.update_seconds
+    smallest = max(FEWEST_TOKENS, recipe.data.max_length)
+    while left / update < FEWEST_UPDATES and tokens // 2 >= smallest:
+        tokens, update = tokens // 2, update / 2
+    steps = max(10, int(left / update) // 10 * 10)
+    schedule = build_schedule(steps) | {"training.validate_every": max(1, steps // validations)}
+    updates: dict[str, Value] = {"data.source_tokens": tokens, "data.target_tokens": tokens}
+    return with_changes(recipe, {**updates, **schedule, **settings})

@@ -1,0 +1,111 @@
+"""How long a training takes here: told before a new run begins, and fitted to given minutes."""
+
+from typing import Any
+
+import pytest
+from tests.cli.language import sentences
+
+import transduce
+from transduce.checkpoint import read_run
+from transduce.errors import InputError
+from transduce.runs import training_inputs, training_run
+from transduce.runs.duration import Pace, format_duration, shorten
+from transduce.settings import Recipe, Training
+from transduce.training.callbacks import TrainingCallbacks
+
+PAIRS = sentences(250, seed=1)
+SMALL: dict[str, Any] = {"architecture.layers": 1, "training.threads": 1}
+
+
+def test_an_estimate_counts_updates_and_validations():
+    recipe = Recipe(name="r", training=Training(steps=100, validate_every=30))
+    assert Pace(2.0, 5.0).estimate_seconds(recipe) == 100 * 2 + 4 * 5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.2, "1 second"), (90.0, "90 seconds"), (1_500.0, "25 minutes"), (3e5, "3 days")],
+)
+def test_a_duration_is_told_in_one_unit(seconds, said):
+    assert format_duration(seconds) == said
+
+
+@pytest.mark.parametrize("pace", [Pace(0.4, 0.0), Pace(0.4, 20.0), Pace(30.0, 600.0)])
+def test_updates_and_validations_fill_the_minutes_and_no_more(pace):
+    found = shorten(Recipe(name="r"), pace, 1_800.0, {})
+    smaller = 25_000 // found.data.source_tokens
+    took = Pace(pace.update_seconds / smaller, pace.validation_seconds).estimate_seconds(found)
+    assert 0.7 * 1_800 < took <= 1_800
+    assert found.training.warmup < found.training.steps or found.training.steps < 400
+
+
+def test_what_is_set_is_not_chosen_by_the_minutes():
+    found = shorten(Recipe(name="r"), Pace(0.4, 20.0), 600.0, {"training.warmup": 7})
+    assert found.training.warmup == 7
+
+
+def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp_path, monkeypatch):
+    said: list[str] = []
+    callbacks = TrainingCallbacks(on_message=said.append)
+    run = transduce.train(
+        tmp_path / "run", PAIRS, settings=SMALL, minutes=0.01, callbacks=callbacks
+    )
+    stored = read_run(tmp_path / "run").recipe
+    assert (stored.training.steps, stored.data.source_tokens) == (10, 1_024)
+    assert run.progress.step == 10
+    chosen = "for 0.01 minutes here: 1 + 1 layers, d_model 128, 10 updates of 1,024 tokens a side"
+    assert chosen in said
+    for module, name in ((training_inputs, "fit_to_minutes"), (training_run, "measure_pace")):
+        monkeypatch.delattr(module, name)
+    again = transduce.train(tmp_path / "run", PAIRS, minutes=5.0, callbacks=callbacks)
+    assert again.progress == run.progress
+
+
+def test_a_new_run_says_before_its_first_update_how_long_it_takes(tmp_path):
+    said: list[str] = []
+    callbacks = TrainingCallbacks(
+        on_message=said.append, on_update=lambda update, _: said.append(f"update {update.step}")
+    )
+    settings = {"training.steps": 1, "training.threads": 1}
+    transduce.train(tmp_path / "run", PAIRS, recipe="tiny", settings=settings, callbacks=callbacks)
+    before = said[: said.index("update 1")]
+    assert sum(" on this machine, by a measurement: " in line for line in before) == 1
+
+
+def test_a_measurement_changes_no_bit_of_a_run(tmp_path):
+    settings = {"training.steps": 2, "training.threads": 1}
+    weights = []
+    for name, callbacks in (("told", TrainingCallbacks()), ("quiet", None)):
+        transduce.train(
+            tmp_path / name, PAIRS, recipe="tiny", settings=settings, callbacks=callbacks
+        )
+        file = tmp_path / name / "checkpoints/step-00000002/model.safetensors"
+        weights.append(file.read_bytes())
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize(
+    ("more", "fact"),
+    [
+        ({"recipe": "tiny"}, "minutes choose sizes and updates, and so does a recipe or a model"),
+        ({"settings": {"training.steps": 5}}, "minutes choose training.steps, which is set too"),
+        ({"minutes": 0.0}, "minutes must be positive, not 0.0"),
+    ],
+)
+def test_minutes_and_another_choice_of_the_updates_are_refused(tmp_path, more, fact):
+    arguments: dict[str, Any] = {"minutes": 1.0, **more}
+    with pytest.raises(InputError) as refusal:
+        transduce.train(tmp_path / "run", PAIRS, **arguments)
+    assert refusal.value.fact.startswith(fact)
+
+
+def test_show_progress_prints_what_the_command_prints_and_nothing_does_by_itself(tmp_path, capsys):
+    settings = {"training.steps": 2, "training.threads": 1}
+    more: dict[str, Any] = {"recipe": "tiny", "settings": settings}
+    transduce.train(tmp_path / "quiet", PAIRS, **more)
+    assert capsys.readouterr() == ("", "")
+    transduce.train(tmp_path / "run", PAIRS, **more, callbacks=transduce.show_progress)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "step       2 of 2  loss " in said.err
+    assert "trained 2 steps in " in said.err
