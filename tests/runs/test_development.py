@@ -101,11 +101,11 @@ def test_copies_among_added_pairs_are_kept_out_of_training_too():
 
 
 def test_a_new_corpus_without_a_recipe_has_a_development_set_and_the_same_one_again(tmp_path):
-    said: list[str] = []
-    corpus = transduce.prepare(tmp_path / "p", numbered(2_000), on_message=said.append)
+    messages: list[str] = []
+    corpus = transduce.prepare(tmp_path / "p", numbered(2_000), on_message=messages.append)
     assert corpus.dev is not None
     told = f"no development set was named: {len(corpus.dev)} pairs are held out (--no-dev: none)"
-    assert told in said
+    assert told in messages
     cleaning = corpus.train.about["cleaning"]
     assert cleaning["dropped"]["held out for validation"]["count"] == len(corpus.dev)
     assert len(corpus.train) + len(corpus.dev) == 2_200

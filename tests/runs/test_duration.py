@@ -23,11 +23,11 @@ def test_an_estimate_counts_updates_and_validations():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "told"),
     [(0.2, "1 second"), (90.0, "90 seconds"), (1_500.0, "25 minutes"), (3e5, "3 days")],
 )
-def test_a_duration_is_told_in_one_unit(seconds, said):
-    assert format_duration(seconds) == said
+def test_a_duration_is_told_in_one_unit(seconds, told):
+    assert format_duration(seconds) == told
 
 
 @pytest.mark.parametrize("pace", [Pace(0.4, 0.0), Pace(0.4, 20.0), Pace(30.0, 600.0)])
@@ -45,8 +45,8 @@ def test_what_is_set_is_not_chosen_by_the_minutes():
 
 
 def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp_path, monkeypatch):
-    said: list[str] = []
-    callbacks = TrainingCallbacks(on_message=said.append)
+    told: list[str] = []
+    callbacks = TrainingCallbacks(on_message=told.append)
     run = transduce.train(
         tmp_path / "run", PAIRS, settings=SMALL, minutes=0.01, callbacks=callbacks
     )
@@ -54,7 +54,7 @@ def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp
     assert (stored.training.steps, stored.data.source_tokens) == (10, 1_024)
     assert run.progress.step == 10
     chosen = "for 0.01 minutes here: 1 + 1 layers, d_model 128, 10 updates of 1,024 tokens a side"
-    assert chosen in said
+    assert chosen in told
     for module, name in ((training_inputs, "fit_to_minutes"), (training_run, "measure_pace")):
         monkeypatch.delattr(module, name)
     again = transduce.train(tmp_path / "run", PAIRS, minutes=5.0, callbacks=callbacks)
@@ -62,13 +62,13 @@ def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp
 
 
 def test_a_new_run_says_before_its_first_update_how_long_it_takes(tmp_path):
-    said: list[str] = []
+    told: list[str] = []
     callbacks = TrainingCallbacks(
-        on_message=said.append, on_update=lambda update, _: said.append(f"update {update.step}")
+        on_message=told.append, on_update=lambda update, _: told.append(f"update {update.step}")
     )
     settings = {"training.steps": 1, "training.threads": 1}
     transduce.train(tmp_path / "run", PAIRS, recipe="tiny", settings=settings, callbacks=callbacks)
-    before = said[: said.index("update 1")]
+    before = told[: told.index("update 1")]
     assert sum(" on this machine, by a measurement: " in line for line in before) == 1
 
 
@@ -105,7 +105,7 @@ def test_show_progress_prints_what_the_command_prints_and_nothing_does_by_itself
     transduce.train(tmp_path / "quiet", PAIRS, **more)
     assert capsys.readouterr() == ("", "")
     transduce.train(tmp_path / "run", PAIRS, **more, callbacks=transduce.show_progress)
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "step       2 of 2  loss " in said.err
-    assert "trained 2 steps in " in said.err
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "step       2 of 2  loss " in told.err
+    assert "trained 2 steps in " in told.err
