@@ -10,18 +10,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tools.phrasebook import SPLITS, at_least, pairs
+from tools.phrasebook.adjectives import ADJECTIVES
+from tools.phrasebook.english import english
+from tools.phrasebook.grammar import sentences
+from tools.phrasebook.nouns import NOUN
+from tools.phrasebook.splits import held_out
 
+from transduce import phrasebook
 from transduce.errors import InputError
-from transduce.phrasebook import SPLITS, VERSION, at_least, pairs
-from transduce.phrasebook.adjectives import ADJECTIVES
-from transduce.phrasebook.english import english
-from transduce.phrasebook.grammar import sentences
-from transduce.phrasebook.nouns import NOUN
-from transduce.phrasebook.splits import held_out
 
 PROGRAM = """
 import json, sys
-from transduce.phrasebook import pairs
+from tools.phrasebook import pairs
 wanted = json.loads(sys.argv[1])
 print(json.dumps([list(pairs(*each)) for each in wanted]))
 """
@@ -64,7 +65,7 @@ def test_the_same_seed_gives_the_same_pairs_and_another_seed_others():
 def test_the_pairs_of_a_seed_are_the_same_on_every_machine_and_python():
     text = "\n".join("\t".join(pair) for pair in pairs("train", 200, 1))
     found = hashlib.sha256(text.encode()).hexdigest()[:16]
-    assert (VERSION, found) == (1, "10e0ce9e8204afa4")  # another hash is another version
+    assert (phrasebook.VERSION, found) == (1, "10e0ce9e8204afa4")  # another hash is another version
 
 
 def test_no_english_sentence_comes_twice_in_one_call(samples):
@@ -152,9 +153,9 @@ def test_more_sentences_are_possible_than_anybody_trains_on():
 
 COUNT = """
 from itertools import islice
-from transduce.phrasebook.english import english
-from transduce.phrasebook.german import german
-from transduce.phrasebook.grammar import sentences
+from tools.phrasebook.english import english
+from tools.phrasebook.german import german
+from tools.phrasebook.grammar import sentences
 found = {}
 clashes = 0
 for sentence in islice(sentences(4), 200_000):
@@ -185,7 +186,7 @@ def test_a_negative_number_of_pairs_is_refused():
 
 
 def test_the_pairs_in_the_documentation_are_what_the_code_says():
-    page = (Path(__file__).parents[2] / "docs/internals/phrasebook.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "tools/phrasebook/README.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\| ([^|]+[.?]) \| ([^|]+[.?]) \|$", page, flags=re.MULTILINE)
     tested, combined = spoken(("test", 60, 3), ("combinations", 20, 3))
     assert len(shown) == 12
@@ -194,3 +195,14 @@ def test_the_pairs_in_the_documentation_are_what_the_code_says():
 
 def test_no_pairs_are_no_pairs():
     assert list(pairs("train", 0)) == []
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_package_ships_what_the_grammar_writes(split):
+    assert list(phrasebook.pairs(split, 50)) == list(pairs(split, 50))
+    assert len(set(phrasebook.pairs(split, phrasebook.SPLITS[split]))) == phrasebook.SPLITS[split]
+
+
+def test_more_pairs_than_the_package_ships_are_refused():
+    with pytest.raises(InputError, match="has 1,000 pairs in its split dev, not 1,001"):
+        phrasebook.pairs("dev", 1_001)

@@ -1,17 +1,16 @@
 """Forms of words against tables written out by hand."""
 
 import pytest
-
-from transduce.phrasebook.adjectives import ADJECTIVE
-from transduce.phrasebook.german import adverbial, phrase
-from transduce.phrasebook.nouns import NOUN, NOUNS, compounds_of
-from transduce.phrasebook.numbers import (
+from tools.phrasebook.adjectives import ADJECTIVE
+from tools.phrasebook.german import adverbial, phrase
+from tools.phrasebook.nouns import NOUN, NOUNS, compounds_of
+from tools.phrasebook.numbers import (
     english_number,
     english_ordinal,
     german_number,
     german_ordinal,
 )
-from transduce.phrasebook.particles import (
+from tools.phrasebook.particles import (
     ALL,
     BARE,
     COUNTS,
@@ -23,11 +22,11 @@ from transduce.phrasebook.particles import (
     THIS,
     A,
 )
-from transduce.phrasebook.places import AT, IN, INTO, TO, WITH
-from transduce.phrasebook.sentence import NounPhrase, Prepositional, Quality
-from transduce.phrasebook.times import clock, date, hour, joined, weekday
-from transduce.phrasebook.verbs import ALL_VERBS
-from transduce.phrasebook.words import Case
+from tools.phrasebook.places import AT, IN, INTO, TO, WITH
+from tools.phrasebook.sentence import NounPhrase, Prepositional, Quality
+from tools.phrasebook.times import clock, date, hour, joined, weekday
+from tools.phrasebook.verbs import ALL_VERBS
+from tools.phrasebook.words import Case
 
 OUR = POSSESSIVES[4]
 CASES = (Case.NOMINATIVE, Case.ACCUSATIVE, Case.DATIVE)

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-
-from transduce.phrasebook.adjectives import ADJECTIVE, TOO
-from transduce.phrasebook.english import english, phrase
-from transduce.phrasebook.german import german
-from transduce.phrasebook.nouns import LADY, NOUN
-from transduce.phrasebook.particles import (
+from tools.phrasebook.adjectives import ADJECTIVE, TOO
+from tools.phrasebook.english import english, phrase
+from tools.phrasebook.german import german
+from tools.phrasebook.nouns import LADY, NOUN
+from tools.phrasebook.particles import (
     ALTHOUGH,
     AND,
     ASKED,
@@ -42,8 +41,8 @@ from transduce.phrasebook.particles import (
     A,
     I,
 )
-from transduce.phrasebook.places import IN, INTO
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.places import IN, INTO
+from tools.phrasebook.sentence import (
     Clause,
     Mood,
     NounPhrase,
@@ -53,9 +52,9 @@ from transduce.phrasebook.sentence import (
     Sentence,
     Tense,
 )
-from transduce.phrasebook.times import clock, weekday
-from transduce.phrasebook.verbs import ALL_VERBS, BE, KNOW_THAT, PLEASING, RAINING, THERE_IS
-from transduce.phrasebook.words import Gender
+from tools.phrasebook.times import clock, weekday
+from tools.phrasebook.verbs import ALL_VERBS, BE, KNOW_THAT, PLEASING, RAINING, THERE_IS
+from tools.phrasebook.words import Gender
 
 VERB = {verb.name: verb for verb in reversed(ALL_VERBS)}
 VERB["like"] = PLEASING

@@ -5,7 +5,7 @@ and the participle; "sein" follows if the perfect is formed with sein, and "sich
 of a reflexive verb.
 """
 
-from transduce.phrasebook.words import EnglishVerb, Forms, GermanVerb, Verb
+from tools.phrasebook.words import EnglishVerb, Forms, GermanVerb, Verb
 
 
 def english(text: str, *, auxiliary: bool = False) -> EnglishVerb:

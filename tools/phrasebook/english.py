@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import final
 
-from transduce.phrasebook.particles import DID, DO, QUESTION_WORDS
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.particles import DID, DO, QUESTION_WORDS
+from tools.phrasebook.sentence import (
     Adverbial,
     Clause,
     Mood,
@@ -16,7 +16,7 @@ from transduce.phrasebook.sentence import (
     Sentence,
     Tense,
 )
-from transduce.phrasebook.words import Adverb, Name, Person, Pronoun
+from tools.phrasebook.words import Adverb, Name, Person, Pronoun
 
 
 def english(sentence: Sentence) -> str:

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from transduce.phrasebook.words import Adjective, Adverb, Noun
+from tools.phrasebook.words import Adjective, Adverb, Noun
 
 WARES = "clothes print vessel small device furniture vehicle"
 BIG = "animal vessel furniture opening building space carrier car bag picture lamp tree"

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import cache
 
-from transduce.phrasebook.adjectives import adjectives_for
-from transduce.phrasebook.being import quality_of, weather, weather_of
-from transduce.phrasebook.clauses import (
+from tools.phrasebook.adjectives import adjectives_for
+from tools.phrasebook.being import quality_of, weather, weather_of
+from tools.phrasebook.clauses import (
     BY_PERSONS,
     PAST,
     PLAIN,
@@ -15,10 +15,10 @@ from transduce.phrasebook.clauses import (
     fitting,
     named,
 )
-from transduce.phrasebook.declension import gender_of
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.nouns import nouns_of
-from transduce.phrasebook.particles import (
+from tools.phrasebook.declension import gender_of
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.nouns import nouns_of
+from tools.phrasebook.particles import (
     ALL,
     ASKED,
     DEFINITE,
@@ -33,8 +33,8 @@ from transduce.phrasebook.particles import (
     YOU,
     I,
 )
-from transduce.phrasebook.phrases import fresh, name, noun_phrase, somebody, sure
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.phrases import fresh, name, noun_phrase, somebody, sure
+from tools.phrasebook.sentence import (
     Clause,
     Mood,
     NounPhrase,
@@ -44,9 +44,9 @@ from transduce.phrasebook.sentence import (
     Sentence,
     Tense,
 )
-from transduce.phrasebook.simple import asking_circumstance, asking_object
-from transduce.phrasebook.times import NOW
-from transduce.phrasebook.verbs import (
+from tools.phrasebook.simple import asking_circumstance, asking_object
+from tools.phrasebook.times import NOW
+from tools.phrasebook.verbs import (
     BE,
     DOING,
     FORGET_TO,
@@ -57,7 +57,7 @@ from transduce.phrasebook.verbs import (
     THINK,
     TRY,
 )
-from transduce.phrasebook.words import Noun, Verb
+from tools.phrasebook.words import Noun, Verb
 
 
 def thinking(draw: Draw) -> Sentence:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import final
 
-from transduce.phrasebook.words import (
+from tools.phrasebook.words import (
     Adjective,
     Adverb,
     Determiner,

@@ -1,7 +1,7 @@
 """Function words: pronouns, determiners, names, modal verbs, conjunctions and adverbs."""
 
-from transduce.phrasebook.conjugation import forms
-from transduce.phrasebook.declension import (
+from tools.phrasebook.conjugation import forms
+from tools.phrasebook.declension import (
     EIN,
     MIXED,
     STRONG,
@@ -10,8 +10,8 @@ from transduce.phrasebook.declension import (
     inflected,
     unchanged,
 )
-from transduce.phrasebook.numbers import english_number, german_number
-from transduce.phrasebook.words import (
+from tools.phrasebook.numbers import english_number, german_number
+from tools.phrasebook.words import (
     Adverb,
     Determiner,
     Forms,

@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 
-from transduce.phrasebook.adjectives import (
+from tools.phrasebook.adjectives import (
     ADJECTIVE,
     COLOURS,
     VERY,
     adjectives_for,
     degrees_of,
 )
-from transduce.phrasebook.clauses import FUTURE, PLAIN, PRESENT, Mode, day_of
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.nouns import LADY, NOUN
-from transduce.phrasebook.numbers import english_number, german_number
-from transduce.phrasebook.particles import HE, HOW_MUCH, HOW_OLD, NAMES, SHE, WEATHER, A
-from transduce.phrasebook.phrases import (
+from tools.phrasebook.clauses import FUTURE, PLAIN, PRESENT, Mode, day_of
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.nouns import LADY, NOUN
+from tools.phrasebook.numbers import english_number, german_number
+from tools.phrasebook.particles import HE, HOW_MUCH, HOW_OLD, NAMES, SHE, WEATHER, A
+from tools.phrasebook.phrases import (
     SURE,
     fresh,
     noun_phrase,
@@ -23,10 +23,10 @@ from transduce.phrasebook.phrases import (
     something,
     sure,
 )
-from transduce.phrasebook.sentence import Clause, Mood, NounPhrase, Phrase, Quality, Sentence
-from transduce.phrasebook.times import NOW, TODAY, clock, date, hour, weekday
-from transduce.phrasebook.verbs import BE, COST, RAIN, RAINING
-from transduce.phrasebook.words import Adverb
+from tools.phrasebook.sentence import Clause, Mood, NounPhrase, Phrase, Quality, Sentence
+from tools.phrasebook.times import NOW, TODAY, clock, date, hour, weekday
+from tools.phrasebook.verbs import BE, COST, RAIN, RAINING
+from tools.phrasebook.words import Adverb
 
 MATERIAL = (  # kinds of nouns that can have a quality, such as old
     "person animal food drink clothes print vessel small furniture vehicle device opening "

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from transduce.phrasebook import being, joint, nested, reasons, simple
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.sentence import Sentence
+from tools.phrasebook import being, joint, nested, reasons, simple
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.sentence import Sentence
 
 Pattern = Callable[[Draw], Sentence]
 

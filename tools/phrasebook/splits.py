@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import final
 
-from transduce.errors import InputError, suggest_names
-from transduce.phrasebook.adjectives import ADJECTIVES
-from transduce.phrasebook.english import english
-from transduce.phrasebook.german import german
-from transduce.phrasebook.grammar import sentences
-from transduce.phrasebook.nouns import NOUNS, nouns_of
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.adjectives import ADJECTIVES
+from tools.phrasebook.english import english
+from tools.phrasebook.german import german
+from tools.phrasebook.grammar import sentences
+from tools.phrasebook.nouns import NOUNS, nouns_of
+from tools.phrasebook.sentence import (
     Clause,
     NounPhrase,
     Phrase,
@@ -27,11 +26,11 @@ from transduce.phrasebook.sentence import (
     Quality,
     Sentence,
 )
-from transduce.phrasebook.verbs import ALL_VERBS, DOING, GIVING
-from transduce.phrasebook.words import Adjective, Noun, Verb
+from tools.phrasebook.verbs import ALL_VERBS, DOING, GIVING
+from tools.phrasebook.words import Adjective, Noun, Verb
+from transduce.errors import InputError, suggest_names
 
 SPLITS = ("train", "dev", "test", "combinations")
-VERSION = 1  # increased by 1 with every change of the sentences that a seed yields
 SHORTEST, LONGEST = 3, 20  # limits of the number of English words
 HELD_OUT = 20  # one combination in 20 is held out
 DEV = range(2)  # a sentence whose hash modulo 100 is in this range is in the split dev

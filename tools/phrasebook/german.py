@@ -8,14 +8,14 @@ after the bracket.
 from dataclasses import dataclass, replace
 from typing import final
 
-from transduce.phrasebook.declension import (
+from tools.phrasebook.declension import (
     adjective_form,
     contracted,
     gender_of,
     noun_form,
 )
-from transduce.phrasebook.particles import BARE, NO, A
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.particles import BARE, NO, A
+from tools.phrasebook.sentence import (
     Adverbial,
     Clause,
     Mood,
@@ -26,8 +26,8 @@ from transduce.phrasebook.sentence import (
     Sentence,
     Tense,
 )
-from transduce.phrasebook.verbs import HABEN, SEIN
-from transduce.phrasebook.words import Adverb, Case, Name, Person, Pronoun
+from tools.phrasebook.verbs import HABEN, SEIN
+from tools.phrasebook.words import Adverb, Case, Name, Person, Pronoun
 
 NOMINATIVE, ACCUSATIVE, DATIVE = Case.NOMINATIVE, Case.ACCUSATIVE, Case.DATIVE
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from transduce.phrasebook.adjectives import (
+from tools.phrasebook.adjectives import (
     ADJECTIVE,
     COLOURS,
     TOO,
@@ -11,8 +11,8 @@ from transduce.phrasebook.adjectives import (
     adjectives_for,
     degrees_of,
 )
-from transduce.phrasebook.being import falling
-from transduce.phrasebook.clauses import (
+from tools.phrasebook.being import falling
+from tools.phrasebook.clauses import (
     OF_TENSE,
     ON_PURPOSE,
     PLAIN,
@@ -22,10 +22,10 @@ from transduce.phrasebook.clauses import (
     fitting,
     named,
 )
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.nouns import NOUN, nouns_of
-from transduce.phrasebook.particles import ALTHOUGH, BECAUSE, HAD, IT, MUST, NO, PERSONAL
-from transduce.phrasebook.phrases import (
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.nouns import NOUN, nouns_of
+from tools.phrasebook.particles import ALTHOUGH, BECAUSE, HAD, IT, MUST, NO, PERSONAL
+from tools.phrasebook.phrases import (
     SOMETHING,
     STUFF,
     names_again,
@@ -33,9 +33,9 @@ from transduce.phrasebook.phrases import (
     referring,
     somebody,
 )
-from transduce.phrasebook.sentence import Clause, NounPhrase, Phrase, Quality, Sentence
-from transduce.phrasebook.verbs import BE, DOING, HAVE
-from transduce.phrasebook.words import Adjective, Link, Noun, Pronoun, Verb
+from tools.phrasebook.sentence import Clause, NounPhrase, Phrase, Quality, Sentence
+from tools.phrasebook.verbs import BE, DOING, HAVE
+from tools.phrasebook.words import Adjective, Link, Noun, Pronoun, Verb
 
 # From a verb to the qualities of a thing that are reasons for the action, and reasons against it.
 FOR_IT = {

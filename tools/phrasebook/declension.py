@@ -1,6 +1,6 @@
 """Declension of German words by gender, number and case."""
 
-from transduce.phrasebook.words import Adjective, Case, Determiner, Endings, Gender, Noun
+from tools.phrasebook.words import Adjective, Case, Determiner, Endings, Gender, Noun
 
 # Each row is a gender (masculine, feminine, neuter, plural) and each column a case (nominative,
 # accusative, dative).

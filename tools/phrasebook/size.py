@@ -1,9 +1,9 @@
 """A lower bound on the number of sentences that the phrasebook can generate."""
 
-from transduce.phrasebook.adjectives import adjectives_for
-from transduce.phrasebook.nouns import nouns_of
-from transduce.phrasebook.times import MONTHS
-from transduce.phrasebook.verbs import DOING
+from tools.phrasebook.adjectives import adjectives_for
+from tools.phrasebook.nouns import nouns_of
+from tools.phrasebook.times import MONTHS
+from tools.phrasebook.verbs import DOING
 
 
 def at_least() -> int:

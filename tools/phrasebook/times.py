@@ -2,13 +2,13 @@
 
 from functools import cache
 
-from transduce.phrasebook.numbers import (
+from tools.phrasebook.numbers import (
     english_number,
     english_ordinal,
     german_number,
     german_ordinal,
 )
-from transduce.phrasebook.words import Adverb
+from tools.phrasebook.words import Adverb
 
 DAYS = (
     ("Monday", "Montag"),

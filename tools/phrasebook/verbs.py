@@ -1,7 +1,7 @@
 """The table of verbs: English and German forms, and the kinds of nouns that fit each."""
 
-from transduce.phrasebook.conjugation import english, german, verb
-from transduce.phrasebook.words import EnglishVerb, Forms, Verb
+from tools.phrasebook.conjugation import english, german, verb
+from tools.phrasebook.words import EnglishVerb, Forms, Verb
 
 LIVELY = "quickly slowly"
 GOODS = "clothes print small vessel furniture vehicle device"

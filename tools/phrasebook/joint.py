@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import cache
 
-from transduce.phrasebook.adjectives import ADJECTIVE, TOO, adjectives_for
-from transduce.phrasebook.being import PRICED, falling
-from transduce.phrasebook.clauses import (
+from tools.phrasebook.adjectives import ADJECTIVE, TOO, adjectives_for
+from tools.phrasebook.being import PRICED, falling
+from tools.phrasebook.clauses import (
     ON_PURPOSE,
     PAST,
     PLAIN,
@@ -14,9 +14,9 @@ from transduce.phrasebook.clauses import (
     action,
     named,
 )
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.nouns import NOUN, nouns_of
-from transduce.phrasebook.particles import (
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.nouns import NOUN, nouns_of
+from tools.phrasebook.particles import (
     AND,
     BARE,
     BEFORE,
@@ -42,7 +42,7 @@ from transduce.phrasebook.particles import (
     WILL,
     WOULD_LIKE,
 )
-from transduce.phrasebook.phrases import (
+from tools.phrasebook.phrases import (
     SURE,
     SURE_MANY,
     name,
@@ -51,8 +51,8 @@ from transduce.phrasebook.phrases import (
     somebody,
     sure,
 )
-from transduce.phrasebook.reasons import DUTIES, feeling_of, personal_subject
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.reasons import DUTIES, feeling_of, personal_subject
+from tools.phrasebook.sentence import (
     Clause,
     NounPhrase,
     Phrase,
@@ -60,9 +60,9 @@ from transduce.phrasebook.sentence import (
     Sentence,
     Tense,
 )
-from transduce.phrasebook.times import TOMORROW
-from transduce.phrasebook.verbs import BE, DOING, HAVE, HELPING, INTRANSITIVE, MOVING, RAIN, SHINE
-from transduce.phrasebook.words import Adjective, Noun, Pronoun
+from tools.phrasebook.times import TOMORROW
+from tools.phrasebook.verbs import BE, DOING, HAVE, HELPING, INTRANSITIVE, MOVING, RAIN, SHINE
+from tools.phrasebook.words import Adjective, Noun, Pronoun
 
 # From an adjective to the adjectives that contrast with it: "cheap, but old".
 CONTRASTS = {

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import final
 
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.english import person
-from transduce.phrasebook.nouns import compounds_of
-from transduce.phrasebook.particles import (
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.english import person
+from tools.phrasebook.nouns import compounds_of
+from tools.phrasebook.particles import (
     AT_HOME,
     BARE,
     CAN,
@@ -28,9 +28,9 @@ from transduce.phrasebook.particles import (
     WOULD_LIKE,
     A,
 )
-from transduce.phrasebook.phrases import NEAR, noun_phrase, other_person, somebody, something
-from transduce.phrasebook.places import FOR, WITH, Spot, goals, spots
-from transduce.phrasebook.sentence import (
+from tools.phrasebook.phrases import NEAR, noun_phrase, other_person, somebody, something
+from tools.phrasebook.places import FOR, WITH, Spot, goals, spots
+from tools.phrasebook.sentence import (
     Adverbial,
     Clause,
     NounPhrase,
@@ -38,7 +38,7 @@ from transduce.phrasebook.sentence import (
     Prepositional,
     Tense,
 )
-from transduce.phrasebook.times import (
+from tools.phrasebook.times import (
     ALWAYS_POSSIBLE,
     EVERY_DAY,
     GONE,
@@ -55,7 +55,7 @@ from transduce.phrasebook.times import (
     month,
     weekday,
 )
-from transduce.phrasebook.verbs import (
+from tools.phrasebook.verbs import (
     BELONG,
     DOING,
     GIVING,
@@ -67,7 +67,7 @@ from transduce.phrasebook.verbs import (
     RISING,
     STATES,
 )
-from transduce.phrasebook.words import Adverb, Modal, Person, Pronoun, Verb
+from tools.phrasebook.words import Adverb, Modal, Person, Pronoun, Verb
 
 ACTIONS: tuple[Verb, ...] = (
     INTRANSITIVE * 3 + RISING * 3 + RESTING * 3 + MOVING * 4 + DOING * 2 + STATES * 2 + PUTTING * 2

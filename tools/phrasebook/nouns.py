@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from transduce.phrasebook.words import Gender, Noun
+from tools.phrasebook.words import Gender, Noun
 
 M, F, N = Gender.MASCULINE, Gender.FEMININE, Gender.NEUTER
 

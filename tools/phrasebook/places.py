@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from transduce.phrasebook.nouns import NOUN, nouns_of
-from transduce.phrasebook.words import Case, Noun, Preposition
+from tools.phrasebook.nouns import NOUN, nouns_of
+from tools.phrasebook.words import Case, Noun, Preposition
 
 IN = Preposition("in", "in", Case.DATIVE)
 ON = Preposition("on", "auf", Case.DATIVE)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from transduce.phrasebook.clauses import (
+from tools.phrasebook.clauses import (
     ACTIONS,
     BY_PERSONS,
     PLAIN,
@@ -11,9 +11,9 @@ from transduce.phrasebook.clauses import (
     named,
     spot,
 )
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.nouns import NOUN
-from transduce.phrasebook.particles import (
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.nouns import NOUN
+from tools.phrasebook.particles import (
     BARE,
     COUNTS,
     HOW_MANY,
@@ -30,11 +30,11 @@ from transduce.phrasebook.particles import (
     WHY,
     A,
 )
-from transduce.phrasebook.phrases import NEAR, fresh, noun_phrase, somebody, sure
-from transduce.phrasebook.places import IN, spots
-from transduce.phrasebook.sentence import Clause, Mood, Phrase, Prepositional, Role, Sentence
-from transduce.phrasebook.times import ALWAYS_POSSIBLE, HABITS, SEASONS
-from transduce.phrasebook.verbs import (
+from tools.phrasebook.phrases import NEAR, fresh, noun_phrase, somebody, sure
+from tools.phrasebook.places import IN, spots
+from tools.phrasebook.sentence import Clause, Mood, Phrase, Prepositional, Role, Sentence
+from tools.phrasebook.times import ALWAYS_POSSIBLE, HABITS, SEASONS
+from tools.phrasebook.verbs import (
     DOING,
     GIVING,
     HELPING,

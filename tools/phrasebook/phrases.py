@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from transduce.phrasebook.adjectives import VERY, adjectives_for, degrees_of
-from transduce.phrasebook.draw import Draw
-from transduce.phrasebook.nouns import compounds_of, nouns_of
-from transduce.phrasebook.particles import (
+from tools.phrasebook.adjectives import VERY, adjectives_for, degrees_of
+from tools.phrasebook.draw import Draw
+from tools.phrasebook.nouns import compounds_of, nouns_of
+from tools.phrasebook.particles import (
     ALL,
     BARE,
     COUNTS,
@@ -26,8 +26,8 @@ from transduce.phrasebook.particles import (
     A,
     I,
 )
-from transduce.phrasebook.sentence import NounPhrase, Phrase, Quality
-from transduce.phrasebook.words import Determiner, Name, Noun, Pronoun
+from tools.phrasebook.sentence import NounPhrase, Phrase, Quality
+from tools.phrasebook.words import Determiner, Name, Noun, Pronoun
 
 Choice = tuple[Determiner, ...]
 
