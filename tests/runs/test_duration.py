@@ -23,11 +23,11 @@ def test_an_estimate_counts_updates_and_validations():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "text"),
     [(0.2, "1 second"), (90.0, "90 seconds"), (1_500.0, "25 minutes"), (3e5, "3 days")],
 )
-def test_a_duration_is_told_in_one_unit(seconds, told):
-    assert format_duration(seconds) == told
+def test_a_duration_is_told_in_one_unit(seconds, text):
+    assert format_duration(seconds) == text
 
 
 @pytest.mark.parametrize("pace", [Pace(0.4, 0.0), Pace(0.4, 20.0), Pace(30.0, 600.0)])
