@@ -148,6 +148,16 @@ def test_samples_begin_with_their_prefixes():
         assert all(one.text.startswith("who") for one in outputs)
 
 
+def test_the_best_outputs_have_different_texts_and_are_as_many_as_the_beam_finds():
+    wide = replace(random_translator(), strict=True).searching(beam=8)
+    texts = WORDS.decode  # several outputs of bytes that are no UTF-8 have one text
+    assert texts([250]) == texts([251])
+    outputs = [wide.nbest("who runs now", n) for n in (8, 3)]
+    found = [[one.text for one in some] for some in outputs]
+    assert len(set(found[0])) == len(found[0])
+    assert found[1] == found[0][:3]
+
+
 def test_one_model_twice_is_the_model_alone():
     same(
         ensemble_of(TRANSLATE, TRANSLATE).nbest_lines(LINES, n=2),

@@ -1,10 +1,14 @@
 """Products in 8 bits, compared with sums of whole numbers and with products in float32."""
 
+import copy
+import pickle
+
 import pytest
 import torch
 from tests.model.test_inference_weights import logits_of
 from tests.model.tiny import model_of, sizes
 
+from transduce.errors import InputError
 from transduce.machine.compiled_loops import MANY_ROWS
 from transduce.machine.processor import Processor
 from transduce.model.decoding import int8
@@ -24,6 +28,7 @@ from transduce.model.decoding.int8_kernels import (
     OneDnnMatrix,
     do_sums_saturate,
     has_equal_onednn_kernel,
+    multiply_integers,
     round_rows_to_int8,
     unsupported_int8_reason,
 )
@@ -73,6 +78,13 @@ def test_sums_are_exact_for_any_shape(shape, rows, follows_relu):
     assert (found - expected).norm() < 2e-3 * expected.norm(), "but for halves, rounded in float32"
 
 
+def test_a_model_that_is_packed_says_so_when_it_is_pickled_or_copied():
+    packed = Int8Linear(linear_of(64, 16))
+    for copy_it in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(InputError, match="packed for this machine cannot be copied or pickled"):
+            copy_it(packed)
+
+
 @torch.no_grad()
 def test_the_largest_possible_sums_are_not_cut():
     linear = linear_of(64, 16, bias=False)
@@ -104,6 +116,22 @@ def test_the_kernels_of_both_libraries_give_the_same_bits(shape, rows, levels):
         matrix(rounded, levels).multiply(x) for matrix in (OneDnnMatrix, FbgemmMatrix)
     )
     assert torch.equal(found, expected)
+
+
+def multiply_rounding_once(self, x):
+    """A product whose inputs are scaled and shifted exactly, and then rounded, as in torch 2.11."""
+    exact = x.double() * float(torch.tensor(1.0) / torch.tensor(1 / self.inputs.levels))
+    integers = (exact + self.inputs.zero_point).round().clamp(0, 255).to(torch.uint8)
+    zero_point = self.inputs.zero_point
+    return multiply_integers(integers, zero_point, self.packed, self.scales, self.zeros)
+
+
+@torch.no_grad()
+def test_a_kernel_that_rounds_near_the_middle_of_two_levels_otherwise_is_not_used(monkeypatch):
+    if not has_equal_onednn_kernel():
+        pytest.skip("only one kernel is used")
+    monkeypatch.setattr(OneDnnMatrix, "multiply", multiply_rounding_once)
+    assert not has_equal_onednn_kernel.__wrapped__()
 
 
 VNNI = Processor("GenuineIntel", frozenset({"avx512f", "avx512_vnni"}))

@@ -38,6 +38,17 @@ def test_five_lines_train_a_model_from_pairs_in_memory(tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_pairs_may_come_from_an_iterator_that_is_read_once(tmp_path):
+    settings = SETTINGS | {"data.vocabulary_size": 260}
+    for name, recipe in (("chosen", None), ("named", "tiny")):
+        texts = zip(*zip(*PAIRS, strict=True), strict=True)
+        dev = iter(PAIRS[:4])
+        corpus = transduce.prepare(tmp_path / name, texts, dev, recipe=recipe, settings=settings)
+        assert len(corpus.train) > 1
+    run = transduce.train(tmp_path / "run", iter(PAIRS), settings=settings)
+    assert run.is_finished
+
+
 def test_the_model_of_another_run_beside_it_is_not_taken_for_a_run_s_own(tmp_path):
     first, second = train(tmp_path / "en-de"), train(tmp_path / "de-en")
     model = transduce.average(first)

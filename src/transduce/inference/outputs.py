@@ -120,6 +120,17 @@ def join_parts(line: EncodedLine, combinations: Sequence[Combination], task: Tas
     ]
 
 
+def keep_different(
+    combinations: Sequence[Combination], outputs: Sequence[Output], n: int
+) -> tuple[list[Combination], list[Output]]:
+    """Return the best `n` outputs with different texts, and their combinations, best first."""
+    first: dict[str, int] = {}
+    for index, output in enumerate(outputs):
+        first.setdefault(output.text, index)
+    kept = list(first.values())[:n]
+    return [combinations[index] for index in kept], [outputs[index] for index in kept]
+
+
 def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[LineWarning]:
     """Return a line's own warning, if any, and a warning for each part with a repaired output."""
     repaired = [

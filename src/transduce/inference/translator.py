@@ -25,15 +25,22 @@ from transduce.inference.blocks import (
     run_pairs_in_workers,
     translate_in_workers,
 )
-from transduce.inference.combine_parts import combine_best, combine_samples
+from transduce.inference.combine_parts import Combination, combine_best, combine_samples
 from transduce.inference.keeping import keep_items
-from transduce.inference.lines import Line, encode_line, number_lines, split_into_blocks
+from transduce.inference.lines import (
+    EncodedLine,
+    Line,
+    encode_line,
+    number_lines,
+    split_into_blocks,
+)
 from transduce.inference.long_lines import HINT, LineWarning, OnWarning
 from transduce.inference.outputs import (
     BlockResult,
     Output,
     collect_warnings,
     join_parts,
+    keep_different,
     sample_sources,
     search_sources,
 )
@@ -120,7 +127,10 @@ class Translator:
     @overload
     def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
     def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
-        """Return the `n` best outputs of a text, with scores; of several texts, a list of lists."""
+        """Return the `n` best outputs of a text, with scores; of several texts, a list of lists.
+
+        Outputs of a search have different texts, so that they may be fewer than `n`.
+        """
         if not isinstance(text, str):
             require_lines("text", text)
             return list(self.nbest_lines(text, n, prefixes=prefix))
@@ -273,12 +283,23 @@ class Translator:
             for line, one in zip(lines, encoded, strict=True)
             for index, source in enumerate(one.sources)
         ]
-        hypotheses = self.decode_sources([part for part, _ in parts], [key for _, key in parts], n)
+        is_search = self.sampling_settings is None
+        # several outputs may have one text, so that as many are searched as the beam holds
+        wanted = max(n, self.recipe.search.beam) if is_search and n > 1 else n
+        sources, keys = [part for part, _ in parts], [key for _, key in parts]
+        hypotheses = self.decode_sources(sources, keys, wanted)
         ends = accumulate((len(one.sources) for one in encoded), initial=0)
         found = [hypotheses[i:j] for i, j in pairwise(ends)]
-        combine = combine_best if self.sampling_settings is None else combine_samples
-        by_line = [(line, combine(parts, n)) for line, parts in zip(encoded, found, strict=True)]
-        outputs = [join_parts(line, chosen, self.task) for line, chosen in by_line]
+        combine = combine_best if is_search else combine_samples
+        by_line = list[tuple[EncodedLine, list[Combination]]]()
+        outputs = list[list[Output]]()
+        for line, parts_found in zip(encoded, found, strict=True):
+            chosen = combine(parts_found, wanted)
+            texts = join_parts(line, chosen, self.task)
+            if is_search:
+                chosen, texts = keep_different(chosen, texts, n)
+            by_line.append((line, chosen))
+            outputs.append(texts)
         if self.aligns:
             outputs = add_alignments(self, lines, by_line, outputs)
         faults = [collect_warnings(line, chosen[0], self.task) for line, chosen in by_line]

@@ -1,15 +1,28 @@
 """Products by torch's private operators for oneDNN: with W in any layout, and what follows them."""
 
 import functools
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from transduce.errors import InputError
 
 # names of torch's private operators for oneDNN
 BLOCK, LINEAR = "mkldnn._reorder_linear_weight", "mkldnn._linear_pointwise"
 LINEAR_ADD = f"{LINEAR}.binary"
 HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
+
+
+class PackedModule(nn.Module):
+    """A module whose weights are packed for a library of this machine; it cannot be copied."""
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled: the library's layout cannot be read."""
+        raise InputError(
+            "a model whose weights are packed for this machine cannot be copied or pickled",
+            "load it again where it is needed: transduce.load(folder, precision=...)",
+        )
 
 
 def find_operator(name: str) -> Any:  # noqa: ANN401

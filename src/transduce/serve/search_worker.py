@@ -12,7 +12,7 @@ from transduce.inference.combine_parts import combine_best
 from transduce.inference.decoders import build_decoder
 from transduce.inference.keeping import Attempt, list_attempts, take_as_it_is, warn_of_loss
 from transduce.inference.lines import EncodedLine, Line, encode_line
-from transduce.inference.outputs import collect_warnings, join_parts
+from transduce.inference.outputs import collect_warnings, join_parts, keep_different
 from transduce.inference.translator import Translator
 from transduce.paper.search import Hypothesis
 from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
@@ -163,6 +163,7 @@ class SearchWorker:
         task, parts = self.translator.task, [done.found[one] for one in done.numbers]
         combinations = combine_best(parts, sentence.n)
         outputs = join_parts(done.line, combinations, task)
+        combinations, outputs = keep_different(combinations, outputs, sentence.n)
         if attempt.needs_links:
             both = [(done.line, combinations)]
             (outputs,) = add_alignments(self.translator, [attempt.read], both, [outputs])

@@ -12,12 +12,15 @@ from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
+
+from transduce.model.onednn import PackedModule
 
 # R rows · n numbers in, m out
 
 LEVELS = 127  # 8 bits with a sign
 SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
+MIDPOINT_COLUMNS = 16  # of the matrix by which rounding is compared
 SMALLEST = 1e-30  # the least divisor, for rows of zeros
 
 
@@ -50,7 +53,7 @@ def without_announcement() -> Iterator[None]:
 
 
 @final
-class FbgemmMatrix(nn.Module):
+class FbgemmMatrix(PackedModule):
     """An 8-bit matrix W packed for FBGEMM, and the levels of its inputs."""
 
     def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
@@ -65,7 +68,7 @@ class FbgemmMatrix(nn.Module):
 
 
 @final
-class OneDnnMatrix(nn.Module):
+class OneDnnMatrix(PackedModule):
     """An 8-bit matrix W packed for oneDNN, and the levels of its inputs."""
 
     def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
@@ -120,15 +123,36 @@ def do_sums_saturate() -> bool:
 
 @functools.cache
 def has_equal_onednn_kernel() -> bool:
-    """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit."""
+    """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit.
+
+    Some versions of torch, such as 2.11, round inputs near the middle of two levels otherwise than
+    FBGEMM does.
+    """
     if do_sums_saturate():
         return False
     generator = torch.Generator().manual_seed(1)
     rounded = round_rows_to_int8(torch.randn(150, 70, generator=generator), LEVELS)
-    x = torch.rand(90, 70, generator=generator) * 2 - 1
+    probes = [(rounded, torch.rand(90, 70, generator=generator) * 2 - 1, SIGNED)]
+    unit = round_rows_to_int8(torch.eye(MIDPOINT_COLUMNS), LEVELS)
+    probes += [(unit, list_midpoints(levels), levels) for levels in (SIGNED, POSITIVE)]
     try:
         with without_announcement():
-            found = OneDnnMatrix(rounded).multiply(x)
+            return all(
+                torch.equal(
+                    OneDnnMatrix(w, levels).multiply(x), FbgemmMatrix(w, levels).multiply(x)
+                )
+                for w, x, levels in probes
+            )
     except (RuntimeError, AttributeError, NotImplementedError):
         return False
-    return torch.equal(found, FbgemmMatrix(rounded).multiply(x))
+
+
+def list_midpoints(inputs: InputLevels) -> Float[Tensor, "R n"]:
+    """Return the inputs halfway between two levels, and the numbers next to these, in rows."""
+    lowest = -inputs.zero_point
+    levels = torch.arange(lowest, lowest + 255, dtype=torch.float64)
+    middle = ((levels + 0.5) / inputs.levels).float()
+    beside = [torch.nextafter(middle, torch.tensor(end)) for end in (-torch.inf, torch.inf)]
+    found = torch.cat([middle, *beside])
+    found = found[found.abs() <= 1]
+    return found[: len(found) // MIDPOINT_COLUMNS * MIDPOINT_COLUMNS].view(-1, MIDPOINT_COLUMNS)

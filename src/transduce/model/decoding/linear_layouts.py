@@ -12,7 +12,13 @@ from torch import Tensor, nn
 
 from transduce.machine.process_settings import release_freed_memory
 from transduce.model.linear import Linear
-from transduce.model.onednn import BLOCK, LINEAR_ADD, find_operator, multiply_by_onednn
+from transduce.model.onednn import (
+    BLOCK,
+    LINEAR_ADD,
+    PackedModule,
+    find_operator,
+    multiply_by_onednn,
+)
 
 # R rows · n numbers in, m out
 
@@ -64,7 +70,7 @@ class TransposedLinear(nn.Module):
 
 
 @final
-class OneDnnLinear(nn.Module):
+class OneDnnLinear(PackedModule):
     """The linear map x Wᵀ + b with W packed in blocks for oneDNN."""
 
     def __init__(self, linear: Linear) -> None:
@@ -96,7 +102,7 @@ class OneDnnLinear(nn.Module):
 
 
 @final
-class MklLinear(nn.Module):
+class MklLinear(PackedModule):
     """The linear map x Wᵀ + b with W packed for MKL."""
 
     def __init__(self, linear: Linear) -> None:
