@@ -11,6 +11,8 @@ OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It
 THEIRS = ["The dog runs .", "A red house stands here .", "We are drinking coffee .", "It is late ."]
 OTHERS = ["The dog ran .", "One red house stands there .", "We drink coffee .", "It is late now ."]
 
+NAMELESS = "not a known test set (sha256 209679bb87c2) | 4 lines"
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -24,7 +26,10 @@ def files(tmp_path):
 def test_a_line_for_each_score(call, files):
     ended = call("score", files / "ours", files / "theirs")
     assert ended.code == 0
-    assert ended.stdout.splitlines() == [str(m(OURS, THEIRS)) for m in (bleu, chrf, ter)]
+    first, *others = [str(m(OURS, THEIRS)) for m in (bleu, chrf, ter)]
+    shorter = [line.replace(NAMELESS, "the same 4 lines") for line in others]
+    assert NAMELESS in first
+    assert ended.stdout.splitlines() == [first, *shorter]
 
 
 def test_one_score_as_json(call, files):
@@ -81,9 +86,10 @@ def test_two_outputs_are_compared_line_by_line_of_the_answer(call, files):
     )
     found = compare_outputs("chrf", (OURS, OTHERS), THEIRS)
     assert ended.code == 0
+    theirs = str(chrf(OTHERS, THEIRS)).replace(NAMELESS, "the same 4 lines")
     assert ended.stdout.splitlines() == [
         f"{chrf(OURS, THEIRS)} | {files / 'ours'}",
-        f"{chrf(OTHERS, THEIRS)} | {files / 'others'}",
+        f"{theirs} | {files / 'others'}",
         str(found),
     ]
     assert str(found).endswith("| paired bootstrap, seed 12345")
