@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path, allow_dash=True)
 Found = TypeVar("Found")  # what is found for a line, such as its outputs
-RAW_END = re.compile(r"[^\W\d_]{3,}[.?!]\s*$")  # the end of a line that is not tokenised
+# The end of a line that is not tokenised. It begins where a word does: in a run of letters every
+# other beginning would fail, too, after a search to the end of the run.
+RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
 
 
 @final

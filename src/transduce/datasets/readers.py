@@ -10,15 +10,16 @@ from transduce.datasets.values import LineReader, Pair, PairFilter
 from transduce.errors import InputError
 from transduce.text.xml import unescape_references
 
-SEGMENT = re.compile(rb"<seg[^>]*>(.*?)</seg>", re.IGNORECASE)
-TITLE_OR_DESCRIPTION = re.compile(rb"<(title|description)>(.*?)</\1>")
+# (?>…) takes the first tag only: what ends after no first tag ends after no later one either.
+SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
+TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
 
 def read_sgml_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the text of each `<seg>` in lines of WMT's SGML, by sacreBLEU's rules."""
     for line in lines:
-        found = SEGMENT.search(line)
+        found = SEGMENT.match(line)
         if found:
             yield b" ".join(found[1].split())
 
@@ -32,7 +33,7 @@ def read_iwslt_segments(lines: Iterator[bytes]) -> Iterator[bytes]:
 def read_iwslt_training(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield an IWSLT training file's untagged lines, and the texts of titles and descriptions."""
     for line in lines:
-        found = TITLE_OR_DESCRIPTION.search(line)
+        found = TITLE_OR_DESCRIPTION.match(line)
         if found or not line.lstrip().startswith(b"<"):
             yield (found[2] if found else line).strip()
 

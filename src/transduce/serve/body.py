@@ -18,10 +18,9 @@ JSON, FORM, MULTIPART = (
     "multipart/form-data",
 )
 MAX_FIELDS = 100
-MAX_PART_HEAD = 500  # bytes; a longer head is cut, since FIELD_NAME needs quadratic time
 READ_TO_REFUSE = 8  # reading stops after this many times the limit, even if no answer gets out
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
-FIELD_NAME = re.compile(rb'(?i)content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
+FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
@@ -111,7 +110,7 @@ def parse_multipart(body: bytes, request: Request) -> dict[str, Any]:
     found: dict[str, list[str]] = {}
     for part in parts[1:]:
         head, blank, value = part.partition(b"\r\n\r\n")
-        name = FIELD_NAME.search(head[:MAX_PART_HEAD])
+        name = FIELD_NAME.search(head)
         if blank and name:
             found.setdefault(name[1].decode(), []).append(value.decode())
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}

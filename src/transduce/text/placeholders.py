@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 FORMAT = (
-    r"%(?:\(\w{1,100}\)|\d{1,2}\$)?[-+#0]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?"
+    r"%(?:\(\w{1,100}\)|\d{1,2}\$)?[-+#0]*+(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?"
     r"[diouxXeEfFgGaAcsrpn@]"
 )
 PRINTF = rf"(?<!\d)(?<!\d[ \u00a0\u202f]){FORMAT}"  # a percent sign after a number is a percentage

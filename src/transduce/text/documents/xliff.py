@@ -20,7 +20,7 @@ from transduce.text.documents.xml_events import read_events
 from transduce.text.placeholders import compare_placeholders
 from transduce.text.xml import escape_xml, unescape_references
 
-ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>"']+)(\s*=\s*)("[^"]*"|'[^']*')""")
+ATTRIBUTE = re.compile(r"""(?<!\s)(\s++)([^\s=/>"']++)(\s*+=\s*+)("[^"]*"|'[^']*')""")
 TAG_NAME = re.compile(r"<([^\s/>]+)")
 LANGUAGE = {"1": "target-language", "2": "trgLang"}  # attribute of the target language, by version
 SUGGESTION = {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}
@@ -102,7 +102,7 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
     state: Mapping[str, str] = SUGGESTION if found.version == "1" else {}
     if "target" in unit.parts:
         inside = unit.parts["target"]
-        tag = re.sub(r"\s*/>$", ">", written[inside.start])
+        tag = re.sub(r"(?<!\s)\s*/>$", ">", written[inside.start])
         written[inside.start] = set_attributes(tag, state) + content
         name = read_tag_name(tag)
         for number in inside[1:]:
@@ -134,7 +134,7 @@ def set_attributes(tag: str, values: Mapping[str, str]) -> str:
         return match[0] if value is None else f'{match[1]}{match[2]}{match[3]}"{value}"'
 
     end = len(read_tag_name(tag)) + 1
-    close = re.search(r"\s*/?>$", tag)
+    close = re.search(r"(?<!\s)\s*/?>$", tag)
     assert close is not None
     attributes = ATTRIBUTE.sub(change, tag[end : close.start()])
     added = "".join(f' {name}="{html.escape(value)}"' for name, value in missing.items())
