@@ -120,6 +120,10 @@ LIES = {
         "malformed|broke off|HTTP Error|no connection",
     ),
     "a redirect to itself": (redirect(b"/lie"), "HTTP Error 302"),
+    "a redirect with a long body": (
+        say(b"HTTP/1.1 302 Found\r\nLocation: /lie\r\n\r\n", X * 600),
+        "HTTP Error 302",
+    ),
     "a redirect to nowhere": (
         say(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"),
         "HTTP Error 302",

@@ -136,8 +136,9 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
         return limit_batch_size([model], sources, search, 3).batch_size
 
     assert find_size(1e12) == search.batch_size
-    assert find_size(0) == 1
     one = estimate_bytes(model, 40, search, 3)
-    assert find_size(one / 0.79) == 1
+    assert find_size(one / 0.79) == find_size(one) == 1
+    with pytest.raises(NotEnoughMemoryError, match="40 pieces and 3 hypotheses may need"):
+        find_size(0.9 * one)
     assert 5 <= find_size(5 * one / 0.79) <= 6
     assert sum(estimate_bytes(model, n, search, 3) for n in range(21, 41)) < 20 * one

@@ -4,24 +4,25 @@ import pytest
 from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.ter import TER
 
+from transduce.allowance import LINE_BYTES
 from transduce.errors import InputError
 from transduce.scores import compute_score, ter
 from transduce.scores.scoring import require_scorable
-from transduce.scores.ter_limit import MOST_BYTES, estimate_ter_bytes, require_short_pair
+from transduce.scores.ter_limit import estimate_ter_bytes, require_short_pair
 
 TURNED = ("a b c d " * 3, "d c b a " * 3)  # many shifts: each keeps more rows
 
 
 def test_a_line_of_20_000_words_is_refused_with_its_number_and_a_way_around(monkeypatch):
     monkeypatch.setattr(TER, "corpus_score", None)
-    with pytest.raises(InputError, match=r"line 2: 20,000 words against 20,000 are too") as error:
+    with pytest.raises(InputError, match=r"line 2: .* 20,000 words against") as error:
         ter(["a", "a b " * 10_000], ["a", "b a " * 10_000])
     assert "--metric bleu --metric chrf leave TER out" in error.value.hint
     assert "--metric ter-any-length takes it anyway" in error.value.hint
 
 
 def test_a_reference_of_20_000_words_is_refused_before_anything_is_translated():
-    with pytest.raises(InputError, match="line 1: 20,000 words against 20,000"):
+    with pytest.raises(InputError, match=r"line 1: .* 20,000 words against 20,000"):
         require_scorable(["bleu", "ter"], ["a b " * 10_000], "")
 
 
@@ -34,7 +35,7 @@ def test_two_thousand_words_are_not_too_many():
 def test_ter_of_any_length_is_the_same_number(monkeypatch):
     texts = [[TURNED[0], "a dog runs"], [TURNED[1], "the dog runs"]]
     expected = TER().corpus_score(texts[0], texts[1:]).score
-    monkeypatch.setattr("transduce.scores.ter_limit.MOST_BYTES", 1)
+    monkeypatch.setattr("transduce.scores.ter_limit.LINE_BYTES", 1)
     with pytest.raises(InputError):
         compute_score("ter", *texts)
     assert compute_score("ter-any-length", *texts).value == expected
@@ -56,7 +57,7 @@ def test_sacrebleu_keeps_no_more_rows_than_estimated(monkeypatch, texts):
     ours, theirs = (text.split() for text in texts)
     lib_ter.translation_edit_rate(ours, theirs)
     found = 8 * len(theirs) * max(held)
-    assert 0 < found <= estimate_ter_bytes(len(ours), len(theirs)) < MOST_BYTES
+    assert 0 < found <= estimate_ter_bytes(len(ours), len(theirs)) < LINE_BYTES
 
 
 def rows_below(cache):

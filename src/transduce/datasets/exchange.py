@@ -141,6 +141,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         """Return the request to a redirect's address; RefusedError unless it is http(s)."""
+        fp.close()  # else the caller reads the redirect's body to its end, however long
         if urlsplit(newurl).scheme not in PROTOCOLS:
             raise RefusedError("the server leads to what is no address of the web")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
-from typing import TypeVar, final
+from itertools import zip_longest
+from typing import Protocol, TypeVar, final, runtime_checkable
 
+from transduce.allowance import require_short_line
 from transduce.errors import InputError
 from transduce.inference.long_lines import LineWarning, split_line
 from transduce.paper.search import max_output_length
@@ -13,7 +14,20 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks import Task, constrain_source
 
-Item = TypeVar("Item")
+BLOCK_CHARACTERS = 1 << 22  # of a block's texts, from which on no further line is read
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """An item of input whose characters are known."""
+
+    @property
+    def characters(self) -> int:
+        """The number of characters of its texts."""
+        ...
+
+
+Item = TypeVar("Item", bound=Measured)
 
 
 @final
@@ -24,6 +38,11 @@ class Line:
     number: int  # line number, from 1
     text: str
     prefix: str | None = None
+
+    @property
+    def characters(self) -> int:
+        """The number of characters of the text and the prefix."""
+        return len(self.text) + len(self.prefix or "")
 
 
 @final
@@ -60,14 +79,21 @@ def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterat
 
 
 def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in order as lists of `size` items; the last list may be shorter."""
-    remaining = iter(items)
-    while block := list(islice(remaining, size)):
+    """Yield the items in order as lists of `size` items; the last, and long ones, have fewer."""
+    block, characters = list[Item](), 0
+    for item in items:
+        block.append(item)
+        characters += item.characters
+        if len(block) == size or characters >= BLOCK_CHARACTERS:
+            yield block
+            block, characters = [], 0
+    if block:
         yield block
 
 
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
     """Encode a line for the search; split a line that is too long, or, if `strict`, refuse it."""
+    require_short_line(line.text, line.number)
     text = task.normalise(line.text)
     texts, parts, warning = list[str](), list[list[int]](), None
     if text:
@@ -97,6 +123,7 @@ def encode_prefix(
     """Return a line's forced prefix as ids, () if it has none; refuse a prefix that is too long."""
     if line.prefix is None:
         return ()
+    require_short_line(line.prefix, line.number)
     (ids,) = task.encode_targets([task.normalise(line.prefix)])
     require(ids is not None, f"line {line.number}: its prefix has a label unknown to the model")
     assert ids is not None

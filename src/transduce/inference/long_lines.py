@@ -8,6 +8,7 @@ from typing import Literal, final
 from transduce.errors import InputError
 from transduce.tasks import SplitLevel, Task
 
+WHOLE = 50_000  # characters of a text that is encoded before it is known to fit
 HINT = "split the sentence, or train with a larger data.max_length"
 
 
@@ -49,17 +50,22 @@ def split_line(
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
     line is refused. A line that the task cannot split has no parts if the task has a fallback
-    output; else the line is refused.
+    output; else the line is refused. A text of over `WHOLE` characters is split before it is
+    encoded, because its pieces take 200 times its own memory.
     """
-    parts = task.encode_sources([text])
-    sentences = [text]
-    if len(parts[0]) > max_length and task.split_levels:
+    sentences, parts = [text], list[list[int]]()
+    if len(text) <= WHOLE or not task.split_levels:
+        parts = task.encode_sources([text])
+    if task.split_levels and (not parts or len(parts[0]) > max_length):
         sentences = task.split_levels[0].split(text)
-        parts = task.encode_sources(sentences)
-    worst = max(map(len, parts))
-    if worst <= max_length:
+        parts = task.encode_sources([one for one in sentences if len(one) <= WHOLE])
+    worst = max(map(len, parts), default=0)
+    longest = max(map(len, sentences))
+    if len(parts) == len(sentences) and worst <= max_length:
         return [Part(*part) for part in zip(sentences, parts, strict=True)], None
     fact = f"a sentence of {worst:,} pieces, and this model takes {max_length:,}"
+    if len(parts) < len(sentences):
+        fact = f"a sentence of {longest:,} characters, and this model takes {max_length:,} pieces"
     error = InputError(f"line {number}: {fact}", HINT)
     if not strict and task.fallback(text) is not None:
         return [], LineWarning(number, f"{fact}; not searched")
@@ -80,8 +86,8 @@ def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> I
     pending = [(text, level, 0)]
     while pending:
         text, level, cut = pending.pop()
-        (ids,) = task.encode_sources([text])
-        if len(ids) <= max_length or level == len(task.split_levels):
+        ids = task.encode_sources([text])[0] if len(text) <= WHOLE else None
+        if ids is not None and (len(ids) <= max_length or level == len(task.split_levels)):
             yield Part(text, ids, cut)
             continue
         halves = halve(text, task.split_levels[level])

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from transduce.allowance import require_short_line
 from transduce.errors import InputError
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.long_lines import LineWarning
@@ -25,6 +26,11 @@ class Pair:
     number: int  # line number, from 1
     source: str
     target: str
+
+    @property
+    def characters(self) -> int:
+        """The number of characters of both sides."""
+        return len(self.source) + len(self.target)
 
 
 @final
@@ -51,7 +57,10 @@ def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
 
 
 def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
-    """Encode the source and the target of every pair as ids."""
+    """Encode the source and the target of every pair as ids; refuse a line that is too long."""
+    for pair in pairs:
+        require_short_line(pair.source, pair.number)
+        require_short_line(pair.target, pair.number)
     sources = task.encode_sources([task.normalise(pair.source) for pair in pairs])
     targets = task.encode_targets([task.normalise(pair.target) for pair in pairs])
     return [

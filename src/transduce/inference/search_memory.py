@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transduce.errors import NotEnoughMemoryError
 from transduce.machine.free_memory import free_memory_bytes
 from transduce.model.transformer import Transformer
 from transduce.settings import Architecture, Search
@@ -23,13 +24,21 @@ def limit_batch_size(
 ) -> Search:
     """Lower the batch size of `search` to the number of sentences that fit in free memory, or 1.
 
-    `width` is the number of hypotheses of a sentence. A GPU is not asked: it raises errors.
+    `width` is the number of hypotheses of a sentence. Raise NotEnoughMemoryError if all free memory
+    is too little for one sentence. A GPU is not asked: it raises errors.
     """
     if not sources or models[0].output.weight.device.type != "cpu":
         return search
     longest = sorted(map(len, sources), reverse=True)[: search.batch_size]
     needs = np.cumsum([sum(estimate_bytes(m, n, search, width) for m in models) for n in longest])
-    fitting = int((needs <= SHARE * free_memory_bytes()).sum())
+    free = free_memory_bytes()
+    if needs[0] > free:
+        raise NotEnoughMemoryError(
+            f"a sentence of {longest[0]:,} pieces and {width:,} hypotheses may need "
+            f"{needs[0] / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} are free",
+            "try a smaller beam, fewer samples, or shorter lines",
+        )
+    fitting = int((needs <= SHARE * free).sum())
     if fitting == len(longest):
         return search
     return replace(search, batch_size=max(1, fitting))

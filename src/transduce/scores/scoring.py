@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from transduce.allowance import require_short_line
 from transduce.errors import InputError, suggest_names
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
 from transduce.scores.comparability import describe_paper_comparability
@@ -94,7 +95,13 @@ def require_scorable(metrics: Sequence[str], references: Sequence[str], language
 
 
 def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
-    """Return the preprocessed texts for a metric's scorer, and the suffix of its signature."""
+    """Return the preprocessed texts for a metric's scorer, and the suffix of its signature.
+
+    Raise InputError for a line that is too long to be scored.
+    """
+    for text in texts:
+        for number, line in enumerate(text, start=1):
+            require_short_line(line, number)
     return chosen.preprocess(texts) if chosen.preprocess else (texts, "")
 
 

@@ -1,12 +1,12 @@
 """Refuses lines so long that sacreBLEU's TER would need hundreds of megabytes for them."""
 
-from transduce.errors import InputError
+from transduce.allowance import LINE_BYTES, require_affordable
 from transduce.scores.paper_bleu import Texts
 
 # sacreBLEU keeps a row of the edit-distance matrix, of 8 bytes for each word of the reference, for
 # each word of at most 1,000 shifted outputs, until there are 10,000; and all rows of two matrices.
 SHIFTED_OUTPUTS, KEPT_ROWS = 1_000, 10_000
-MOST_BYTES = 256_000_000  # 2,000 words against 2,000
+HINT = "--metric bleu --metric chrf leave TER out; --metric ter-any-length takes it anyway"
 
 
 def require_lines_short_enough_for_ter(texts: Texts) -> tuple[Texts, str]:
@@ -25,12 +25,8 @@ def require_lines_short_enough_for_ter(texts: Texts) -> tuple[Texts, str]:
 
 def require_short_pair(ours: int, theirs: int, line: int) -> None:
     """Raise InputError if line number `line` has too many words in the output and its reference."""
-    needed = estimate_ter_bytes(ours, theirs)
-    if needed > MOST_BYTES:
-        fact = f"{ours:,} words against {theirs:,} are too many for sacreBLEU's TER, "
-        fact += f"which may need {needed / 1e9:,.1f} GB for them"
-        hint = "--metric bleu --metric chrf leave TER out; --metric ter-any-length takes it anyway"
-        raise InputError(fact, hint, line=line)
+    fact = f"sacreBLEU's TER of {ours:,} words against {theirs:,}"
+    require_affordable(fact, estimate_ter_bytes(ours, theirs), LINE_BYTES, HINT, line)
 
 
 def estimate_ter_bytes(ours: int, theirs: int) -> int:

@@ -127,7 +127,7 @@ class Routes:
                 f"a picture is of at most {self.service.limits.picture_characters} characters"
             )
         model, _ = await find_model(self.service, wanted, text)
-        orders = [AttentionRequest(0, text)]
+        orders = [AttentionRequest(0, text, self.service.limits.picture_bytes)]
         (page,) = await self.service.run(model, orders, request.receive)
         assert isinstance(page, Page)
         return HTMLResponse(page.html)

@@ -13,6 +13,7 @@ class Limits:
     characters: int = 5_000  # the most characters of one text
     texts: int = 64  # the most texts of one request
     picture_characters: int = 1_000  # the most characters of a text whose attention is drawn
+    picture_bytes: int = 100_000_000  # the most memory that drawing it may need
     sentences: int = 256  # the most sentences of one request; equal to `queue` by default
     alternatives: int = 5  # the most translations of a text besides the best one
     queue: int = 256  # waiting sentences from which on new requests are refused

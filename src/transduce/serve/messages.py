@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from transduce.allowance import PICTURE_BYTES
+
 
 @final
 @dataclass(frozen=True)
@@ -19,10 +21,11 @@ class Sentence:
 @final
 @dataclass(frozen=True)
 class AttentionRequest:
-    """An order for the attention page of a text and its translation."""
+    """An order for the attention page of a text and its translation, if it needs no more memory."""
 
     number: int
     text: str = field(repr=False)
+    most: int = PICTURE_BYTES  # bytes of memory
 
 
 @final

@@ -82,12 +82,11 @@ def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
     from transduce.serve.search_worker import SearchWorker
 
     try:
-        translator = load()
+        worker = SearchWorker(load(), pipe.send)
     except TransduceError as error:
         pipe.send(Unloadable(error.fact, error.hint))
         return
-    worker = SearchWorker(translator, pipe.send)
-    pipe.send(describe_model(translator))
+    pipe.send(describe_model(worker.translator))
     inbox = SimpleQueue[Order | None]()
     Thread(target=read_orders, args=(pipe, inbox), daemon=True).start()
     while True:

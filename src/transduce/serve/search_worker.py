@@ -1,7 +1,7 @@
 """Runs the searches of one model in a search process; sentences join and leave at any step."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, final
 
@@ -13,6 +13,7 @@ from transduce.inference.decoders import build_decoder
 from transduce.inference.keeping import Attempt, list_attempts, take_as_it_is, warn_of_loss
 from transduce.inference.lines import EncodedLine, Line, encode_line
 from transduce.inference.outputs import collect_warnings, join_parts, keep_different
+from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import Translator
 from transduce.paper.search import Hypothesis
 from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
@@ -30,6 +31,7 @@ from transduce.serve.messages import (
 )
 
 FREE = ForcedPrefix(())
+LONG = 1_000  # pieces of a sentence of which many are searched at once
 
 
 @final
@@ -46,9 +48,16 @@ class OpenSentence:
 
 @final
 class SearchWorker:
-    """Translates the sentences of orders with one model; `send` is called with every answer."""
+    """Translates the sentences of orders with one model; `send` is called with every answer.
+
+    At once it searches as many long sentences as fit in the memory that is free.
+    """
 
     def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
+        recipe = translator.recipe
+        longest = [range(min(LONG, recipe.data.max_length))] * recipe.search.batch_size
+        fitting = limit_batch_size(translator.models, longest, recipe.search, recipe.search.beam)
+        translator = replace(translator, recipe=replace(recipe, search=fitting))
         self.translator, self.send = translator, send
         self.decoder = ConstrainedDecoder(build_decoder(translator.models))
         self.searches: dict[int, RunningSearch[Any]] = {}  # number of outputs -> search
@@ -189,5 +198,5 @@ class SearchWorker:
         from transduce.view.attention.attend import attend
         from transduce.view.attention.page import build_attention_page
 
-        page = build_attention_page(attend(self.translator, order.text).record)
+        page = build_attention_page(attend(self.translator, order.text, most=order.most).record)
         self.send(Page(order.number, page))

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
+from transduce.allowance import PICTURE_BYTES
 from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.inference.load import load
@@ -79,6 +80,8 @@ def attend(
     model: Translator | Path | str,
     text: str,
     target: str | None = None,
+    *,
+    most: int = PICTURE_BYTES,
 ) -> Attention:
     """Return what a model attends to when it reads `text` and writes its output, or `target`.
 
@@ -86,10 +89,10 @@ def attend(
 
     `model` is a translator, a model folder or a run folder. The weights of every layer and head
     are those of one pass of the model over both texts. A text is one sequence: a long one is not
-    split.
+    split, and refused if its weights may need more than `most` bytes of memory.
     """
     for name, value in (("text", text), ("target", target)):
         if not isinstance(value, str) and not (name == "target" and value is None):
             raise InputError(f"{name} must be a string, not {describe_value(value)}")
     translator = model if isinstance(model, Translator) else load(model)
-    return Attention(record_attention(translator, text, target))
+    return Attention(record_attention(translator, text, target, most))

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32
 
+from transduce.allowance import PICTURE_BYTES, require_affordable, require_short_line
 from transduce.errors import InputError
 from transduce.fast.choose import choose_search_operations
 from transduce.inference.align_block import find_heads
@@ -36,7 +37,8 @@ from transduce.vocabulary import BEGIN, END
 
 LINE_KEY = 1 << PART_BITS  # the random key of a text's first line, so that samples are the same
 
-MAX_WEIGHTS = 1 << 28  # of a record; they take 4 bytes each, and so much again while it is made
+WEIGHT_BYTES = 12  # as they are captured, stacked, and written into a page
+HYPOTHESIS_BYTES = 2_000  # of a beam before a step, with the pieces that may come next
 
 
 @final
@@ -49,9 +51,11 @@ class EncodedOutput:
 
 
 def record_attention(
-    translator: Translator, source: str, target: str | None = None
+    translator: Translator, source: str, target: str | None = None, most: int = PICTURE_BYTES
 ) -> AttentionView:
     """Return all attention weights for a source text and an output, from one forward pass.
+
+    Texts whose weights may need more than `most` bytes are refused before the pass.
 
     The output is `target`, or what the translator itself writes, with the beam of every step of
     its search. The text is one sequence: unlike in translation, a long one is not split.
@@ -63,13 +67,13 @@ def record_attention(
     (ids,) = translator.task.encode_sources([text])
     sizes, data = translator.models[0].sizes, translator.recipe.data
     require_positions("source", ids, sizes)
-    require_weights_fit(len(ids), 0, sizes)
+    require_picture_fits(len(ids), 0, translator, most)
     if target is None:
         output = search_output(translator, text, ids)
     else:
         output = encode_output(translator, source, target)
     require_positions("output", output.ids, sizes)
-    require_weights_fit(len(ids), len(output.ids), sizes)
+    require_picture_fits(len(ids), len(output.ids), translator, most)
     view = build_view(translator, ids, output)
     notes = [*note_length(ids, data), *note_layers(sizes)]
     return replace(view, is_given=target is not None, notes=tuple(notes))
@@ -77,6 +81,7 @@ def record_attention(
 
 def read_source(translator: Translator, source: str) -> str:
     """Return the normalised source text; refuse a text without any word."""
+    require_short_line(source)
     text = translator.task.normalise(source)
     require(bool(text), "the text is empty: it has no attention weights", "give it some words")
     return text
@@ -99,6 +104,7 @@ def encode_output(translator: Translator, source: str, target: str) -> EncodedOu
     """Return the ids of a given output; refuse one that the model cannot write for the source."""
     require_matches([Pair(1, source, target)], translator.recipe.data)
     task = translator.task
+    require_short_line(target)
     (ids,) = task.encode_targets([task.normalise(target)])
     if ids is None:
         raise InputError("the target has a label that is unknown to the model", "see its card")
@@ -115,15 +121,17 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
     )
 
 
-def require_weights_fit(source: int, output: int, sizes: Architecture) -> None:
-    """Refuse so many pieces that the weights of all layers and heads would be over MAX_WEIGHTS."""
-    weights = (source**2 + source * output + output**2) * sizes.layers * sizes.heads
-    require(
-        weights <= MAX_WEIGHTS,
-        f"{source + output:,} pieces of text and output have {weights:,} attention weights, more "
-        f"than {MAX_WEIGHTS:,}",
-        "give a shorter text",
-    )
+def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
+    """Refuse so many pieces that the picture of them may need over `most` bytes of memory.
+
+    An output whose length is not known yet counts as one of as many pieces as the source.
+    """
+    sizes, expected = translator.models[0].sizes, output or source
+    weights = (source**2 + source * expected + expected**2) * sizes.layers * sizes.heads
+    beams = translator.recipe.search.beam * expected
+    needed = WEIGHT_BYTES * weights + beams * (HYPOTHESIS_BYTES + 8 * expected)
+    fact = f"the picture of {source:,} pieces and {expected:,} of output"
+    require_affordable(fact, needed, most, "give a shorter text, or a smaller beam")
 
 
 def build_view(translator: Translator, source: list[int], output: EncodedOutput) -> AttentionView:

@@ -1,0 +1,92 @@
+"""What one input may cost is asked before the work, and counted in pieces."""
+
+from dataclasses import replace
+
+import pytest
+from tests.inference.random_models import LINES, WORDS, random_translator
+
+import transduce
+from transduce.errors import InputError, NotEnoughMemoryError
+from transduce.inference import search_memory
+from transduce.inference.lines import BLOCK_CHARACTERS, Line, split_into_blocks
+from transduce.inference.long_lines import WHOLE, split_line
+from transduce.scores import compute_score
+from transduce.serve.limits import Limits
+from transduce.serve.messages import AttentionRequest, Failed
+from transduce.serve.search_worker import SearchWorker
+from transduce.tasks.translation import Translation
+
+LONG = "a dog " * 300_000
+
+
+@pytest.mark.parametrize("use", ["nbest_lines", "likelihood", "align_pairs"])
+def test_a_line_that_would_take_gigabytes_is_refused_before_it_is_encoded(use):
+    texts = [LINES[0], LONG]
+    given = texts if use == "nbest_lines" else [(text, "a dog") for text in texts]
+    with pytest.raises(
+        InputError, match=r"line 2: a line of 1,800,000 characters may need 0\.4 GB"
+    ):
+        list(getattr(random_translator(), use)(given))
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter-any-length", "exact-match"])
+def test_lines_that_would_take_gigabytes_to_score_are_refused(metric):
+    with pytest.raises(InputError, match="line 2: a line of 1,800,000 characters"):
+        compute_score(metric, ["a", "a"], ["a", LONG])
+
+
+def test_no_more_than_a_part_of_a_long_text_is_encoded_at_once(monkeypatch):
+    encoded, task = [], Translation(WORDS, WORDS)
+    monkeypatch.setattr(
+        Translation,
+        "encode_sources",
+        lambda _, lines: [encoded.append(line) or [5] * len(line) for line in lines],
+    )
+    text = f"A dog sees a cat. {'x' * 3 * WHOLE} runs."
+    parts, warning = split_line(text, 1, task, WHOLE // 8, strict=False)
+    assert max(map(len, encoded)) <= WHOLE
+    assert parts[0].text == "A dog sees a cat."
+    assert "".join(part.text for part in parts[1:]).replace(" ", "") == text[18:].replace(" ", "")
+    assert str(warning).endswith("; split at characters")
+    assert "characters, and this model takes 6,250 pieces" in str(warning)
+
+
+def test_a_block_of_long_lines_has_fewer_of_them():
+    lines = [Line(number, "x" * (BLOCK_CHARACTERS // 2)) for number in range(5)]
+    assert [len(block) for block in split_into_blocks(lines, 4)] == [2, 2, 1]
+
+
+def test_a_picture_is_refused_by_its_pieces_before_its_search(monkeypatch):
+    model = random_translator()
+    monkeypatch.setattr("transduce.view.attention.recorder.search_output", None)
+    with pytest.raises(InputError, match=r"the picture of 30,0\d\d pieces .* may need"):
+        transduce.attend(model, "\U0001f415" * 7_500)
+
+
+def test_a_picture_of_a_wide_beam_is_refused():
+    model = random_translator().searching(beam=10_000)
+    with pytest.raises(InputError, match=r"GB of memory(.|\n)*smaller beam"):
+        transduce.attend(model, " ".join(LINES * 9))
+
+
+def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
+    answers = []
+    worker = SearchWorker(random_translator(), answers.append)
+    most = Limits().picture_bytes
+    worker.receive(AttentionRequest(1, "\U0001f415" * 1_000, most))
+    (answer,) = answers
+    assert isinstance(answer, Failed)
+    assert not answer.is_ours
+    assert "4,001 pieces" in answer.fact
+
+
+def test_a_server_searches_as_many_sentences_at_once_as_fit(monkeypatch):
+    model = random_translator()
+    search = model.recipe.search
+    one = search_memory.estimate_bytes(model.models[0], 24, search, search.beam)
+    monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: 3.9 * one)
+    worker = SearchWorker(model, print)
+    assert worker.translator.recipe.search == replace(search, batch_size=3)
+    monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: 0.5 * one)
+    with pytest.raises(NotEnoughMemoryError, match="24 pieces and 2 hypotheses"):
+        SearchWorker(model, print)
