@@ -12,7 +12,7 @@ from transduce.inference.lines import BLOCK_CHARACTERS, Line, split_into_blocks
 from transduce.inference.long_lines import WHOLE, split_line
 from transduce.scores import compute_score
 from transduce.serve.limits import Limits
-from transduce.serve.messages import AttentionRequest, Failed
+from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
 from transduce.tasks.translation import Translation
 
@@ -36,12 +36,13 @@ def test_lines_that_would_take_gigabytes_to_score_are_refused(metric):
 
 
 def test_no_more_than_a_part_of_a_long_text_is_encoded_at_once(monkeypatch):
-    encoded, task = [], Translation(WORDS, WORDS)
-    monkeypatch.setattr(
-        Translation,
-        "encode_sources",
-        lambda _, lines: [encoded.append(line) or [5] * len(line) for line in lines],
-    )
+    encoded, task = list[str](), Translation(WORDS, WORDS)
+
+    def encode(_, lines):
+        encoded.extend(lines)
+        return [[5] * len(line) for line in lines]
+
+    monkeypatch.setattr(Translation, "encode_sources", encode)
     text = f"A dog sees a cat. {'x' * 3 * WHOLE} runs."
     parts, warning = split_line(text, 1, task, WHOLE // 8, strict=False)
     assert max(map(len, encoded)) <= WHOLE
@@ -70,7 +71,7 @@ def test_a_picture_of_a_wide_beam_is_refused():
 
 
 def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
-    answers = []
+    answers: list[Answer] = []
     worker = SearchWorker(random_translator(), answers.append)
     most = Limits().picture_bytes
     worker.receive(AttentionRequest(1, "\U0001f415" * 1_000, most))
