@@ -21,6 +21,7 @@ from pathlib import Path
 
 OUT_OF_MEMORY = re.compile(
     "can't allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment"
+    "|could not create a primitive$"  # of oneDNN; with a word after it, the operation is unknown
 )
 NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
 MEMORY_HINT = (
@@ -29,6 +30,9 @@ MEMORY_HINT = (
 )
 FILES_HINT = "raise the limit (`ulimit -n`), or try fewer --workers"
 THREADS_HINT = "raise the limit (`ulimit -u`), or try fewer --workers and training.threads"
+
+
+LONGEST_MESSAGE = 4_000  # characters; a path has at most 4,096 bytes, and usually far fewer
 
 
 class TransduceError(Exception):
@@ -47,8 +51,8 @@ class TransduceError(Exception):
     ) -> None:
         named = (("", file), ("line ", line), ("column ", column))
         location = ", ".join(f"{name}{value}" for name, value in named if value is not None)
-        self.fact = f"{location}: {fact}" if location else fact
-        self.hint = hint
+        self.fact = cut_message(f"{location}: {fact}" if location else fact)
+        self.hint = hint = cut_message(hint)
         super().__init__(self.fact + (f"\nhint: {hint}" if hint else ""))
 
 
@@ -114,6 +118,14 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
     if number == errno.EAGAIN or NO_THREADS.search(str(error)):
         return NotEnoughMemoryError("no more threads or processes can be started", THREADS_HINT)
     return None
+
+
+def cut_message(text: str) -> str:
+    """Return a message with its middle left out if names or values of others make it very long."""
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    half = LONGEST_MESSAGE // 2
+    return f"{text[:half]} […] {text[-half:]}"
 
 
 def short_repr(value: object, longest: int = 60) -> str:

@@ -84,10 +84,10 @@ def test_settings_that_cannot_vary_are_refused_before_anything_is_written(
 def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path, monkeypatch):
     whole = loop.require_finite_updates
 
-    def diverge(progress, training):
+    def diverge(progress, training, folder):
         if training.learning_rate_factor == 9:
             raise NotFiniteError("10 updates in a row were not finite")
-        whole(progress, training)
+        whole(progress, training, folder)
 
     monkeypatch.setattr(loop, "require_finite_updates", diverge)
     vary = ["--vary", "training.learning_rate_factor=9,2", "--set", "training.steps=2"]

@@ -2,6 +2,9 @@
 
 import pytest
 
+import transduce
+from transduce.errors import InputError
+
 
 def test_an_unknown_command_is_answered_with_the_nearest(call):
     ended = call("verfiy")
@@ -74,3 +77,19 @@ def test_the_version_is_a_result(call):
     ended = call("--version")
     assert ended.code == 0
     assert ended.stdout == "transduce 0.1.0\n"
+
+
+def test_an_empty_path_is_not_this_folder(call):
+    for words in (["verify", ""], ["translate", ""], ["prepare", "tiny", "-o", ""]):
+        ended = call(*words)
+        assert ended.code == 2
+        assert "an empty path" in ended.stderr
+    with pytest.raises(InputError, match="folder is an empty path"):
+        transduce.load("")
+
+
+@pytest.mark.parametrize("words", [["x" * 500_000], ["recipes", "show", "--" + "x" * 500_000]])
+def test_names_of_half_a_megabyte_are_cut(call, words):
+    ended = call(*words)
+    assert ended.code == 2
+    assert len(ended.stderr) < 10_000

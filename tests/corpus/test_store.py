@@ -1,4 +1,5 @@
 import json
+import os
 
 import numpy as np
 import pytest
@@ -251,3 +252,11 @@ def test_resealed_texts_that_are_no_pairs_are_refused(store_of, text):
         writer.write("pairs.tsv", text)
     with pytest.raises(FolderError, match=r"pairs\.tsv: expected "):
         Store.open(store.folder.with_name("o")).read_texts()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_cut_while_it_is_mapped_is_a_sentence_and_no_signal(store_of, name):
+    store = store_of(PAIRS * 3_000)
+    os.truncate(store.folder / name, 8)
+    with pytest.raises(FolderError, match=f"{name}: was cut while it was used"):
+        store.pair(11_999)

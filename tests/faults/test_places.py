@@ -18,6 +18,7 @@ from transduce.checkpoint import create_run, resume, steps
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
 from transduce.errors import FolderError, SaveError
+from transduce.runs.output_folder import locked_folder
 from transduce.runs.run_folder import OURS
 from transduce.settings import Recipe
 
@@ -263,6 +264,17 @@ def test_a_run_folder_that_vanishes_ends_the_run_and_comes_not_back(tmp_path, re
     assert not stderr  # it is not tried again
     assert not run.exists()
     record(exit_code=caught.value.exit_code)
+
+
+@pytest.mark.parametrize("move", [shutil.rmtree, lambda run: run.rename(run.with_name("moved"))])
+def test_the_clean_up_of_a_lock_hides_no_error_of_a_folder_that_vanished(tmp_path, move):
+    def lose():
+        with locked_folder(tmp_path / "run"):
+            move(tmp_path / "run")
+            raise SaveError("was moved or deleted")
+
+    with pytest.raises(SaveError, match="was moved or deleted"):
+        lose()
 
 
 def linked(tmp_path):

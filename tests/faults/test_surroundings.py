@@ -20,8 +20,9 @@ from transduce.cli.standard_streams import ignore_absurd_terminal_sizes
 from transduce.cli.workers import ProcessOptions, launch_and_wait
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.mtdata import find_index
-from transduce.errors import InputError
+from transduce.errors import InputError, find_exhaustion
 from transduce.machine.cpus import omp_num_threads
+from transduce.serve.server import bind
 from transduce.training.distributed import launcher
 from transduce.training.distributed.launcher import ProcessSupervisor
 from transduce.training.distributed.rank import ProcessRank
@@ -205,3 +206,25 @@ def test_a_panic_of_a_library_without_threads_has_a_sentence(capsys, monkeypatch
     monkeypatch.setattr(display, "print_result", panic)
     assert run(command, ["recipes"]) == 8
     assert "error: no more threads or processes can be started" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("variable", ["TORCH_LOGS=junk", "TORCH_LOGS=+inductor,zzz"])
+def test_a_variable_that_torch_refuses_has_a_sentence(variable):
+    name, _, value = variable.partition("=")
+    done = transduce("translate", "/", env={name: value})
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: torch cannot be loaded: ")
+    assert b"TORCH" in done.stderr.splitlines()[-1]
+    assert len(done.stderr) < 500
+
+
+@pytest.mark.parametrize("host", ["\ufffd", "a" * 70 + ".x", "a\0b", "a..b"])
+def test_a_host_that_no_name_can_be_has_a_sentence(host):
+    with pytest.raises(InputError, match=r"names no host|cannot be used"):
+        bind(host, 0)
+
+
+@pytest.mark.parametrize(("end", "code"), [("", 8), (" descriptor for a matmul primitive", None)])
+def test_too_little_memory_inside_onednn_is_known_as_such(end, code):
+    found = find_exhaustion(RuntimeError(f"could not create a primitive{end}"))
+    assert getattr(found, "exit_code", None) == code

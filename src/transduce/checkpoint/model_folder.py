@@ -60,7 +60,7 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
 
     With `force`, it replaces a model folder.
     """
-    require_finite(weights, "the model")
+    require_finite(weights, "the model", "verify the weights that it is made from")
     require_free = require_replaceable_model if force else None
     with atomic_folder(folder, kind=KIND, about=about or {}, require_free=require_free) as writer:
         writer.write(WEIGHTS, to_bytes(weights))

@@ -21,7 +21,6 @@ DTYPES = {
     "F32": torch.float32,
     "F16": torch.float16,
     "BF16": torch.bfloat16,
-    "I64": torch.int64,
 }
 Tensors = dict[str, Tensor]  # tensors by name
 DAMAGED = "the folder is damaged or foreign: take it from its source again"
@@ -50,7 +49,9 @@ def read_tensors(
     weights = {name: read_tensor(stream, entry) for name, entry in header.items()}
     name = first_not_finite(weights)
     if name is not None:
-        raise FolderError(f"tensor {name!r} holds numbers that are not finite", DAMAGED, file=file)
+        raise FolderError(
+            f"tensor {name[:80]!r} holds numbers that are not finite", DAMAGED, file=file
+        )
     return weights
 
 
@@ -120,17 +121,29 @@ def parse_entry(name: str, entry: object, file: Path) -> TensorEntry:
 
 
 def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
-    """Return the name of the first tensor that contains NaN or infinity, or None."""
-    return next((n for n, tensor in weights.items() if not torch.isfinite(tensor).all()), None)
+    """Return the name of the first tensor that is not finite in float32, or None."""
+    return next((n for n, t in weights.items() if not torch.isfinite(t.float()).all()), None)
 
 
-def require_finite(weights: Mapping[str, Tensor], location: str) -> None:
+def require_finite_numbers(numbers: Tensor, place: str) -> None:
+    """Raise NotFiniteError if what a model computes from its weights holds NaN or infinity."""
+    if not torch.isfinite(numbers).all():
+        raise NotFiniteError(
+            f"{place}: the weights are finite, but what the model computes with them is not",
+            "the weights are damaged: verify the model, or take an older checkpoint",
+        )
+
+
+TRAIN_ON = "resume from the last checkpoint with a lower learning rate or a longer warm-up"
+
+
+def require_finite(weights: Mapping[str, Tensor], location: str, hint: str = TRAIN_ON) -> None:
     """Raise NotFiniteError, which names `location`, if a tensor contains NaN or infinity."""
     name = first_not_finite(weights)
     if name is not None:
         raise NotFiniteError(
             f"{location}: {name} holds numbers that are not finite, so nothing is saved",
-            "resume from the last checkpoint with a lower learning rate or a longer warm-up",
+            hint,
         )
 
 
@@ -143,11 +156,13 @@ def require_matching_tensors(
     """Return the weights unchanged; raise an error if names or shapes differ from `expected`."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
-            raise FolderError(f"tensor {name!r} is missing", DAMAGED, file=file)
+            raise FolderError(f"tensor {name[:80]!r} is missing", DAMAGED, file=file)
         if name not in expected:
-            raise FolderError(f"tensor {name!r} belongs to no such model", DAMAGED, file=file)
+            raise FolderError(f"tensor {name[:80]!r} belongs to no such model", DAMAGED, file=file)
         found = tuple(weights[name].shape)
         if found != tuple(expected[name]):
-            fact = f"tensor {name!r} has shape {found}, and the model has {tuple(expected[name])}"
+            fact = (
+                f"tensor {name[:80]!r} has shape {found}, and the model has {tuple(expected[name])}"
+            )
             raise FolderError(fact, DAMAGED, file=file)
     return weights

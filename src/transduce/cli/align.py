@@ -9,6 +9,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.attend_figure import Numbers
+from transduce.cli.file_path import FilePath
 from transduce.cli.line_search import FILE, open_output, show_line_count
 from transduce.cli.pair_search import run_on_files
 from transduce.cli.processes import Processes, process_options
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command("align")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.argument("source", type=FILE)
 @click.argument("target", type=FILE)
 @options.output("The file to write (default: standard output).")

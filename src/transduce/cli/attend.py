@@ -15,6 +15,7 @@ from transduce.cli.attend_figure import (
     find_link,
 )
 from transduce.cli.attend_survey import survey_corpus, survey_options
+from transduce.cli.file_path import FilePath
 from transduce.cli.searching import (
     TranslatorChoice,
     beam_options,
@@ -32,14 +33,14 @@ LARGE = 20_000_000  # for a page of more bytes a message says how to make it sma
 
 
 @click.command("attend")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.argument("text", required=False)
 @options.output("The page (.html) or the figure (.svg) to write.")
 @click.option(
     "--target", help="The output to show, instead of the model's own; with --survey a file."
 )
 @click.option(
-    "--save", type=click.Path(path_type=Path), help="A new folder for all weights and steps."
+    "--save", type=FilePath(path_type=Path), help="A new folder for all weights and steps."
 )
 @click.option("--layers", type=Numbers(), help="Layers of the page, such as 5,6 (default: all).")
 @click.option(

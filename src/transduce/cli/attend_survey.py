@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display
+from transduce.cli.file_path import FilePath
 from transduce.cli.searching import TranslatorChoice
 from transduce.settings.fields import require
 
@@ -38,7 +39,7 @@ def survey_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--gold",
-                type=click.Path(path_type=Path),
+                type=FilePath(path_type=Path),
                 help="Gold links of the pairs, for --survey (default: the model's own alignments).",
             ),
         )

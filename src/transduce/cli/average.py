@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 
 
 @click.command("average")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=FilePath(path_type=Path))
 @click.option(
     "--last",
     type=click.IntRange(min=1),
@@ -17,7 +18,7 @@ from transduce.cli import display, options
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     required=True,
     help="The model folder to write.",
 )

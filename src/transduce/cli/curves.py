@@ -5,16 +5,17 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.cli.outcome import Terminated
 from transduce.errors import InputError
 
 
 @click.command("curves")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=FilePath(path_type=Path))
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     help="The page (a name in .html), the picture (.svg, .png) or the figures (.csv) to write.",
 )
 @click.option(

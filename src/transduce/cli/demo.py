@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals
+from transduce.cli.file_path import FilePath
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
@@ -27,7 +28,7 @@ SENTENCES = 4  # translations to print for each split
 
 
 @click.command("demo")
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.argument("folder", type=FilePath(path_type=Path), required=False)
 @options.output("The same as FOLDER.")
 @options.settings
 @options.as_json

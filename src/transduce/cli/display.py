@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from transduce.errors import cut_message
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -49,7 +51,7 @@ def print_message(line: str) -> None:
     training nor an exit code depends on them.
     """
     try:
-        print(escape_controls(line), file=sys.stderr, flush=True)
+        print(escape_controls(cut_message(line)), file=sys.stderr, flush=True)
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise

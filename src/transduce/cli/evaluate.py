@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.cli.line_search import show_line_count
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
@@ -46,9 +47,9 @@ class Scoring:
 
 
 @click.command("evaluate")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("source", type=click.Path(path_type=Path))
-@click.argument("reference", type=click.Path(path_type=Path), required=False)
+@click.argument("model", type=FilePath(path_type=Path))
+@click.argument("source", type=FilePath(path_type=Path))
+@click.argument("reference", type=FilePath(path_type=Path), required=False)
 @click.option(
     "--metric",
     "metrics",

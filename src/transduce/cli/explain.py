@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.errors import InputError
 from transduce.view.explainer.limits import MAX_WEIGHTS
 
 
 @click.command("explain")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @options.output("The page to write, a name in .html.")
 @click.option("--exact", is_flag=True, help="Store weights in 32 bits, instead of 16.")
@@ -23,14 +24,14 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
 )
 @click.option(
     "--tour",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     help="A JSON file with the steps of a tour of your own, each with title, text and link.",
 )
 @click.option("--language", default="", help="The page's language: en or de, or the browser's.")
 @click.option(
     "--texts",
     "page_texts",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     help="A JSON file with the page's words in another language, named by its code: fr.json.",
 )
 @options.quiet

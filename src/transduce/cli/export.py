@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 
 
 @click.command("export")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.option(
     "--to",
     required=True,
@@ -20,7 +21,7 @@ from transduce.cli import display, options
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     required=True,
     help="The folder to write; for argos a file, NAME.argosmodel.",
 )
@@ -33,7 +34,7 @@ from transduce.cli import display, options
 )
 @click.option(
     "--prove",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     help="Source lines to translate by the other program and by MODEL, at most 1,000 "
     "(default: 64 lines of random pieces).",
 )

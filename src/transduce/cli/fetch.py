@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
@@ -17,7 +18,7 @@ from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 
-FOLDER = click.Path(path_type=Path)
+FOLDER = FilePath(path_type=Path)
 
 
 @click.command("fetch")

@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 
 
 @click.command("import")
-@click.argument("checkpoint", type=click.Path(path_type=Path))
+@click.argument("checkpoint", type=FilePath(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The new model folder."
+    "-o", "--output", type=FilePath(path_type=Path), required=True, help="The new model folder."
 )
 @options.quiet
 def command(*, checkpoint: Path, output: Path, quiet: bool) -> None:

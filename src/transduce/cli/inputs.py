@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from transduce.cli.file_path import FilePath
 from transduce.errors import InputError
 
 if TYPE_CHECKING:
     from transduce.runs.texts import Pairs
 
-FILE = click.Path(path_type=Path)
+FILE = FilePath(path_type=Path)
 COLUMNS = re.compile("[1-9][0-9]{0,3},[1-9][0-9]{0,3}")
 SIDES = ("source", "target", "pairs", "trees", "tags")
 # names of the options that `parallel_options` adds

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from transduce.cli import options
+from transduce.cli.file_path import FilePath
 from transduce.cli.line_search import open_output, show_line_count
 from transduce.cli.pair_search import run_on_files
 from transduce.cli.processes import Processes, process_options
@@ -26,9 +27,9 @@ PENALTY = ("alpha", "gamma", "penalty")
 
 
 @click.command("likelihood")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("source", type=click.Path(path_type=Path, allow_dash=True))
-@click.argument("target", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("model", type=FilePath(path_type=Path))
+@click.argument("source", type=FilePath(path_type=Path, allow_dash=True))
+@click.argument("target", type=FilePath(path_type=Path, allow_dash=True))
 @options.output("The file to write (default: standard output).")
 @ensemble_option
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the length penalty.")

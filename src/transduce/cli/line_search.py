@@ -10,16 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar, final
 
-import click
-
 from transduce.cli import display
+from transduce.cli.file_path import FilePath
 from transduce.cli.processes import Processes
 from transduce.cli.searching import TranslatorChoice, WarningPrinter, load_in_worker
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
-FILE = click.Path(path_type=Path, allow_dash=True)
+FILE = FilePath(path_type=Path, allow_dash=True)
 Found = TypeVar("Found")  # what is found for a line, such as its outputs
 # The end of a line that is not tokenised. It begins where a word does: in a run of letters every
 # other beginning would fail, too, after a search to the end of the run.

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from transduce.cli.file_path import FilePath
 from transduce.errors import InputError
 from transduce.recipes import names
 from transduce.recipes.choice import customise_recipe, find_recipe
@@ -106,7 +107,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 
 def output(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Build the option -o for a file or folder that a command may write."""
-    return click.option("-o", "--output", type=click.Path(path_type=Path), help=help_text)
+    return click.option("-o", "--output", type=FilePath(path_type=Path), help=help_text)
 
 
 quiet = click.option(

@@ -112,6 +112,9 @@ def convert_system_error(error: BaseException) -> BaseException:
     origin = error.__context__ if isinstance(error, InputError | FolderError) else error
     if origin and (exhaustion := find_exhaustion(origin)):  # a file could not even be opened
         return exhaustion
+    if is_raised_while_loading("torch", error):  # such as of a variable TORCH_LOGS=junk
+        fact = f"torch cannot be loaded: {short_repr(str(error), 200)}"
+        return InputError(fact, "look at the environment variables that begin with TORCH")
     if not isinstance(error, OSError):
         return error
     if error.errno == errno.EBADF:  # such as `> FILE` that was opened for reading
@@ -125,6 +128,15 @@ def convert_system_error(error: BaseException) -> BaseException:
         reason = os.strerror(error.errno).lower()
         return InputError(f"{error.filename}: {reason}", "check the path and its permissions")
     return error
+
+
+def is_raised_while_loading(module: str, error: BaseException) -> bool:
+    """Return whether an error ended the import of a module of this name."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(
+        frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == module
+        for frame in frames
+    )
 
 
 def _print_error(fact: str, hint: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
+from transduce.cli.file_path import FilePath
 from transduce.cli.line_search import (
     FILE,
     SearchInput,
@@ -39,7 +40,7 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 
 
 @click.command("parse")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.argument("input", type=FILE, default="-")
 @options.output("The file to write (default: standard output).")
 @ensemble_option
@@ -69,7 +70,7 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 @click.option("--pretty", is_flag=True, help="Indent trees, with a blank line between them.")
 @click.option(
     "--svg",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FilePath(path_type=Path, file_okay=False),
     help="Draw the tree of line N as DIRECTORY/N.svg.",
 )
 @strict_option

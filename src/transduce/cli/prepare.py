@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.cli.inputs import (
     adaptation_options,
     choose_dev,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     required=True,
     help="The folder of the prepared corpus.",
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.cli.inputs import (
     PARALLEL_FILES,
     parallel_options,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.texts import Pairs
 
-FOLDER = click.Path(path_type=Path)
+FOLDER = FilePath(path_type=Path)
 
 
 class Names(click.ParamType):  # type: ignore[type-arg]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options, signals
+from transduce.cli.file_path import FilePath
 from transduce.cli.inputs import read_corpus_options, tree_options
 from transduce.cli.training import DisplayOptions, build_callbacks, open_display
 from transduce.settings import Recipe
@@ -18,15 +19,15 @@ from transduce.settings.recipe import with_changes
 @tree_options
 @click.option(
     "--test-trees",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     help="Trees to test on; else the recipe's corpus, or section 23 of a Penn Treebank folder.",
 )
-@click.option("--model", type=click.Path(path_type=Path), help="A parser: nothing is trained.")
+@click.option("--model", type=FilePath(path_type=Path), help="A parser: nothing is trained.")
 @click.option("--no-baselines", is_flag=True, help="Do not parse with the baselines.")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     required=True,
     help="A folder for the run, the model and the report.",
 )

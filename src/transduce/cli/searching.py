@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from transduce.cli import display
+from transduce.cli.file_path import FilePath
 from transduce.errors import FolderError
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS
@@ -26,7 +27,7 @@ SEARCH = ("beam", "alpha", "gamma", "penalty", "extra_length", "batch_size", "co
 SAMPLING = ("temperature", "top_k", "top_p", "seed")
 ensemble_option = click.option(
     "--ensemble",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     multiple=True,
     help="Another model for an ensemble, which averages probabilities; may be repeated.",
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.cli.processes import Processes, process_options
 from transduce.cli.searching import (
     beam_options,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("models", nargs=-1, required=True, type=FilePath(path_type=Path))
 @click.option(
     "--host",
     default="127.0.0.1",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals
+from transduce.cli.file_path import FilePath
 from transduce.cli.inputs import corpus_options, read_corpus_options
 from transduce.cli.training import DisplayOptions, build_callbacks, open_display
 from transduce.settings import Recipe
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     required=True,
     help="A folder for the prepared corpus and a run for each combination.",
 )

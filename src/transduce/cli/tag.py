@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import options
+from transduce.cli.file_path import FilePath
 from transduce.cli.line_search import (
     FILE,
     SearchInput,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @click.command("tag")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.argument("input", type=FILE, default="-")
 @options.output("The file to write (default: standard output).")
 @ensemble_option

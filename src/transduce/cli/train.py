@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals, workers
+from transduce.cli.file_path import FilePath
 from transduce.cli.inputs import (
     adaptation_options,
     choose_dev,
@@ -38,12 +39,12 @@ if TYPE_CHECKING:
 @no_dev
 @adaptation_options
 @click.option(
-    "--store", type=click.Path(path_type=Path), help="A corpus that `transduce prepare` made."
+    "--store", type=FilePath(path_type=Path), help="A corpus that `transduce prepare` made."
 )
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     required=True,
     help="The run folder: a new one, or that of a run to resume.",
 )

@@ -17,6 +17,7 @@ from transduce.cli.documents import (
     suggest_format,
     write_document,
 )
+from transduce.cli.file_path import FilePath
 from transduce.cli.line_search import (
     FILE,
     SearchInput,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @click.command("translate")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=FilePath(path_type=Path))
 @click.argument("input", type=FILE, default="-")
 @options.output("The file to write (default: standard output).")
 @ensemble_option

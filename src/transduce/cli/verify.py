@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
+from transduce.cli.file_path import FilePath
 from transduce.durable.verified import PERMISSION
 from transduce.errors import FolderError
 
@@ -18,7 +19,7 @@ HINT = "a run resumes from its newest good checkpoint; copy or make any other fo
 
 
 @click.command("verify")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=FilePath(path_type=Path))
 @options.as_json
 def command(*, folder: Path, as_json: bool) -> None:
     """Check every byte of a run, store or model folder.

@@ -27,7 +27,7 @@ from transduce.corpus.segment import (
     encode_block,
     join_segments,
 )
-from transduce.corpus.side import OFFSETS, SIDES
+from transduce.corpus.side import OFFSETS, SIDES, require_whole_file
 from transduce.corpus.store import KIND, TEXTS, Store, build_provenance
 from transduce.durable import FolderWriter, atomic_folder, to_json
 from transduce.durable.folder import require_absent
@@ -148,6 +148,8 @@ def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) ->
     with writer.open(f"{name}.ids") as ids, writer.open(f"{name}.offsets") as offsets:
         offsets.write(np.zeros(1, OFFSETS).tobytes())
         for part in parts:
+            require_whole_file(part.ids)
+            require_whole_file(part.lengths)
             ids.write(part.ids.tobytes())
             offsets.write((tokens + part.lengths.cumsum(dtype=OFFSETS)).tobytes())
             tokens += len(part.ids)

@@ -29,6 +29,8 @@ class Side:
 
     def gather(self, indices: Int[np.ndarray, " P"]) -> Int[np.ndarray, " _"]:
         """Return the token ids of the P sentences with these indices, end to end in one vector."""
+        for array in (self.offsets, self.ids):
+            require_whole_file(array)
         lengths = self.lengths[indices]
         ends = lengths.cumsum(dtype=np.int64)
         shifts = self.offsets[indices].astype(np.int64) - (ends - lengths)
@@ -77,6 +79,20 @@ def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarr
         size > 0 and size % kind.itemsize == 0, file, f"ids of {kind.itemsize} bytes", str(size)
     )
     return np.memmap(file, dtype=kind, mode="r").view(np.ndarray)
+
+
+def require_whole_file(array: "UInt[np.ndarray, ' _']") -> None:
+    """Raise FolderError if the file of a memory-mapped array was cut since it was mapped.
+
+    To read past a file's end would end the process by a signal (SIGBUS). The file is the open one,
+    whatever has its name now. An array that is not mapped is whole.
+    """
+    mapped = array.base
+    if isinstance(mapped, np.memmap):
+        found = mapped._mmap.size()  # type: ignore[attr-defined]  # noqa: SLF001
+        if found < mapped.nbytes:
+            fact = f"was cut while it was used: expected {mapped.nbytes:,} bytes, found {found:,}"
+            raise FolderError(fact, DAMAGED_HINT, file=mapped.filename)
 
 
 def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001

@@ -31,6 +31,8 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
     expected = values.pop("sha256", None)
     if data != add_checksum(values):
         found = hashlib.sha256(to_json(values)).hexdigest()
+        if found == expected:
+            raise FolderError("has its values in another spelling or order", AGAIN, file=file)
         fact = f"is not as it was written: expected sha256 {str(expected)[:64]}, found {found}"
         raise FolderError(fact, AGAIN, file=file)
     del values["format"]

@@ -240,6 +240,8 @@ def unreadable_error(path: Path, error: OSError) -> TransduceError:
     """
     if exhaustion := find_exhaustion(error):
         return exhaustion
+    if error.errno == errno.ELOOP:
+        return FolderError("is a link, and links are not followed here", AGAIN, file=path)
     hint = PERMISSION if isinstance(error, PermissionError) else AGAIN
     return FolderError(f"cannot be read: {error.strerror}", hint, file=path)
 

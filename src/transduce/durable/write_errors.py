@@ -29,5 +29,8 @@ def raise_save_errors(file: Path) -> Iterator[None]:
         yield
     except OSError as error:
         number = error.errno or errno.EIO
-        fact = f"cannot be written: {os.strerror(number).lower()}"
+        reason = os.strerror(number).lower()
+        if number == errno.ELOOP:
+            reason = "it is a link, or its path leads back to itself"
+        fact = f"cannot be written: {reason}"
         raise SaveError(fact, NEXT_MOVE.get(number, "choose another place"), file=file) from error

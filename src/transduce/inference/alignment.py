@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
 
+from transduce.checkpoint.weights import require_finite_numbers
 from transduce.corpus.shard import split_update
 from transduce.inference.halving import Batch, compute_in_batches
 from transduce.model.capture import capture_cross_attention
@@ -121,6 +122,8 @@ def capture_steps(
     batches = split_update(np.arange(len(sources)), ours, theirs, tokens)
     for batch, layers in compute_in_batches(batches, compute):
         for index, weights in zip(batch.tolist(), zip(*layers, strict=True), strict=True):
+            for layer in weights:
+                require_finite_numbers(layer, f"pair {index + 1}")
             rows = slice(1, None) if shifted else slice(None, -1)
             yield index, [layer[:, rows, :-1].float() for layer in weights]
 

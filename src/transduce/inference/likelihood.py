@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transduce.checkpoint.weights import require_finite_numbers
 from transduce.corpus.shard import split_update
 from transduce.inference.halving import Batch, compute_in_batches
 from transduce.model.transformer import Transformer
@@ -40,6 +41,7 @@ def target_log_probs(
 
     batches = split_update(np.arange(len(sources)), first, second, tokens)
     for batch, by_token in compute_in_batches(batches, compute):
+        require_finite_numbers(by_token, f"pair {int(batch[0]) + 1} or a later one")
         sentences = by_token.double().split(second[batch].tolist())
         for index, sentence in zip(batch.tolist(), sentences, strict=True):
             totals[index] = float(sentence.sum())

@@ -8,7 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.weights import DAMAGED
+import torch
+
+from transduce.checkpoint.weights import DAMAGED, require_finite_numbers
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.precision import choose_precision
@@ -16,6 +18,7 @@ from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.model.decoding.inference_weights import prepare_for_inference
 from transduce.model.transformer import Transformer
+from transduce.packed import Packed
 from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
@@ -23,6 +26,7 @@ from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS
 from transduce.tasks import Task, build_task, find_task_kind
 from transduce.text.arguments import read_path, require_count
+from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.files import LEXICON
 
 
@@ -112,7 +116,19 @@ def load_task_model(folder: Path) -> TaskModel:
     """Load one model folder, or the newest checkpoint of one run folder."""
     found = read_stored_model(folder)
     model = build_stored_model(found).to(select_device()).eval()
+    require_finite_outputs(model, folder)
     return TaskModel(model, build_stored_task(found), found.recipe, found.hash, found.alignment)
+
+
+@torch.inference_mode()
+def require_finite_outputs(model: Transformer, folder: Path) -> None:
+    """Refuse weights that are finite, but whose products overflow already for a text of one piece.
+
+    Other texts may overflow yet: whoever computes a probability checks that it is finite.
+    """
+    one = Packed.from_sentences([[END]]).to(model.output.weight.device)
+    states = model.decode(one.shift_right(BEGIN), model.encode(one))
+    require_finite_numbers(model.logits(states), str(folder))
 
 
 def build_stored_task(found: StoredModel) -> Task:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from transduce.durable import lock_folder
+from transduce.durable.temporary import delete, list_entries
 from transduce.errors import InputError
 
 
@@ -31,7 +32,6 @@ def locked_folder(folder: Path) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if new and [entry.name for entry in folder.iterdir()] == ["lock"]:
-                (folder / "lock").unlink()
-                folder.rmdir()
+            if new and [entry.name for entry in list_entries(folder)] == ["lock"]:
+                delete(folder)  # ignores errors: the one that is raised matters
             raise

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import uvicorn
 
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.machine.open_files import open_file_limit
 from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start
@@ -101,6 +101,9 @@ def bind(host: str, port: int) -> socket.socket:
         reason = error.strerror or str(error)
         fact = f"{host}, port {port}, cannot be used: {reason.lower()}"
         raise InputError(fact, "--port 0 takes a free one") from error
+    except (TypeError, ValueError) as error:  # letters that no name may have, or too many
+        listener.close()
+        raise InputError(f"--host {short_repr(host)} names no host", "0.0.0.0: any") from error
     return listener
 
 

@@ -32,6 +32,8 @@ def read_path(name: str, value: object) -> Path:
     """Return the argument called `name` as a path; raise InputError if no file can have it."""
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
+    if not os.fspath(value):
+        raise InputError(f"{name} is an empty path", "a dot, '.', names this folder")
     try:
         with suppress(FileNotFoundError, NotADirectoryError):
             os.lstat(value)

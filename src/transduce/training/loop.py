@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import final
 
 from transduce.checkpoint import has_snapshot, prune, save_checkpoint, save_snapshot
+from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment
@@ -82,7 +83,7 @@ def run_updates(
         update = queued.read()
         progress = progress.after_update(update, time.monotonic() - began, job.machine)
         progress = group.run_on_rank_0(after_update, progress, update)
-        require_finite_updates(progress, training)
+        require_finite_updates(progress, training, job.folder)
     return progress
 
 
@@ -103,14 +104,14 @@ def is_finished(progress: Progress, training: Training) -> bool:
     return bool(patience) or progress.step >= training.steps
 
 
-def require_finite_updates(progress: Progress, training: Training) -> None:
+def require_finite_updates(progress: Progress, training: Training, folder: Path) -> None:
     """Raise NotFiniteError when too many updates in a row had a loss or gradient of NaN or inf."""
     if has_diverged(progress, training):
         raise NotFiniteError(
             f"{progress.nonfinite_in_a_row} updates in a row were not finite, the last at step "
             f"{progress.step}",
-            "its last checkpoint is sound; a new run with a lower training.learning_rate_factor "
-            "may do better",
+            ("its last checkpoint is sound; " if list_steps(folder / CHECKPOINTS) else "")
+            + "a new run with a lower training.learning_rate_factor may do better",
         )
 
 

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float32
 
 from transduce.allowance import PICTURE_BYTES, require_affordable, require_short_line
+from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError
 from transduce.fast.choose import choose_search_operations
 from transduce.inference.align_block import find_heads
@@ -140,6 +141,7 @@ def build_view(translator: Translator, source: list[int], output: EncodedOutput)
     device = model.output.weight.device
     packed, outputs = (Packed.from_sentences([ids]).to(device) for ids in (source, output.ids))
     record = capture_attention(model, packed, outputs.shift_right(BEGIN))
+    require_finite_numbers(record.states, "this text")
     steps = rank_next_pieces(model, record.states, output.ids, task.target)
     is_tokenised = find_task_kind(translator.recipe.data).is_tokenised
     return AttentionView(

@@ -1,0 +1,53 @@
+"""Finite weights whose products overflow: every use is refused alike, and none is stored."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from tests.inference.random_models import random_translator
+
+import transduce
+from transduce.errors import LONGEST_MESSAGE, InputError, NotFiniteError
+from transduce.inference import load
+from transduce.inference.choose_heads import choose_heads
+
+TEXT, TARGET = "the dog sees a cat.", "a woman"
+
+
+@pytest.fixture(name="model")
+def overflowing():
+    found = random_translator()
+    with torch.no_grad():
+        for weight in found.models[0].parameters():
+            weight.mul_(1e20)
+    return found
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model(TEXT),
+        lambda model: list(model.likelihood([(TEXT, TARGET)])),
+        lambda model: model.align(TEXT, TARGET),
+        lambda model: choose_heads(model, [TEXT], [TARGET], ["0-0"]),
+        lambda model: transduce.attend(model, TEXT, TARGET),
+        lambda model: transduce.attend(model, TEXT),
+        lambda model: load.require_finite_outputs(model.models[0], Path("model")),
+    ],
+    ids=["translate", "likelihood", "align", "choose heads", "attend", "attend own", "load"],
+)
+def test_every_use_of_weights_that_overflow_is_refused(model, use):
+    assert all(bool(weight.isfinite().all()) for weight in model.models[0].parameters())
+    with pytest.raises(NotFiniteError) as error:
+        use(model)
+    assert "verify the model" in error.value.hint
+
+
+def test_a_sound_model_passes_the_door():
+    load.require_finite_outputs(random_translator().models[0], Path("model"))
+
+
+def test_a_message_of_half_a_megabyte_is_cut_in_its_middle():
+    error = InputError("a" * 500_000 + " is wrong", "try " + "b" * 500_000, file="x" * 500_000)
+    assert len(str(error)) < 3 * LONGEST_MESSAGE
+    assert error.fact.endswith(" is wrong")
