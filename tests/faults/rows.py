@@ -96,6 +96,7 @@ ROWS = (
         promise="The folder is refused, or the checkpoint before is used. Files of two steps are "
         "never mixed. Temporary files of dead processes are deleted, those of living ones are not.",
         tests=(
+            "corpus/test_store.py::test_a_file_that_is_cut_while_it_is_mapped_is_a_sentence_and_no_signal",
             "faults/test_damage.py::test_a_cut_at_any_byte_is_named_and_the_checkpoint_before_is_taken",
             "faults/test_damage.py"
             "::test_a_missing_or_doubled_file_is_named_and_the_checkpoint_before_is_taken",
@@ -148,6 +149,7 @@ ROWS = (
         promise="All processes skip the same step, decided on the reduced norm, and count it; too "
         "many in a row end the run with exit code 5; no checkpoint contains such a number.",
         tests=(
+            "faults/test_overflow.py::test_every_use_of_weights_that_overflow_is_refused",
             "training/test_loop_keeping.py"
             "::test_updates_that_are_not_finite_are_skipped_and_counted",
             "training/test_loop_keeping.py"
@@ -255,6 +257,7 @@ ROWS = (
         "outside of its folder changes. A link named as the run's folder is followed; links inside "
         "it are not. Any file name is allowed, and no name can forge a message.",
         tests=(
+            "faults/test_places.py::test_the_clean_up_of_a_lock_hides_no_error_of_a_folder_that_vanished",
             "faults/test_places.py"
             "::test_a_folder_that_cannot_hold_a_run_is_refused_before_the_first_step",
             "faults/test_places.py::test_a_read_only_disk_is_refused_before_the_first_step",

@@ -11,6 +11,13 @@ STRANGER_ROWS = (
         "halves it once before the number is stored. What cannot go on ends with exit code 8 and "
         "one sentence; an announced checkpoint stays.",
         tests=(
+            "faults/test_allowance.py::test_a_line_that_would_take_gigabytes_is_refused_before_it_is_encoded",
+            "faults/test_allowance.py::test_lines_that_would_take_gigabytes_to_score_are_refused",
+            "faults/test_allowance.py::test_no_more_than_a_part_of_a_long_text_is_encoded_at_once",
+            "faults/test_allowance.py::test_a_picture_is_refused_by_its_pieces_before_its_search",
+            "faults/test_allowance.py::test_a_picture_of_a_wide_beam_is_refused",
+            "faults/test_allowance.py::test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes",
+            "faults/test_allowance.py::test_a_server_searches_as_many_sentences_at_once_as_fit",
             "faults/test_memory.py"
             "::test_a_batch_that_does_not_fit_is_halved_and_every_output_is_the_same",
             "faults/test_memory.py::test_whichever_step_fails_no_line_is_lost_or_out_of_order",
@@ -78,6 +85,7 @@ STRANGER_ROWS = (
         "no UTF-8 are refused with file and line; any text comes back from its ids as it was "
         "normalised.",
         tests=(
+            "house/test_expressions.py::test_every_expression_takes_linear_time",
             "faults/test_odd_lines.py::test_every_odd_line_has_one_output_in_its_place",
             "text/test_files.py::test_only_a_newline_ends_a_line",
             "text/test_files.py"
@@ -87,6 +95,7 @@ STRANGER_ROWS = (
             "properties/test_text_vocabulary.py::test_text_comes_back_without_loss",
         ),
         controls=(
+            "house/test_expressions.py::test_the_control_of_a_quadratic_expression_is_caught",
             "faults/test_odd_lines.py::test_the_control_that_splits_as_python_does_is_caught",
         ),
     ),
