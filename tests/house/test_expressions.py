@@ -1,6 +1,7 @@
 """No regular expression takes more than linear time, since most of them read text of strangers."""
 
 import ast
+import builtins
 import importlib
 import re
 import signal
@@ -32,27 +33,27 @@ CATEGORIES = {
 def find_expressions() -> Iterator[Any]:
     """Every expression of the package, with each way in which it is used."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
+    names = {path: vars(importlib.import_module(name_module(path))) for path in trees}
     nodes = [(path, node) for path, tree in trees.items() for node in ast.walk(tree)]
-    uses: dict[str, set[str]] = {}  # the methods that are called on each name
-    for _, node in nodes:
+    uses: dict[Any, set[str]] = {}  # the methods that are called on each expression
+    for path, node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in METHODS:
-            name = getattr(node.value, "id", "") or getattr(node.value, "attr", "")
-            uses.setdefault(name, set()).add(node.attr)
+            owner = names[path].get(getattr(node.value, "id", ""))
+            if isinstance(owner, re.Pattern):
+                uses.setdefault(owner, set()).add(node.attr)
     for path, node in nodes:
         place = str(path.relative_to(ROOT))
         if isinstance(node, ast.Call) and place not in OWN:
-            names = vars(importlib.import_module(name_module(path)))
-            yield from ((f"{place}:{node.lineno}", *one) for one in read_call(node, names, uses))
+            found = read_call(node, names[path], uses)
+            yield from ((f"{place}:{node.lineno}", *one) for one in found)
 
 
-def read_call(node: ast.Call, names: dict[str, Any], uses: dict[str, set[str]]) -> Iterator[Any]:
+def read_call(node: ast.Call, names: dict[str, Any], uses: dict[Any, set[str]]) -> Iterator[Any]:
     """The expression of a call of the module re, with each method that is called on it."""
     match ast.unparse(node.func).split("."):
         case ["re", "compile"]:
             pattern = evaluate(node, names)
-            owners = [name for name, value in names.items() if value is pattern]
-            found = {one for name in owners for one in uses.get(name, ())}
-            yield from ((pattern, method) for method in sorted(found or METHODS))
+            yield from ((pattern, method) for method in sorted(uses.get(pattern, METHODS)))
         case ["re", method] if method in METHODS:
             yield re.compile(evaluate(node.args[0], names)), method
 
@@ -63,7 +64,11 @@ def name_module(path: Path) -> str:
 
 def evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
     """The value of an expression of constants; text made of others is letters for private use."""
-    free = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - names.keys()
+    free = (
+        {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        - names.keys()
+        - vars(builtins).keys()
+    )
     local = {name: chr(0xE000 + at) for at, name in enumerate(sorted(free))}
     return eval(compile(ast.Expression(node), "", "eval"), names | local)
 
