@@ -7,7 +7,7 @@ from transduce.exports.ctranslate2_file import serialise_variables
 from transduce.exports.ctranslate2_variables import name_variables
 from transduce.exports.to_ctranslate2 import CONFIG
 from transduce.exports.weights import collect_weights
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.vocabulary import BEGIN, END
 
 

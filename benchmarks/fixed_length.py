@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.decoding.kv_cache import KVCache
+from transduce.paper.model import TransformerDecoder
+from transduce.paper.operations import Cache
 from transduce.vocabulary import END
 
 # R rows · V symbols
@@ -31,13 +31,13 @@ class FixedLengthDecoder:
         """The device of the model."""
         return self.decoder.device
 
-    def start(self, sources: Sequence[Sequence[int]]) -> tuple[KVCache, int]:
+    def start(self, sources: Sequence[Sequence[int]]) -> tuple[Cache, int]:
         """Start the search state of each source, with no symbols written."""
         return self.decoder.start(sources), 0
 
     def step(
-        self, state: tuple[KVCache, int], ids: Int[Tensor, " R"]
-    ) -> tuple[Float[Tensor, "R V"], tuple[KVCache, int]]:
+        self, state: tuple[Cache, int], ids: Int[Tensor, " R"]
+    ) -> tuple[Float[Tensor, "R V"], tuple[Cache, int]]:
         """Return the model's log-probabilities with END forbidden, or those of END alone."""
         cache, written = state
         if written == self.length:
@@ -53,12 +53,10 @@ class FixedLengthDecoder:
         """The size of the vocabulary."""
         return self.decoder.model.target.weight.shape[0]
 
-    def reorder(self, state: tuple[KVCache, int], rows: Int[Tensor, " R2"]) -> tuple[KVCache, int]:
+    def reorder(self, state: tuple[Cache, int], rows: Int[Tensor, " R2"]) -> tuple[Cache, int]:
         """Select rows of the state."""
         return self.decoder.reorder(state[0], rows), state[1]
 
-    def concatenate(
-        self, first: tuple[KVCache, int], second: tuple[KVCache, int]
-    ) -> tuple[KVCache, int]:
+    def concatenate(self, first: tuple[Cache, int], second: tuple[Cache, int]) -> tuple[Cache, int]:
         """Refuse: with one length for all, a batch ends at once and no state is joined."""
         raise NotImplementedError

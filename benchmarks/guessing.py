@@ -15,8 +15,8 @@ from pathlib import Path
 import torch
 
 import transduce
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer
 from transduce.text.clean import normalise
 from transduce.vocabulary import BEGIN, END
 

@@ -7,9 +7,7 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
 from benchmarks.shapes import V
-from transduce.model.positions import compute_sinusoids
-from transduce.model.residual import NORM_EPSILON, PostNorm, PreNorm
-from transduce.model.transformer import Transformer
+from transduce.paper.model import NORM_EPSILON, PostNorm, PreNorm, Transformer, compute_sinusoids
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 

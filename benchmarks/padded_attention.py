@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.padded_blocks import index_block_tokens
+from transduce.fast.blocks import index_block_tokens
+from transduce.paper.operations import AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.shapes import SHAPES, V, sentences
 from transduce.inference.load import load_task_model
-from transduce.model.transformer import Transformer, build_transformer
+from transduce.paper.model import Transformer, build_transformer
 from transduce.settings import Architecture
 from transduce.text.files import read_lines
 

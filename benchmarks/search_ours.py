@@ -13,12 +13,11 @@ from benchmarks.machine import read_memory
 from benchmarks.search_input import load_search_input, split_into_batches
 from benchmarks.search_turn import build_search_turn
 from benchmarks.turns import Turn, serve
-from transduce.fast.choose import choose_search_operations
-from transduce.inference.search_loops import use_loops_in_this_process
+from transduce.fast.choose import equip_for_inference
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.decoding.inference_weights import prepare_for_inference
+from transduce.paper.model import TransformerDecoder
 from transduce.paper.search import beam_search
+from transduce.runs.equip import equip_for_long_searches
 from transduce.settings import Search
 from transduce.settings.precision import InferencePrecision
 
@@ -26,16 +25,15 @@ from transduce.settings.precision import InferencePrecision
 def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:
     """Serve turns."""
     keep_freed_memory()
-    use_loops_in_this_process()  # as a worker process of `translate` does
     start = read_memory()["resident"]
     model, sources = load_search_input(shape, count)
-    prepare_for_inference(model, InferencePrecision(precision))
+    equip_for_inference(model, InferencePrecision(precision))
+    equip_for_long_searches([model])  # as a worker process of `translate` does
     decoder = TransformerDecoder(model)
     first_source, every = map(int, share.split("/"))
     sources, search = sources[first_source::every], Search(batch_size=int(at_once))
 
-    operations = choose_search_operations(decoder.device)
-    find = partial(beam_search, search=search, operations=operations)
+    find = partial(beam_search, search=search, operations=model.operations)
 
     def turn(_: int) -> Turn:
         began = time.perf_counter()

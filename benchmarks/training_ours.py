@@ -2,7 +2,9 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 import torch
@@ -11,18 +13,26 @@ from benchmarks.machine import read_memory
 from benchmarks.padded_attention import PaddedAttention
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.choose import equip_for_training
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.kernel import AttentionKernel
-from transduce.model.attention.reference import ReferenceAttention
-from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer
+from transduce.paper.model import build_transformer
+from transduce.paper.operations import AttentionMask, BatchAttention, attend_padded
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import queue_update
 
-KERNELS: Mapping[str, AttentionKernel] = MappingProxyType(
-    {"grouped": BucketedAttention, "plain": ReferenceAttention, "torch": PaddedAttention}
+
+def attend_plainly(
+    queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+) -> BatchAttention:
+    """Equation 1 of a padded batch."""
+    del device  # that of the tensors
+    return attend_padded(queries, keys, mask)
+
+
+KERNELS: Mapping[str, Callable[..., BatchAttention]] = MappingProxyType(
+    {"grouped": BucketedAttention, "plain": attend_plainly, "torch": PaddedAttention}
 )
 
 
@@ -30,9 +40,11 @@ def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     """Serve turns."""
     keep_freed_memory()
     start = read_memory()["resident"]
-    model = Transformer(SHAPES[shape], V, V, kernel=KERNELS[kernel])
-    initialise(model, torch.Generator().manual_seed(1))
+    model = build_transformer(SHAPES[shape], V, V, 1)
     training = Training(precision=precision)
+    equip_for_training(model, training)
+    attention = partial(KERNELS[kernel], device=torch.device("cpu"))
+    model.operations = replace(model.operations, attention=attention)
     optimiser = Optimiser(model, training)
 
     def turn(number: int) -> Turn:

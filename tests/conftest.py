@@ -1,7 +1,6 @@
 """What every test may ask for."""
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -33,16 +32,6 @@ def kept_memory() -> None:
     keep_freed_memory()
 
 
-@pytest.fixture(autouse=True)
-def separate_loops() -> Iterator[None]:
-    """What a test lets its process use is not used in the tests after it."""
-    from transduce.machine.compiled_loops import loops_in_use
-
-    token = loops_in_use.set(False)
-    yield
-    loops_in_use.reset(token)
-
-
 @pytest.fixture
 def shared() -> Path:
     """The folder of corpora and expected values that lies beside a developer's checkout."""
@@ -52,15 +41,10 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As in a search that uses the loops of numba, the extra `fast`, in one thread."""
+def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a search that may use the loops of numba, the extra `fast`, in one thread."""
     pytest.importorskip("numba", reason="skipped: numba is not installed")
-    from transduce.machine.compiled_loops import loops_in_use
-
     monkeypatch.setattr("torch.get_num_threads", lambda: 1)
-    token = loops_in_use.set(True)
-    yield
-    loops_in_use.reset(token)
 
 
 @pytest.fixture

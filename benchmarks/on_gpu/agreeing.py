@@ -7,12 +7,11 @@ from torch import Tensor
 
 from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.kernel import BatchAttention
-from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import ReferenceAttention
-from transduce.model.attention.varlen import VarlenAttention
-from transduce.training.compiling import compile_layers
+from benchmarks.training_ours import attend_plainly
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.compiling import compile_layers
+from transduce.fast.varlen import VarlenAttention
+from transduce.paper.operations import AttentionMask, BatchAttention
 from transduce.training.step import queue_update
 
 MASKS = {
@@ -45,7 +44,7 @@ def compare_attention(scale: Scale, mask: AttentionMask, d_k: int, d_v: int) -> 
     back = torch.randn(tokens, heads, d_v, device=scale.device)
     sides = [side.bfloat16().float() for side in sides]
     found = []
-    for kernel, kind in ((VarlenAttention, torch.bfloat16), (ReferenceAttention, torch.float32)):
+    for kernel, kind in ((VarlenAttention, torch.bfloat16), (attend_plainly, torch.float32)):
         attend: BatchAttention = kernel(LENGTHS, LENGTHS, mask, scale.device)
         given = [side.to(kind).requires_grad_() for side in sides]
         output = attend(given[0], given[1], given[2])

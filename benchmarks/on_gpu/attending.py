@@ -10,10 +10,9 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.padded_attention import PaddedAttention
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.kernel import BatchAttention
-from transduce.model.attention.mask import FULL_ATTENTION, AttentionMask
-from transduce.model.attention.varlen import VarlenAttention
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.varlen import VarlenAttention
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask, BatchAttention
 
 MASKS = {"past only": AttentionMask(causal=True), "over the source": FULL_ATTENTION}
 SPREADS = {"near-equal lengths, about 28": 0.05, "lengths 3 to 120, mean 28": 0.6}

@@ -9,7 +9,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.on_gpu.ladder import UPDATES, UpdateVariant
 from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale
-from transduce.training.compiling import compile_layers
+from transduce.fast.compiling import compile_layers
 
 MOST = 14  # kernels that are listed
 NAME = 70  # characters of a kernel's name

@@ -11,18 +11,24 @@ import torch
 from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.padded_attention import PaddedAttention
 from transduce.corpus.batch import Batch
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.kernel import AttentionKernel, BatchAttention
-from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.select import select_kernel
-from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.choose import choose_attention, equip_for_training
+from transduce.fast.compiling import compile_layers, compiled_cross_entropy
+from transduce.fast.loss import smoothed_loss
 from transduce.packed import Packed
+from transduce.paper.model import (
+    AddDropout,
+    CrossAttention,
+    Dropout,
+    SelfAttention,
+    build_transformer,
+)
+from transduce.paper.operations import AttentionMask, BatchAttention
 from transduce.settings import Architecture, Training
-from transduce.training.compiling import compile_layers
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import batch_loss, queue_update
 
+BuildAttention = Callable[..., BatchAttention]  # of lengths, a mask and a device
 UPDATES = 4  # different ones in a turn
 
 
@@ -33,25 +39,35 @@ class UpdateVariant:
         self,
         scale: Scale,
         *,
-        kernel: AttentionKernel | None = None,
+        kernel: BuildAttention | None = None,
         **settings: Any,  # noqa: ANN401 - those of `Training`
     ) -> None:
         self.scale = scale
         self.training = Training(precision="bfloat16", **settings)
-        self.model = Transformer(scale.sizes, scale.symbols, scale.symbols, kernel=kernel)
-        initialise(self.model, torch.Generator().manual_seed(1))
-        self.model.to(scale.device)
+        self.model = build_transformer(scale.sizes, scale.symbols, scale.symbols, 1)
+        equip_for_training(self.model.to(scale.device), replace(self.training, compile=False))
+        if kernel:
+            self.use_attention(kernel)
+        if self.training.compile:
+            loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
+            self.model.operations = replace(self.model.operations, smoothed_loss=loss)
         self.optimiser = Optimiser(self.model, self.training)
         self.batches = [build_batch(scale, number) for number in range(UPDATES)]
         self.real = sum(count_tokens(batch) for batch in self.batches)
         self.needed = sum(count_operations(scale, batch) for batch in self.batches)
 
+    def use_attention(self, kernel: BuildAttention) -> None:
+        """Compute attention by another kernel."""
+        attention = partial(kernel, device=self.scale.device)
+        self.model.operations = replace(self.model.operations, attention=attention)
+
     def disable_dropout(self) -> None:
         """So that losses of several ways can be compared."""
         for module in self.model.modules():
-            if isinstance(getattr(module, "dropout", None), float):
-                setattr(module, "dropout", 0.0)  # noqa: B010 - not every module has one
-        self.model.sizes = replace(self.scale.sizes, dropout=0.0)
+            if isinstance(module, Dropout | AddDropout):
+                module.p = 0.0
+            if isinstance(module, SelfAttention | CrossAttention):
+                module.dropout = 0.0
 
     def turn(self, *, reads: bool = True) -> None:
         """All updates, each read before the next is queued, as the loop does it."""
@@ -143,7 +159,7 @@ def measure_compiled(
 def measure_cuda_graph(scale: Scale) -> Figures:
     """All kernels of an update started at once: the most that graphs could gain."""
     rung = UpdateVariant(scale, pad_to_tokens=scale.pad_to_tokens)
-    rung.model.kernel = cache_kernel(scale)
+    rung.use_attention(cache_kernel(scale))
     rung.batches = [rung.batches[0].to(scale.device).pad_to_multiple(scale.pad_to_tokens)]
     rung.real = UPDATES * count_tokens(rung.batches[0])
     rung.needed = UPDATES * count_operations(scale, rung.batches[0])
@@ -179,9 +195,9 @@ def replay(rung: UpdateVariant) -> Callable[[], None]:
     return graph.replay
 
 
-def cache_kernel(scale: Scale) -> AttentionKernel:
+def cache_kernel(scale: Scale) -> BuildAttention:
     """The way to attend that fits, prepared once for the same lengths."""
-    chosen = select_kernel(scale.sizes, scale.device, torch.bfloat16).kernel
+    chosen = choose_attention(scale.sizes, scale.device, torch.bfloat16).kernel
 
     @cache
     def prepared(

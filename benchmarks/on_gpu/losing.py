@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
-from transduce.training.compiling import compiled_cross_entropy
-from transduce.training.loss import CrossEntropyKernel, cross_entropy_inplace, smoothed_loss
+from transduce.fast.compiling import compiled_cross_entropy
+from transduce.fast.loss import CrossEntropyKernel, cross_entropy_inplace, smoothed_loss
 
 
 def cases(scale: Scale) -> Cases:
@@ -35,7 +35,7 @@ def measure_sliced(scale: Scale, symbols: int, soften: CrossEntropyKernel) -> Fi
     states, weight, targets = build_inputs(scale, symbols)
 
     def work() -> object:
-        loss, _ = smoothed_loss(states, weight, targets, 0.1, soften)
+        loss, _ = smoothed_loss(states, weight, targets, 0.1, kernel=soften)
         return torch.autograd.grad(loss, (states, weight))
 
     return milliseconds(scale.timed(work))

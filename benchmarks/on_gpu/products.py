@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
-from transduce.model.residual import PostNorm
+from transduce.paper.model import PostNorm
 
 NUMBER = 2  # bytes of one in bfloat16
 

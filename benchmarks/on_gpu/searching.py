@@ -8,11 +8,11 @@ import torch
 
 from benchmarks.fixed_length import FixedLengthDecoder
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
-from transduce.fast.choose import choose_search_operations
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.transformer import build_transformer
+from transduce.fast.choose import equip_for_inference
+from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_search
 from transduce.settings import Search
+from transduce.settings.precision import InferencePrecision
 
 LENGTH = 25  # symbols of every output, and steps of the model
 
@@ -29,11 +29,12 @@ def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     """Output tokens a second, without END."""
     model = build_transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
     length = 3 if scale.rehearsed else LENGTH
-    decoder = FixedLengthDecoder(TransformerDecoder(model.to(scale.device, kind)), length)
+    equip_for_inference(model.to(scale.device), InferencePrecision(str(kind).split(".")[1]))
+    decoder = FixedLengthDecoder(TransformerDecoder(model), length)
     draws = np.random.default_rng(1)
     source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
     sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]
-    search, operations = Search(batch_size=count), choose_search_operations(scale.device)
+    search, operations = Search(batch_size=count), model.operations
     seconds = scale.timed(
         lambda: beam_search(decoder, sources, search, operations=operations), rounds=3
     )

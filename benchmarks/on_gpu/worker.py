@@ -62,7 +62,7 @@ def measure_case(name: str, work: Any) -> dict[str, Any]:  # noqa: ANN401 - a fu
 
 def replace_varlen_kernel() -> None:
     """Without CUDA: something of the same shape in place of torch's kernel."""
-    from transduce.model.attention import varlen as variable_length
+    from transduce.fast import varlen as variable_length
 
     def same_shape(
         query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *_: object, **__: object

@@ -4,8 +4,7 @@ import pytest
 import torch
 from benchmarks.fixed_length import FixedLengthDecoder
 
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_search
 from transduce.settings import Architecture, Search
 

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.language import write
 
 from transduce.durable.checksummed_json import add_checksum
-from transduce.model.linear import Linear
+from transduce.paper.model import Linear
 
 FAST = ("--beam=1", "--extra-length=1")  # of a model with initial weights
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today"]

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from tests.reference.attention import ReferenceAttention
 
-from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import ReferenceAttention
-from transduce.model.attention.select import select_kernel
-from transduce.model.attention.varlen import VarlenAttention
+from transduce.fast.choose import choose_attention
+from transduce.fast.varlen import VarlenAttention
+from transduce.paper.operations import AttentionMask
 from transduce.settings import Architecture
 
 pytestmark = pytest.mark.device
@@ -41,4 +41,4 @@ def test_attention_and_its_gradients_are_those_of_equation_1(gpu, mask, d_k, d_v
 
 
 def test_base_in_bfloat16_takes_the_variable_length_kernel(gpu):
-    assert select_kernel(Architecture(), gpu, torch.bfloat16).kernel is VarlenAttention
+    assert choose_attention(Architecture(), gpu, torch.bfloat16).kernel is VarlenAttention

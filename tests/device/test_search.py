@@ -5,7 +5,6 @@ import torch
 from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
-from transduce.fast.choose import choose_search_operations
 from transduce.paper.search import beam_strategy
 from transduce.search import search_in_memory
 from transduce.settings import Search
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.device
 
 def search_by(decoder, sources, search, nbest=1):
     """Return each source's best hypotheses, found as commands do."""
-    operations = choose_search_operations(decoder.device)
+    operations = decoder.model.operations
     strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
     found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
@@ -25,7 +24,7 @@ def search_by(decoder, sources, search, nbest=1):
 def draw_on(device):
     """Return the samples of all sources on a device."""
     decoder = decoder_of("float32", device)[0]
-    operations = choose_search_operations(decoder.device)
+    operations = decoder.model.operations
     return draw(decoder, SOURCES, SEARCH, Sampling(seed=3), samples=2, operations=operations)
 
 

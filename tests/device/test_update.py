@@ -13,9 +13,9 @@ from benchmarks.on_gpu.scale import REHEARSAL
 from tests.model.tiny import sizes
 from tests.training.tiny import SYMBOLS, batches, fresh, take_update, training_of
 
-from transduce.model.transformer import build_transformer
+from transduce.fast.compiling import compile_layers
 from transduce.packed import Packed, move_to_device
-from transduce.training.compiling import compile_layers
+from transduce.paper.model import build_transformer
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import batch_loss, queue_update
 
@@ -122,7 +122,7 @@ def test_a_whole_update_can_be_one_graph(monkeypatch):
     scale = replace(REHEARSAL, device=torch.device("cuda"))
     variant = UpdateVariant(scale)
     variant.disable_dropout()
-    variant.model.kernel = cache_kernel(scale)
+    variant.use_attention(cache_kernel(scale))
     variant.batches = [variant.batches[0].to(scale.device).pad_to_multiple(scale.pad_to_tokens)]
     start = replay(variant)
     before = variant.optimiser.weights.detach().clone()

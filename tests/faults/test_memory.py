@@ -13,8 +13,7 @@ from tests.inference.random_models import LINES, random_translator, translator_o
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference import search_memory
 from transduce.inference.search_memory import estimate_bytes, limit_batch_size
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer, TransformerDecoder
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import halving
 from transduce.settings import Search

@@ -4,9 +4,9 @@ import pytest
 import torch
 from beartype import beartype
 from jaxtyping import Float, TypeCheckError
+from tests.reference.attention import scaled_dot_product_attention
 from tests.type_checks import FIRST, check_first_calls
 
-from transduce.model.attention.reference import scaled_dot_product_attention
 from transduce.settings import Search
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import torch
 
 from transduce.inference.translator import Translator
-from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer, build_transformer
+from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
 from transduce.vocabulary import learn_vocabulary

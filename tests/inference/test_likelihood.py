@@ -10,11 +10,11 @@ from tests.inference.random_models import LINES, SEARCH, WORDS, ensemble_of, ran
 
 from transduce.corpus.batch import Batch
 from transduce.errors import InputError
+from transduce.fast.loss import smoothed_loss
 from transduce.inference.decoders import build_decoder
 from transduce.inference.likelihood import target_log_probs
 from transduce.packed import Packed
 from transduce.paper.search import beam_search
-from transduce.training.loss import smoothed_loss
 from transduce.vocabulary import BEGIN, END
 
 TRANSLATE, OTHER = random_translator(), random_translator(2)

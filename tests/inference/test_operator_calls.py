@@ -4,13 +4,11 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from transduce.fast.choose import choose_search_operations
-from transduce.model.decoding import layer_graph
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.decoding.inference_weights import prepare_for_inference
-from transduce.model.decoding.int8_kernels import unsupported_int8_reason
-from transduce.model.decoding.layer_graph import STEPS_BEFORE
-from transduce.model.transformer import build_transformer
+from transduce.fast import layer_graph
+from transduce.fast.choose import equip_for_inference
+from transduce.fast.int8_kernels import unsupported_int8_reason
+from transduce.fast.layer_graph import STEPS_BEFORE
+from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_strategy, start_batch, take_first_step, take_step
 from transduce.settings import Architecture, Search
 from transduce.settings.precision import InferencePrecision
@@ -52,11 +50,9 @@ def count_calls(precision):
         pytest.skip(unsupported_int8_reason())
     shape = Architecture(layers=4, d_model=16, d_ff=32, heads=2, d_k=8, d_v=8)
     model = build_transformer(shape, 1000, 1000, seed=1).eval()
-    prepare_for_inference(model, InferencePrecision(precision))
+    equip_for_inference(model, InferencePrecision(precision))
     decoder, sources, search = TransformerDecoder(model), [[5, 6, 7, 8, 9, 0]], Search(batch_size=1)
-    strategy = beam_strategy(
-        decoder, sources, search, operations=choose_search_operations(decoder.device)
-    )
+    strategy = beam_strategy(decoder, sources, search, operations=model.operations)
     with torch.inference_mode():
         first = start_batch(decoder, sources, [0], search, strategy)
         batch, _ = take_first_step(decoder, first, strategy)

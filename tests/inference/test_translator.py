@@ -10,7 +10,7 @@ from transduce.errors import InputError
 from transduce.inference.lines import Line, encode_line
 from transduce.inference.load import TaskModel, shared_recipe
 from transduce.inference.translator import Translator
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 
 TRANSLATE = random_translator()
 FREE = TRANSLATE(LINES)

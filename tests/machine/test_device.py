@@ -10,12 +10,13 @@ from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transduce.errors import InputError
+from transduce.fast import loss
 from transduce.machine import device
 from transduce.machine.device import select_device
 from transduce.machine.processor import Processor
 from transduce.search import counter_rng as noise
 from transduce.settings import Search
-from transduce.training import loss, step, validation_loss
+from transduce.training import step, validation_loss
 
 
 def test_the_processor_can_be_asked_for(monkeypatch):

@@ -1,7 +1,7 @@
 """Every value of every setting of the architecture, found in the settings themselves.
 
 A new setting, or a new value of one, is tested here without being named: its weights follow from
-the seed alone, the formulas of model/counts.py fit the built model, and decoding step by step
+the seed alone, the formulas of recipes/counts.py fit the built model, and decoding step by step
 equals the whole pass.
 """
 
@@ -18,13 +18,13 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.errors import InputError
-from transduce.model.decoding.step import decode_step, start_cache
-from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer, build_transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.recipes.operations import TextSize, count_forward_operations
 from transduce.recipes.parameters import count_parameters
-from transduce.settings import Architecture
+from transduce.runs.equip import equip_for_training
+from transduce.settings import Architecture, Training
+from transduce.table1.layers import find_mixing
 from transduce.training.memory import estimate_token_bytes
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 13, 11
@@ -70,6 +70,9 @@ def spell(change):
 
 
 every = pytest.mark.parametrize("change", every_choice())
+every_with_cache = pytest.mark.parametrize(
+    "change", [choice for choice in every_choice() if "mixing" not in choice.values[0]]
+)
 built = functools.cache(model_of)  # shared by the tests that change no weight
 
 
@@ -90,7 +93,8 @@ def test_the_seed_alone_decides_all_weights(change):
     found = []
     for state in (1, 2):
         torch.manual_seed(state)
-        model = build_transformer(small(change), SOURCE_SYMBOLS, TARGET_SYMBOLS, seed=4)
+        sizes = small(change)
+        model = build_transformer(sizes, SOURCE_SYMBOLS, TARGET_SYMBOLS, 4, find_mixing(sizes))
         found.append(model.named_weights())
     for name, weight in found[0].items():
         assert torch.equal(weight, found[1][name]), name
@@ -99,7 +103,8 @@ def test_the_seed_alone_decides_all_weights(change):
 
 @every
 def test_no_weight_keeps_what_it_was_created_with(change):
-    model = Transformer(small(change), SOURCE_SYMBOLS, TARGET_SYMBOLS)
+    sizes = small(change)
+    model = Transformer(sizes, SOURCE_SYMBOLS, TARGET_SYMBOLS, build_mixing=find_mixing(sizes))
     with torch.no_grad():
         for weight in model.parameters():
             weight.fill_(123.0)
@@ -127,7 +132,7 @@ def test_a_layer_that_forgets_a_matrix_is_an_error():
 @every
 def test_the_formula_counts_the_parameters_of_the_built_model(change):
     sizes = small(change)
-    model = Transformer(sizes, SOURCE_SYMBOLS, TARGET_SYMBOLS)
+    model = Transformer(sizes, SOURCE_SYMBOLS, TARGET_SYMBOLS, build_mixing=find_mixing(sizes))
     counted = sum(weight.numel() for weight in model.parameters())
     assert count_parameters(sizes, SOURCE_SYMBOLS, TARGET_SYMBOLS) == counted
 
@@ -178,21 +183,22 @@ WIDTHS = {"d_model", "d_ff", "heads", "d_k", "d_v"}
 @pytest.mark.parametrize("change", [one for one in every_choice() if not WIDTHS & {*one.values[0]}])
 def test_the_estimate_of_memory_covers_what_is_kept_for_the_backward_pass(change):
     sizes = small(change, **USUAL)
-    model = build_transformer(sizes, 100, 100, seed=1).train()
+    model = build_transformer(sizes, 100, 100, 1, find_mixing(sizes)).train()
+    equip_for_training(model, Training())
     lengths = (25,) * 8
     kept = kept_bytes(model, packed(lengths, symbols=100), packed(lengths, symbols=100, seed=3))
     tokens = 2 * sum(lengths)
     assert kept <= tokens * estimate_token_bytes(sizes) <= 3 * kept
 
 
-@every
+@every_with_cache
 @torch.no_grad()
 def test_decoding_step_by_step_equals_the_whole_pass(change):
     model = built(small(change)).eval()
     sources, inputs = sentences([5, 1, 8]), sentences([9, 9, 9], seed=4)
     memory = model.encode(Packed.from_sentences(sources))
     expected = model.decode(Packed.from_sentences(inputs), memory).unflatten(0, (3, 9))
-    cache = start_cache(model, memory)
+    cache = model.start_cache(memory)
     for step, ids in enumerate(zip(*inputs, strict=True)):
-        states, cache = decode_step(model, torch.tensor(ids), cache)
+        states, cache = model.decode_step(torch.tensor(ids), cache)
         torch.testing.assert_close(states, expected[:, step], rtol=0, atol=1e-12)

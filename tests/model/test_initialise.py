@@ -4,8 +4,7 @@ import pytest
 import torch
 from tests.model.tiny import packed, sizes, states_of
 
-from transduce.model.positions import compute_sinusoids
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer, compute_sinusoids
 from transduce.settings import Architecture
 
 WIDE = Architecture(layers=1, d_model=64, d_ff=160, heads=2, d_k=16, d_v=48)

@@ -3,13 +3,13 @@ import torch
 from tests.model.tiny import packed, sizes
 
 from transduce.errors import InputError
-from transduce.model.positions import (
+from transduce.packed import Packed
+from transduce.paper.model import (
     LearnedPositions,
     SinusoidalPositions,
     build_positions,
     compute_sinusoids,
 )
-from transduce.packed import Packed
 
 
 def test_the_table_of_sinusoids_grows_when_a_longer_sentence_comes():

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sentences, sizes, states_of
+from tests.reference.attention import ReferenceAttention
 from tests.reference.transformer import pairs, run_twin, twin_of
 
-from transduce.model.attention.reference import ReferenceAttention
-from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
+from transduce.paper.model import build_transformer
+from transduce.paper.operations import PLAIN
 
 SOURCE, TARGET = (5, 1, 9, 3), (2, 6, 1, 8)
 SQUARE = {"heads": 2, "d_k": 4, "d_v": 4}  # as torch.nn.Transformer has it: heads · d_k = d_model
@@ -71,11 +74,10 @@ def test_a_sentence_has_the_same_states_alone_as_in_any_batch(changes):
         torch.testing.assert_close(states, torch.cat(parts), rtol=0, atol=1e-12)
 
 
-def test_both_kernels_give_the_model_the_same_states_and_gradients():
+def test_attention_sentence_by_sentence_gives_the_model_the_same_states_and_gradients():
     found = []
-    for kernel in (ReferenceAttention, None):
-        model = model_of(sizes(decoder_neighbourhood=3))
-        model.kernel = kernel or model.kernel
+    for operations in (replace(PLAIN, attention=ReferenceAttention), PLAIN):
+        model = model_of(sizes(decoder_neighbourhood=3), operations=operations)
         _, states = states_of(model, packed(SOURCE), packed(TARGET))
         states.square().sum().backward()
         found.append([states, *(weight.grad for weight in model.parameters())])

@@ -2,11 +2,11 @@
 
 import torch
 
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer, initialise
+from transduce.paper.operations import PLAIN
 from transduce.settings import Architecture
+from transduce.table1.layers import find_mixing
 
 SYMBOLS = 11
 BEGIN = 1
@@ -18,9 +18,16 @@ def sizes(**changes):
     return Architecture(**(tiny | {"max_positions": 40} | changes))
 
 
-def model_of(architecture=None, *, symbols=SYMBOLS, seed=1, kernel=BucketedAttention):
+def model_of(architecture=None, *, symbols=SYMBOLS, seed=1, operations=PLAIN):
     """A model in float64 whose norms and biases have left their first values, too."""
-    model = Transformer(architecture or sizes(), symbols, symbols, kernel=kernel).double()
+    architecture = architecture or sizes()
+    model = Transformer(
+        architecture,
+        symbols,
+        symbols,
+        operations=operations,
+        build_mixing=find_mixing(architecture),
+    ).double()
     generator = torch.Generator().manual_seed(seed)
     initialise(model, generator)
     with torch.no_grad():

@@ -14,7 +14,7 @@ from tests.training.tiny import batch_of, fresh, joined, take_update, training_o
 
 from transduce.checkpoint import list_snapshots, save_snapshot
 from transduce.checkpoint.run_file import create_run
-from transduce.model.positions import compute_sinusoids
+from transduce.paper.model import compute_sinusoids
 from transduce.paper.search import LengthScore
 from transduce.recipes import by_name
 from transduce.settings import Architecture, Recipe, Search, Training

@@ -4,9 +4,9 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 from torch import nn
 
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.mask import FULL_ATTENTION
-from transduce.model.transformer import Transformer
+from transduce.fast.blocks import BucketedAttention
+from transduce.paper.model import Transformer
+from transduce.paper.operations import FULL_ATTENTION
 from transduce.settings import Architecture
 
 

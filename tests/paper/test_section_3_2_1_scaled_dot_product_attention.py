@@ -3,9 +3,7 @@
 import math
 
 import torch
-from tests.reference.attention import attention_by_hand
-
-from transduce.model.attention.reference import scaled_dot_product_attention
+from tests.reference.attention import attention_by_hand, scaled_dot_product_attention
 
 
 def attention(q, k, v, allowed=None):

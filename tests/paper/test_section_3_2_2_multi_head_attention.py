@@ -6,8 +6,8 @@ from tests.model.tiny import model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 from tests.reference.attention import attention_by_hand
 
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.mask import FULL_ATTENTION
+from transduce.fast.blocks import BucketedAttention
+from transduce.paper.operations import FULL_ATTENTION
 from transduce.settings import Architecture
 
 

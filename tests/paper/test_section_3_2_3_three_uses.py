@@ -3,7 +3,7 @@
 import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed
 
-from transduce.model.capture import capture_attention
+from transduce.inference.attention_weights import capture_attention
 from transduce.packed import Packed
 
 

@@ -7,7 +7,7 @@ import torch
 from tests.model.tiny import model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 
-from transduce.model.positions import compute_sinusoids
+from transduce.paper.model import compute_sinusoids
 from transduce.settings import Architecture
 
 

@@ -5,7 +5,7 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 
 from transduce.errors import InputError
-from transduce.model.capture import capture_attention
+from transduce.inference.attention_weights import capture_attention
 from transduce.settings import Architecture
 
 

@@ -1,22 +1,22 @@
 """Residual dropout: which dropout stands where."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
+from torch.nn import functional
 
-from transduce.model import dropout as room
-from transduce.model import feed_forward, residual, transformer
-from transduce.model.attention import bucketed as grouped
+from transduce.paper.model import AddDropout, Dropout, FeedForward, PostNorm, Transformer
+from transduce.paper.operations import PLAIN, attention
 from transduce.settings import Architecture
 
 N = 3
 
 
 @dataclass
-class DuplicateFilter:
+class DropoutRecord:
     """What was handed to dropout by whom, and what the sub-layers gave."""
 
     residual: list[Any] = field(default_factory=list)
@@ -27,33 +27,39 @@ class DuplicateFilter:
 
 
 @pytest.fixture
-def recorded(monkeypatch):
-    """Dropout notes its argument and its rate in each of the places that call it."""
-    record = DuplicateFilter()
-    for caller, calls in ((transformer, record.embedded), (feed_forward, record.relu)):
-        monkeypatch.setattr(caller, "dropout", noting(room.dropout, calls))
-    monkeypatch.setattr(residual, "add_dropout", noting(room.add_dropout, record.residual))
-    monkeypatch.setattr(
-        grouped, "build_dropout_mask", noting(room.build_dropout_mask, record.attention)
-    )
-    return record
-
-
-def noting(function, calls):
-    """Call `function`; note the tensor that it drops elements of, its last one, and the rate."""
-
-    def noted(*arguments, **rest):
-        calls.append(arguments[-2:])
-        return function(*arguments, **rest)
-
-    return noted
+def recorded():
+    """Returns a function that runs a model and records what its dropouts are given."""
+    return DropoutRecord()
 
 
 def run(record, **rates):
-    model = model_of(sizes(layers=N, **rates))
+    """Run a model; note the tensor that each dropout drops elements of, and its rate."""
+
+    def record_attention(*given):
+        attend = PLAIN.attention(*given)
+
+        def attend_noted(q, k, v, dropout=0.0):
+            record.attention.append(dropout)
+            return attend(q, k, v, dropout)
+
+        return attend_noted
+
+    model = model_of(
+        sizes(layers=N, **rates), operations=replace(PLAIN, attention=record_attention)
+    )
     for name, module in model.named_modules():
         if name.split(".")[-1] in ("self_attention", "cross_attention", "feed_forward"):
             module.register_forward_hook(lambda _, __, out: record.outputs.append(out))
+        for owner, calls in (
+            (Transformer, record.embedded),
+            (FeedForward, record.relu),
+            (PostNorm, record.residual),
+        ):
+            if isinstance(module, owner):
+                (dropout,) = [m for m in module.children() if isinstance(m, Dropout | AddDropout)]
+                dropout.register_forward_pre_hook(
+                    lambda own, given, calls=calls: calls.append((given[-1], own.p))
+                )
     states_of(model, packed([4, 2]), packed([3, 5]))
     return model
 
@@ -68,10 +74,9 @@ def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(recorded):
 
 def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     """With every output dropped, LayerNorm(x + 0) is left."""
-    monkeypatch.setattr(room, "dropout", lambda x, *_, **__: torch.zeros_like(x))
-    add = residual.PostNorm(sizes(dropout=0.1))
-    x = torch.randn(3, 8)
-    torch.testing.assert_close(add(x, torch.randn_like), add.norm(x))
+    monkeypatch.setattr(functional, "dropout", lambda x, *_: torch.zeros_like(x))
+    residual, x = PostNorm(sizes(dropout=0.1)), torch.randn(3, 8)
+    torch.testing.assert_close(residual(x, torch.randn_like), residual.norm(x))
 
 
 def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(recorded):
@@ -88,7 +93,7 @@ def test_none_falls_on_attention_weights_or_inside_the_feed_forward_network(reco
     """The text names no such place for translation: both are settings, 0 by default."""
     assert (Architecture().attention_dropout, Architecture().feed_forward_dropout) == (0, 0)
     run(recorded, dropout=0.1)
-    assert {p for _, p in recorded.attention + recorded.relu} == {0.0}
+    assert {*recorded.attention, *(p for _, p in recorded.relu)} == {0.0}
 
 
 def test_as_settings_they_fall_on_the_weights_and_on_the_relu(recorded):
@@ -96,9 +101,14 @@ def test_as_settings_they_fall_on_the_weights_and_on_the_relu(recorded):
     run(recorded, attention_dropout=0.2, feed_forward_dropout=0.3)
     assert [p for _, p in recorded.relu] == [0.3] * 2 * N
     assert all((x >= 0).all() and x.shape[1] == 12 for x, _ in recorded.relu)
-    assert {p for _, p in recorded.attention} == {0.2}
-    for weights, _ in recorded.attention:
-        torch.testing.assert_close(weights.sum(dim=-1), torch.ones_like(weights[..., 0]))
+    assert recorded.attention == [0.2] * 3 * N
+
+
+def test_dropout_of_attention_falls_on_the_weights_after_the_softmax():
+    """With v the unit vectors and q = 0 what is out are the weights: 0, or their share scaled."""
+    q, v = torch.zeros(1, 8, 2), torch.eye(8)[None]
+    out = attention(q, q, v, torch.ones(8, 8, dtype=torch.bool), 0.5)
+    assert {*out.unique().tolist()} == {0.0, 2 / 8}
 
 
 def test_nothing_is_dropped_in_evaluation():

@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
+from transduce.fast.loss import smoothed_loss
+from transduce.paper.operations import smoothing_mass
 from transduce.settings import Training
-from transduce.training.loss import smoothed_loss, smoothing_mass
 
 V = 5
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.paper.differences import FROM_BASE
 
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.recipes import by_name
 from transduce.recipes.parameters import count_parameters
 from transduce.settings import Architecture

@@ -1,16 +1,13 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_kv_cache import decode_columns, decode_whole, equal, start_cache
-from tests.model.tiny import SYMBOLS, model_of, sentences, sizes
+from tests.fast.test_kv_cache import decode_columns, decode_whole, equal, start_cache
+from tests.fast.tiny import model_of
+from tests.model.tiny import SYMBOLS, sentences, sizes
 
-from transduce.model.decoding import kv_cache as cache
-from transduce.settings.architecture import MIXINGS
+from transduce.fast import kv_cache as cache
 
-KINDS = [
-    *({"decoder_neighbourhood": r} for r in (0, 1, 3)),
-    *({"mixing": mixing} for mixing in MIXINGS),
-]
+KINDS = [{"decoder_neighbourhood": r} for r in (0, 1, 3)]
 pairs = st.lists(
     st.tuples(st.integers(1, 7), st.lists(st.integers(0, SYMBOLS - 1), min_size=1, max_size=9)),
     min_size=1,

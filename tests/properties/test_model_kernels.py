@@ -1,12 +1,12 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_kernels import inputs, with_gradients
+from tests.fast.test_kernels import inputs, with_gradients
+from tests.reference.attention import ReferenceAttention
 
-from transduce.model.attention import padded_blocks
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.mask import AttentionMask
-from transduce.model.attention.reference import ReferenceAttention
+from transduce.fast import blocks as padded_blocks
+from transduce.fast.blocks import BucketedAttention
+from transduce.paper.operations import AttentionMask
 
 lengths = st.lists(st.integers(1, 20), min_size=1, max_size=5)
 widths = st.integers(1, 4)

@@ -13,7 +13,7 @@ import transduce
 from transduce.checkpoint import load_model, read_run, save_model
 from transduce.checkpoint.resume import load_checkpoint
 from transduce.errors import FolderError, InputError
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer
 from transduce.runs.adapt import build_schedule, choose_adaptation, mix_old_pairs
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run

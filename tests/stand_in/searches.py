@@ -9,8 +9,8 @@ from tests.inference.random_models import WORDS, random_translator
 from tests.stand_in.device import CUDA, stand_in_device
 from tests.stand_in.record import Record
 
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.decoding.inference_weights import prepare_for_inference
+from transduce.fast.choose import equip_for_inference
+from transduce.paper.model import TransformerDecoder
 from transduce.settings import Search
 from transduce.settings.precision import InferencePrecision
 
@@ -26,7 +26,7 @@ def decoder_of(
     """Decoders of random models, one for each seed."""
     models = [random_translator(seed).models[0].to(device) for seed in seeds]
     for model in models:
-        prepare_for_inference(model, InferencePrecision(precision))
+        equip_for_inference(model, InferencePrecision(precision))
     return [TransformerDecoder(model) for model in models]
 
 

@@ -6,7 +6,6 @@ from tests.search.draws import draw
 from tests.stand_in.operators import ATTENTION
 from tests.stand_in.searches import SEARCH, SOURCES, search_on_both
 
-from transduce.fast.choose import choose_search_operations
 from transduce.paper.search import beam_search
 from transduce.search import (
     ConstrainedDecoder,
@@ -20,16 +19,16 @@ from transduce.settings.search import Sampling
 STEP = "paper/search.py:retire_done"  # which sentences are done: once a step
 RESULTS = "paper/search.py:collect_results"
 NEW_SIZE = "paper/search.py:select_sentences"
-KEPT = "model/decoding/kv_cache.py:KVCache.keep_sentences"
-FIRST = "model/decoding/kv_cache.py:KVCache.reorder"  # the first step of new sentences
-EVICTION = "model/decoding/kv_cache.py:KVCache.find_live_slots"
+KEPT = "fast/kv_cache.py:KVCache.keep_sentences"
+FIRST = "fast/kv_cache.py:KVCache.reorder"  # the first step of new sentences
+EVICTION = "fast/kv_cache.py:KVCache.find_live_slots"
 # where the host may wait; what ends a sentence waits six times, whatever the number that end
 RETIRING = {RESULTS, NEW_SIZE, KEPT}
 ALLOWED = RETIRING | {STEP, FIRST, EVICTION}
 
 
 def chosen(decoders):
-    return choose_search_operations(decoders[0].device)
+    return decoders[0].model.operations
 
 
 def search(decoders):

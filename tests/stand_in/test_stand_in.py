@@ -11,10 +11,10 @@ from tests.stand_in.test_update import require_bfloat16
 from tests.stand_in.updates import small_training
 from torch import Tensor
 
-from transduce.model.linear import Linear
-from transduce.model.positions import SinusoidalPositions
+from transduce.fast import loss
 from transduce.paper import search
-from transduce.training import loss, step
+from transduce.paper.model import Linear, SinusoidalPositions
+from transduce.training import step
 
 
 def planted_item(monkeypatch):

@@ -13,8 +13,9 @@ from tests.stand_in.record import Record
 from tests.training.tiny import SYMBOLS, batches, training_of
 
 from transduce.corpus.batch import Batch
-from transduce.model.transformer import Transformer, build_transformer
+from transduce.fast.choose import equip_for_training
 from transduce.packed import Packed
+from transduce.paper.model import Transformer, build_transformer
 from transduce.settings import Architecture, Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.optimiser import Optimiser
@@ -49,6 +50,7 @@ def small_training(
     with stand_in_device() as record:
         architecture = sizes(**({"layers": 1} | (changes or {})))
         model = build_transformer(architecture, SYMBOLS, SYMBOLS, 3).to(CUDA)
+        equip_for_training(model, training)
         yield TracedTraining(model, Optimiser(model, training), training, record)
 
 
@@ -59,7 +61,7 @@ def paper_training(architecture: Architecture, **settings: Any) -> Iterator[Trac
     with stand_in_device("meta") as record:
         with torch.device("meta"):
             model = Transformer(architecture, PAPER_SYMBOLS, PAPER_SYMBOLS)
-        model = model.to(CUDA)
+        equip_for_training(model.to(CUDA), training)
         yield TracedTraining(model, Optimiser(model, training), training, record)
 
 

@@ -8,7 +8,7 @@ from tests.model.tiny import packed, sizes
 from tests.training.tiny import take_update
 
 from transduce.corpus.batch import Batch
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer
 from transduce.settings import Training
 from transduce.training.optimiser import Optimiser
 from transduce.training.validation_loss import sum_validation_loss

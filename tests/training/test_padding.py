@@ -1,30 +1,33 @@
 """Micro-batches padded to a multiple of tokens: padding changes no loss and no gradient."""
 
+from dataclasses import replace
+
 import pytest
 import torch
+from tests.reference.attention import ReferenceAttention
 from tests.training.tiny import batch_of, batches, fresh, take_update, training_of
 
-from transduce.model.attention.bucketed import BucketedAttention
-from transduce.model.attention.reference import ReferenceAttention
+from transduce.paper.operations import PLAIN
 from transduce.training.step import queue_update
 
 PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], seed=3)]
 
 
-def update_and_gradient(training, parts, *, kernel=BucketedAttention):
+def update_and_gradient(training, parts, *, attention=None):
     """Take the first update of a new model; return its results and its flat gradient."""
     model, optimiser = fresh(training, dtype=torch.float64)
-    model.kernel = kernel
+    model.operations = replace(model.operations, attention=attention or model.operations.attention)
     update = take_update(model, optimiser, training, 1, parts)
     assert update is not None
     return update, optimiser.gradients
 
 
 @pytest.mark.parametrize("multiple", [64, 192])
-@pytest.mark.parametrize("kernel", [BucketedAttention, ReferenceAttention])
-def test_loss_and_gradient_are_those_without_padding(multiple, kernel):
+@pytest.mark.parametrize("attention", [None, ReferenceAttention, PLAIN.attention])
+def test_loss_and_gradient_are_those_without_padding(multiple, attention):
     plain, gradient = update_and_gradient(training_of(), PAIRS)
-    update, found = update_and_gradient(training_of(pad_to_tokens=multiple), PAIRS, kernel=kernel)
+    training = training_of(pad_to_tokens=multiple)
+    update, found = update_and_gradient(training, PAIRS, attention=attention)
     assert update.loss == pytest.approx(plain.loss, rel=1e-6)
     assert update.nats == pytest.approx(plain.nats, rel=1e-6)
     assert (update.source_tokens, update.target_tokens) == (47, 53), "padding is not counted"

@@ -4,8 +4,9 @@ import torch
 from tests.model.tiny import sentences, sizes
 
 from transduce.corpus.batch import Batch
-from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
+from transduce.paper.model import build_transformer
+from transduce.runs.equip import equip_for_training
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.optimiser import Optimiser
@@ -22,6 +23,7 @@ def training_of(**changes):
 def fresh(training, *, seed=3, dtype=torch.float32, **changes):
     """A model of one layer with its optimiser."""
     model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
+    equip_for_training(model, training)
     return model, Optimiser(model, training)
 
 

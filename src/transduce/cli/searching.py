@@ -243,8 +243,8 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
     """Load the models in a worker process that has one thread and ends with its parent."""
     from transduce.cli.outcome import Terminated
     from transduce.cli.signals import die_with_parent
-    from transduce.inference.search_loops import use_loops_in_this_process
     from transduce.machine.process_settings import keep_freed_memory, use_threads
+    from transduce.runs.equip import equip_for_long_searches
 
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -255,8 +255,9 @@ def load_in_worker(models: TranslatorChoice) -> "Translator":
         raise SystemExit(end.exit_code) from end  # ends the worker without a traceback
     keep_freed_memory()
     use_threads(1)
-    use_loops_in_this_process()
-    return models.load()
+    translator = models.load()
+    equip_for_long_searches(translator.models)
+    return translator
 
 
 @final

@@ -8,7 +8,7 @@ import numpy as np
 from transduce.exports.features import list_sines_first, reorder_features
 from transduce.exports.norms import scale_states
 from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, Weights
-from transduce.model.residual import NORM_EPSILON
+from transduce.settings import Architecture
 
 EPSILON = 1e-5  # what Marian's norms add to the variance
 Named = Iterator[tuple[str, Array]]
@@ -16,7 +16,7 @@ Named = Iterator[tuple[str, Array]]
 
 def name_marian_weights(weights: Weights) -> dict[str, Array]:
     """Return a model's arrays by MarianMTModel's names; a tied matrix has only one name."""
-    weights = scale_states(weights, math.sqrt(EPSILON / NORM_EPSILON))
+    weights = scale_states(weights, math.sqrt(EPSILON / Architecture().norm_epsilon))
     weights = reorder_features(weights, list_sines_first(weights.projection.shape[1]))
     found = {"final_logits_bias": forbid_padding(len(weights.projection))}
     encoder, decoder = weights.encoder.embedding, weights.decoder.embedding

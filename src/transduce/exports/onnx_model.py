@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, Weights
-from transduce.model.residual import NORM_EPSILON
+from transduce.settings import Architecture
 
 # B sentences · S source positions · T target positions before the current one · L layers
 # H heads · K features of a head · Q positions that attend · V symbols of the vocabulary
@@ -41,7 +41,9 @@ class PlainAffine(nn.Module):
 
     def norm(self, x: Tensor) -> Tensor:
         """Compute the layer normalisation of x with this gain and bias."""
-        return functional.layer_norm(x, self.bias.shape, self.weight, self.bias, NORM_EPSILON)
+        return functional.layer_norm(
+            x, self.bias.shape, self.weight, self.bias, Architecture().norm_epsilon
+        )
 
 
 @final

@@ -9,7 +9,6 @@ from typing import Any, final
 
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
-from transduce.fast.choose import choose_search_operations
 from transduce.inference.decoders import build_decoder
 from transduce.inference.load import TaskModel
 from transduce.inference.outputs import search_sources
@@ -192,7 +191,7 @@ def search_with_restricted_ends(
     search = replace(model.recipe.search, beam=beam, penalty="none")
     search = limit_batch_size((model.transformer,), sources, search, beam)
     decoder = build_decoder((model.transformer,))
-    operations = choose_search_operations(decoder.device)
+    operations = model.transformer.operations
     strategy = beam_strategy(decoder, sources, search, operations=operations, end_candidates=beam)
     found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[number][0] for number in range(len(sources))]

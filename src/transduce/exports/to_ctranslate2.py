@@ -11,7 +11,7 @@ from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import collect_weights
 from transduce.inference.load import TaskModel
-from transduce.model.residual import NORM_EPSILON
+from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.symbols import SPECIALS
 
@@ -21,7 +21,7 @@ CONFIG = {
     "bos_token": SPECIALS[BEGIN],
     "decoder_start_token": SPECIALS[BEGIN],
     "eos_token": SPECIALS[END],
-    "layer_norm_epsilon": NORM_EPSILON,
+    "layer_norm_epsilon": Architecture().norm_epsilon,
     "multi_query_attention": False,
     "unk_token": "<unk>",  # required, but never used: a byte-level vocabulary knows every text
 }

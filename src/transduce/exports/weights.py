@@ -8,9 +8,13 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.layers import DecoderLayer, EncoderLayer
-from transduce.model.positions import LearnedPositions, compute_sinusoids
-from transduce.model.transformer import Transformer
+from transduce.paper.model import (
+    DecoderLayer,
+    EncoderLayer,
+    LearnedPositions,
+    Transformer,
+    compute_sinusoids,
+)
 from transduce.settings import Architecture
 
 Array = Float[np.ndarray, "..."]

@@ -1,1 +1,1 @@
-"""Faster functions with the results of those in `paper/`, for the machine at hand."""
+"""What a machine makes us do: faster functions and modules with the results of `paper/`."""

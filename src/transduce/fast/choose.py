@@ -1,23 +1,202 @@
-"""Chooses, once for each search, the operations that are fastest on its device."""
+"""Looks at the device, the processor, the precision and the size of a job, once, and chooses
 
+What has no weights is handed in as `Operations`; what has weights is swapped in place, with the
+same parameters under the same names. No other module of the middle asks where it runs.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import torch
+from torch import nn
 
+from transduce.corpus.batch import PADDING_SENTENCE_TOKENS, Batch
+from transduce.fast.bfloat16 import Bfloat16AddDropout, Bfloat16LayerNorm, Bfloat16Linear
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.compiled_loops import load_loops
+from transduce.fast.compiling import compile_layers, compiled_cross_entropy, require_compiler
+from transduce.fast.dropout import CheapAddDropout, CheapDropout
 from transduce.fast.highest_sums import assume_any, highest_sums, highest_sums_by_loops
-from transduce.machine.compiled_loops import loops_in_use
+from transduce.fast.inference_weights import prepare_for_inference
+from transduce.fast.int8_kernels import unsupported_int8_reason
+from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
+from transduce.fast.layer_graph import LayerGraph
+from transduce.fast.loss import (
+    log_softmax_by_loops_if_faster,
+    log_softmax_in_place,
+    smoothed_loss,
+    target_log_probs,
+)
+from transduce.fast.onednn import has_onednn_bfloat16
+from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
+from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
 from transduce.paper.operations import PLAIN, Operations
+from transduce.settings import Architecture, Training
+from transduce.settings.precision import InferencePrecision
+from transduce.settings.training import TOKEN_MULTIPLE
+
+__all__ = [
+    "choose_search_operations",
+    "equip_for_inference",
+    "equip_for_training",
+    "require_compiler",
+    "unsupported_int8_reason",
+]
+
+# Sentences of a search from which loading numba and its machine code, half a second, pays off.
+SENTENCES_FOR_LOOPS = 1_000
+
+HALF_PRECISIONS = (torch.bfloat16, torch.float16)
+MAX_HEAD_WIDTH = 256  # the most numbers a head may have in torch's variable-length kernel
+MIN_COMPUTE_CAPABILITY = (8, 0)  # the oldest GPUs that run the variable-length kernel (Ampere)
 
 
-def choose_search_operations(device: torch.device) -> Operations:
-    """Return the operations of a search on this device, in this thread.
+def equip_for_training(model: Transformer, training: Training) -> None:
+    """Give a model, in place, the operations and modules that train it fastest on its device.
+
+    Call this once the model is on its device, and before its optimiser is made.
+    """
+    device, is_half = model.output.weight.device, training.precision == "bfloat16"
+    operations = choose_operations(
+        model.sizes, device, torch.bfloat16 if is_half else model.output.weight.dtype
+    )
+    multiple = training.pad_to_tokens or (TOKEN_MULTIPLE if is_half else 1)
+    longest = min(PADDING_SENTENCE_TOKENS, model.sizes.max_positions)
+    model.operations = replace(
+        operations, pad_batch=partial(Batch.pad_to_multiple, multiple=multiple, longest=longest)
+    )
+    if device.type == "cpu":
+        swap_classes(model, choose_training_modules(is_half=is_half))
+    if training.compile:
+        loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
+        model.operations = replace(model.operations, smoothed_loss=loss)
+        compile_layers(model)
+
+
+def equip_for_inference(
+    model: Transformer, precision: InferencePrecision = InferencePrecision.FLOAT32
+) -> None:
+    """Convert a model in place to a precision and to what decodes fastest on its device.
+
+    The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
+    """
+    prepare_for_inference(model, precision)
+    weight = model.output.weight
+    operations = choose_operations(model.sizes, weight.device, weight.dtype)
+    if weight.device.type == "cpu":
+        operations = replace(operations, run_layers=LayerGraph(model.decoder))
+    model.operations = operations
+
+
+def choose_operations(
+    sizes: Architecture, device: torch.device, precision: torch.dtype
+) -> Operations:
+    """Return the fastest operations for models of these sizes on a device, in a precision.
 
     A GPU is never asked for the value of a flag, since the answer would wait for all that it was
-    given to compute. Compiled loops run in one thread, and torch is faster in several.
+    given to compute.
     """
-    if device.type != "cpu":
-        by_blocks = partial(highest_sums, is_any=assume_any)
-        return replace(PLAIN, highest_sums=by_blocks, is_any=assume_any)
-    by_loops = loops_in_use.get() and torch.get_num_threads() == 1
-    return replace(PLAIN, highest_sums=highest_sums_by_loops if by_loops else highest_sums)
+    on_cpu = device.type == "cpu"
+    return replace(
+        PLAIN,
+        attention=partial(choose_attention(sizes, device, precision).kernel, device=device),
+        start_cache=start_cache,
+        smoothed_loss=smoothed_loss,
+        target_log_probs=target_log_probs,
+        log_softmax=log_softmax_in_place,
+        highest_sums=highest_sums if on_cpu else partial(highest_sums, is_any=assume_any),
+        is_any=PLAIN.is_any if on_cpu else assume_any,
+    )
+
+
+def choose_search_operations(
+    models: Sequence[Transformer], sentences: int | None
+) -> list[Operations]:
+    """Return the operations of each model for a search of so many sentences, None if it is long.
+
+    The answer depends on the size of a search, never on what was searched before. Compiled loops
+    run in one thread, and torch's operators are faster with several.
+    """
+    is_long = sentences is None or sentences >= SENTENCES_FOR_LOOPS
+    on_cpu = models[0].output.weight.device.type == "cpu"
+    takes_loops = on_cpu and is_long and load_loops()
+    each = [model.operations for model in models]
+    return [with_compiled_loops(one) for one in each] if takes_loops else each
+
+
+def with_compiled_loops(operations: Operations) -> Operations:
+    """Return operations of a CPU that do with compiled loops what loops do faster."""
+    return replace(
+        operations,
+        start_cache=partial(start_cache, attend=attend_by_loops_if_faster),
+        log_softmax=log_softmax_by_loops_if_faster,
+        highest_sums=highest_sums_by_loops,
+    )
+
+
+def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[nn.Module]]:
+    """Return which classes replace others in a model that is trained on a CPU."""
+    if not is_half:
+        return {Dropout: CheapDropout, AddDropout: CheapAddDropout}
+    return {
+        Dropout: CheapDropout,
+        AddDropout: Bfloat16AddDropout,
+        LayerNorm: Bfloat16LayerNorm,
+        Linear: Bfloat16Linear if has_onednn_bfloat16() else Linear,
+    }
+
+
+def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Module]]) -> None:
+    """Give a model's modules other classes, with the same parameters under the same names."""
+    for module in model.modules():
+        module.__class__ = classes.get(type(module), type(module))
+
+
+# --- Which attention ------------------------------------------------------------------------------
+
+
+class AttentionChoice(NamedTuple):
+    """An attention kernel and the reason why it was chosen, in words."""
+
+    kernel: type[BucketedAttention | VarlenAttention]
+    reason: str
+
+
+def choose_attention(
+    sizes: Architecture, device: torch.device, precision: torch.dtype
+) -> AttentionChoice:
+    """Return the variable-length kernel if it fits model and device, else the bucketed kernel."""
+    reason = unsupported_reason(sizes, device, precision)
+    if reason:
+        return AttentionChoice(BucketedAttention, f"padded blocks: {reason}")
+    return AttentionChoice(
+        VarlenAttention, "torch's variable-length kernel: CUDA, half precision, no dropout"
+    )
+
+
+def unsupported_reason(sizes: Architecture, device: torch.device, precision: torch.dtype) -> str:
+    """Return why torch's variable-length kernel cannot compute a model; empty if it can."""
+    if device.type != "cuda":
+        return f"the variable-length kernel needs CUDA, and this is {device.type}"
+    if precision not in HALF_PRECISIONS:
+        return f"the variable-length kernel needs half precision, and this is {precision}"
+    if max(sizes.d_k, sizes.d_v) > MAX_HEAD_WIDTH:
+        return f"a head has {max(sizes.d_k, sizes.d_v)} numbers, the kernel takes {MAX_HEAD_WIDTH}"
+    if sizes.attention_dropout:
+        return "the variable-length kernel has no dropout on the weights"
+    return unsupported_gpu_reason(device)
+
+
+def unsupported_gpu_reason(device: torch.device) -> str:
+    """Return why this GPU or torch cannot run the variable-length kernel; empty if it can."""
+    if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
+        return "this GPU is older than the variable-length kernel"
+    try:
+        known = inspect.signature(import_varlen_kernel()).parameters
+    except ImportError:
+        return "this torch has no variable-length kernel"
+    missing = [name for name in ("scale", "window_size") if name not in known]
+    return f"this torch's variable-length kernel has no {missing[0]}" if missing else ""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy import float32, int64
 from numpy.typing import NDArray
 
-from transduce.machine.compiled_loops import compile_loops
+from transduce.fast.compiled_loops import compile_loops
 
 # S sentences · W hypotheses of each · V symbols, in B blocks and a rest · K columns to find
 

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.corpus.shard import split_update
+from transduce.inference.attention_weights import capture_cross_attention
 from transduce.inference.halving import Batch, compute_in_batches
-from transduce.model.capture import capture_cross_attention
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer
 from transduce.settings.alignment import AlignmentHeads
 from transduce.vocabulary import BEGIN, Vocabulary
 from transduce.vocabulary.words import find_spaced_starts, group_words

@@ -10,9 +10,9 @@ from transduce.inference.lines import Line, split_into_blocks
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.inference.pairs import Pair
-from transduce.inference.search_loops import use_loops_in_this_process
 from transduce.inference.worker_processes import run_in_workers
 from transduce.machine.process_settings import keep_freed_memory, use_threads
+from transduce.runs.equip import equip_for_long_searches
 from transduce.settings import Search
 
 if TYPE_CHECKING:
@@ -58,6 +58,6 @@ def reload_in_worker(
     """Load a translator with these settings in a worker process that uses one thread."""
     keep_freed_memory()
     use_threads(1)
-    use_loops_in_this_process()
     found = reload()
+    equip_for_long_searches(found.models)
     return replace(found, recipe=replace(found.recipe, search=search), **changes)

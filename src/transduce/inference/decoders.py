@@ -3,13 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
+from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder
 from transduce.search import Ensemble
+from transduce.table1.decoder import build_model_decoder
 
 
-def build_decoder(models: Sequence[Transformer]) -> Decoder[Any]:
-    """Return a decoder of one model, or an ensemble of several, set to evaluation mode."""
-    members = tuple(TransformerDecoder(model.eval()) for model in models)
+def build_decoder(
+    models: Sequence[Transformer], operations: Sequence[Operations] | None = None
+) -> Decoder[Any]:
+    """Return a decoder of one model, or an ensemble of several, set to evaluation mode.
+
+    `operations` are those of each model in this search, by default its own.
+    """
+    each = operations or [model.operations for model in models]
+    members = tuple(
+        build_model_decoder(model.eval(), own) for model, own in zip(models, each, strict=True)
+    )
     return members[0] if len(members) == 1 else Ensemble(members)

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from transduce.inference.translator import Translator
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer
+from transduce.runs.equip import equip_for_inference
 from transduce.runs.texts import GeneratedCorpus
 from transduce.scores import Score
+from transduce.table1.layers import find_mixing
 
 SPLITS = {  # held-out split of the phrasebook -> what it tests
     "test": "sentences held out",
@@ -61,8 +63,10 @@ def untrained_translator(translator: Translator) -> Translator:
     """Return a translator whose model has the initial weights, as before its first update."""
     recipe, device = translator.recipe, translator.models[0].output.weight.device
     source, target = translator.task.source, translator.task.target
-    model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
-    return replace(translator, models=(model.to(device),), hashes=(), reload=None)
+    sizes, seed = recipe.architecture, recipe.training.seed
+    model = build_transformer(sizes, len(source), len(target), seed, find_mixing(sizes)).to(device)
+    equip_for_inference(model)
+    return replace(translator, models=(model,), hashes=(), reload=None)
 
 
 def choose_examples(split: SplitEvaluation, count: int) -> Sequence[tuple[str, str, str]]:

@@ -13,10 +13,10 @@ from transduce.inference.likelihood import target_log_probs
 from transduce.inference.load import load
 from transduce.inference.majority import label_by_majority
 from transduce.inference.pairs import number_pairs, require_matches
+from transduce.inference.precision import describe_precision
 from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
-from transduce.model.decoding.inference_weights import describe_precision
 from transduce.scores import METRICS, Perplexity, Score, compute_score
 from transduce.scores.score import format_scores
 from transduce.scores.scoring import require_scorable

@@ -10,10 +10,9 @@ from torch import Tensor
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.corpus.shard import split_update
 from transduce.inference.halving import Batch, compute_in_batches
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer
 from transduce.search.ensemble import log_mean_exp
-from transduce.training.loss import compute_log_probs
 from transduce.vocabulary import BEGIN
 
 # T target tokens of a batch
@@ -53,6 +52,4 @@ def token_log_probs(model: Transformer, source: Packed, target: Packed) -> Float
     device = model.output.weight.device
     memory = model.eval().encode(source.to(device))
     states = model.decode(target.to(device).shift_right(BEGIN), memory)
-    return compute_log_probs(
-        states, model.output.weight, target.ids.to(device), model.bias_of_logits
-    )
+    return model.target_log_probs(states, target.ids.to(device))

@@ -16,9 +16,9 @@ from transduce.inference.long_lines import OnWarning
 from transduce.inference.precision import choose_precision
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
-from transduce.model.decoding.inference_weights import prepare_for_inference
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer
+from transduce.runs.equip import equip_for_inference
 from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
@@ -75,7 +75,7 @@ def load(
     if chosen.message:
         warnings.warn(chosen.message, UserWarning, stacklevel=2)
     for member in members:
-        prepare_for_inference(member.transformer, chosen.precision)
+        equip_for_inference(member.transformer, chosen.precision)
     models = tuple(member.transformer for member in members)
     hashes = tuple(member.hash for member in members)
     return Translator(

@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from transduce.fast.choose import choose_search_operations
 from transduce.inference.alignment import Alignment
 from transduce.inference.combine_parts import Combination
 from transduce.inference.decoders import build_decoder
 from transduce.inference.lines import EncodedLine
 from transduce.inference.long_lines import LineWarning
-from transduce.inference.search_loops import use_loops_if_worthwhile
 from transduce.inference.search_memory import limit_batch_size
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.paper.search import Hypothesis, beam_strategy
+from transduce.runs.equip import choose_search_operations
 from transduce.search import (
     ConstrainedSource,
     sampling_strategy,
@@ -66,11 +65,10 @@ def search_sources(
     first = dict(zip(reversed(indices), reversed(sources), strict=True))
     distinct: Sources = [first[index] for index in range(len(unique))]
     search = limit_batch_size(models, distinct, search, search.beam)
-    decoder, distinct = with_constraints(build_decoder(models), distinct)
-    with use_loops_if_worthwhile(len(distinct)):
-        operations = choose_search_operations(decoder.device)
-        strategy = beam_strategy(decoder, distinct, search, n, operations=operations)
-        found = dict(search_in_memory(decoder, distinct, search, strategy))
+    operations = choose_search_operations(models, len(distinct))
+    decoder, distinct = with_constraints(build_decoder(models, operations), distinct)
+    strategy = beam_strategy(decoder, distinct, search, n, operations=operations[0])
+    found = dict(search_in_memory(decoder, distinct, search, strategy))
     return [found[index] for index in indices]
 
 
@@ -84,13 +82,12 @@ def sample_sources(
 ) -> list[list[Hypothesis]]:
     """Draw `n` samples for each source, with random numbers from the source's key."""
     search = limit_batch_size(models, sources, search, n)
-    decoder, sources = with_constraints(build_decoder(models), sources)
-    with use_loops_if_worthwhile(len(sources)):
-        operations = choose_search_operations(decoder.device)
-        strategy = sampling_strategy(
-            decoder, sources, search, sampling, samples=n, keys=keys, operations=operations
-        )
-        found = dict(search_in_memory(decoder, sources, search, strategy))
+    operations = choose_search_operations(models, len(sources))
+    decoder, sources = with_constraints(build_decoder(models, operations), sources)
+    strategy = sampling_strategy(
+        decoder, sources, search, sampling, samples=n, keys=keys, operations=operations[0]
+    )
+    found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
 
 

@@ -8,7 +8,7 @@ from transduce.allowance import require_short_line
 from transduce.errors import InputError
 from transduce.inference.likelihood import target_log_probs
 from transduce.inference.long_lines import LineWarning
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.paper.search import score_log_probs
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require

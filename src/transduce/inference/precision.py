@@ -6,7 +6,8 @@ import torch
 
 from transduce.machine.device import has_fast_bfloat16
 from transduce.machine.processor import Processor, read_processor
-from transduce.model.decoding.int8_kernels import unsupported_int8_reason
+from transduce.paper.model import Transformer
+from transduce.runs.equip import unsupported_int8_reason
 from transduce.settings.precision import AUTO, InferencePrecision
 
 
@@ -82,3 +83,9 @@ def find_int8_obstacle(device: torch.device) -> str:
     if device.type != "cpu":
         return f"8-bit products are for CPUs, and this is {device.type}"
     return unsupported_int8_reason()
+
+
+def describe_precision(model: Transformer) -> str:
+    """Return the precision in which a model computes products: "float32", "bfloat16", "int8"."""
+    dtype = str(model.output.weight.dtype).removeprefix("torch.")
+    return getattr(model.output_projection, "precision", dtype)

@@ -11,7 +11,7 @@ import numpy as np
 
 from transduce.errors import NotEnoughMemoryError
 from transduce.machine.free_memory import free_memory_bytes
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.settings import Architecture, Search
 
 FLOAT = 4  # bytes of a float32

@@ -52,7 +52,7 @@ from transduce.inference.pairs import (
     require_matches,
     score_pairs,
 )
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.paper.search import Hypothesis
 from transduce.settings import Recipe, Search
 from transduce.settings.alignment import AlignmentHeads

@@ -295,6 +295,17 @@ def smoothed_loss(
     return ((1 - mass) * right + mass * mean).sum(), right.detach().sum()
 
 
+def target_log_probs(
+    states: Float[Tensor, "T d_model"],
+    weight: Float[Tensor, "V d_model"],
+    targets: Int[Tensor, " T"],
+    bias: Float[Tensor, " V"] | None = None,
+) -> Float[Tensor, " T"]:
+    """log p(target) of each of T tokens, given the decoder's states and the output matrix"""
+    logits = functional.linear(states, weight, bias)
+    return log_softmax(logits).gather(1, targets[:, None])[:, 0]
+
+
 def stable_topk(
     values: Float[Tensor, "B C"], count: int
 ) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
@@ -349,7 +360,7 @@ class BuildAttention(Protocol):
     """Builds attention from the sentence lengths of one batch; see `attend_padded`."""
 
     def __call__(
-        self, query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
+        self, query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask, /
     ) -> BatchAttention: ...
 
 
@@ -444,6 +455,19 @@ class HighestSums(Protocol):
 
 
 @runtime_checkable
+class TargetLogProbs(Protocol):
+    """log P of given targets; see `target_log_probs`."""
+
+    def __call__(
+        self,
+        states: Float[Tensor, "T d_model"],
+        weight: Float[Tensor, "V d_model"],
+        targets: Int[Tensor, " T"],
+        bias: Float[Tensor, " V"] | None = None,
+    ) -> Float[Tensor, " T"]: ...
+
+
+@runtime_checkable
 class IsAny(Protocol):
     """False only if no flag is True. Where to find out takes long, the answer may be True."""
 
@@ -467,6 +491,7 @@ class Operations:
     run_layers: RunLayers = run_layers
     smoothed_loss: SmoothedLoss = smoothed_loss
     log_softmax: LogSoftmax = log_softmax
+    target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
     pad_batch: PadBatch = keep_batch

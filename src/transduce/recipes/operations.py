@@ -9,7 +9,7 @@ as a forward pass.
 from dataclasses import dataclass
 from typing import final
 
-from transduce.model.counts import count_decoder_layer, count_embeddings, count_encoder_layer
+from transduce.recipes.counts import count_decoder_layer, count_embeddings, count_encoder_layer
 from transduce.settings import Architecture
 
 

@@ -6,7 +6,7 @@ that of the big model follows from any V between 41,004 and 41,208. Differences 
 depend on V.
 """
 
-from transduce.model.counts import (
+from transduce.recipes.counts import (
     count_decoder_layer,
     count_embeddings,
     count_encoder_layer,

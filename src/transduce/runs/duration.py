@@ -14,7 +14,7 @@ from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
 from transduce.machine.process_settings import use_threads
 from transduce.machine.rate import synchronise
-from transduce.model.transformer import Transformer, build_transformer
+from transduce.paper.model import Transformer, build_transformer
 from transduce.recipes.fitted import ModelSize, find_fitting
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.recommend import build_for_corpus, build_schedule

@@ -8,7 +8,7 @@ from typing import final
 
 from transduce.checkpoint import CardFacts, model_card, require_matching_tensors, save_model
 from transduce.durable.folder import require_absent
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.runs.ledger import describe_size
 from transduce.runs.marian.config import read_config
 from transduce.runs.marian.vocabularies import read_marian_vocabularies

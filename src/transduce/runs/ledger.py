@@ -15,7 +15,7 @@ from jaxtyping import Int32
 from transduce.checkpoint import Run
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
-from transduce.model.counts import count_embeddings
+from transduce.recipes.counts import count_embeddings
 from transduce.recipes.operations import TextSize, count_training_operations
 from transduce.recipes.parameters import count_parameters
 from transduce.recipes.printed import TABLE_3 as PRINTED

@@ -1,6 +1,7 @@
 """Chooses a run's threads and micro-batch size for the machine; a trial update tests the latter."""
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -13,11 +14,13 @@ from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
 from transduce.machine.free_memory import free_memory_bytes
 from transduce.machine.memory import device_memory
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer
 from transduce.recipes.parameters import count_recipe_parameters
+from transduce.runs.equip import equip_for_training
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
+from transduce.table1.layers import find_mixing
 from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import queue_update
@@ -93,8 +96,9 @@ def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> boo
 def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
     """Make one update of a new model on the longest pairs (`tokens` tokens); discard the model."""
     source, target = map(len, prepared.vocabularies)
-    model = build_transformer(recipe.architecture, source, target, recipe.training.seed)
-    model.to(select_device())
+    sizes, seed = recipe.architecture, recipe.training.seed
+    model = build_transformer(sizes, source, target, seed, find_mixing(sizes))
+    equip_for_training(model.to(select_device()), replace(recipe.training, compile=False))
     batch = Batch.from_store(prepared.train, select_longest(prepared.train, tokens))
     optimiser = Optimiser(model, recipe.training)
     pending = queue_update(model, optimiser, recipe.training, 1, [batch])

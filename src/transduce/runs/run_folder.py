@@ -23,12 +23,13 @@ from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
 from transduce.errors import InputError
 from transduce.machine.device import select_device
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
     save_parent_weights,
 )
+from transduce.runs.equip import equip_for_training, require_compiler
 from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
 from transduce.runs.machine_settings import (
     memory_per_process,
@@ -43,8 +44,8 @@ from transduce.runs.stored_model import StoredModel
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
+from transduce.table1.layers import find_mixing
 from transduce.training.callbacks import TrainingCallbacks
-from transduce.training.compiling import compile_layers, require_compiler
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG
 from transduce.training.loop import TrainingJob, train
@@ -168,10 +169,9 @@ def train_run(
 ) -> Progress:
     """Train a run from its last checkpoint to its end, validating on the development set."""
     source, target = prepared.vocabularies
-    model = build_transformer(recipe.architecture, len(source), len(target), recipe.training.seed)
-    model.to(select_device())
-    if recipe.training.compile:
-        compile_layers(model)
+    sizes, seed = recipe.architecture, recipe.training.seed
+    model = build_transformer(sizes, len(source), len(target), seed, find_mixing(sizes))
+    equip_for_training(model.to(select_device()), recipe.training)
     validates = prepared.dev is not None and group.rank == 0
     job = TrainingJob(
         folder=folder,

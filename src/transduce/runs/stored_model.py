@@ -15,11 +15,12 @@ from transduce.checkpoint import (
     require_matching_tensors,
 )
 from transduce.errors import FolderError, InputError
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.recipes.parameters import count_parameters
 from transduce.runs.run_files import read_run_vocabularies
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
+from transduce.table1.layers import find_mixing
 from transduce.vocabulary.files import Vocabularies
 
 
@@ -93,8 +94,8 @@ def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
 
 def build_stored_model(stored: StoredModel) -> Transformer:
     """Build a stored recipe's model with its weights; refuse tensors of other names or shapes."""
-    source, target = stored.vocabularies
-    model = Transformer(stored.recipe.architecture, len(source), len(target))
+    sizes, (source, target) = stored.recipe.architecture, stored.vocabularies
+    model = Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
     expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
     weights = require_matching_tensors(stored.weights, expected, file=stored.folder)
     for name, weight in model.named_weights().items():

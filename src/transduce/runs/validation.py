@@ -9,9 +9,7 @@ import numpy as np
 from transduce.corpus.batch import Batch
 from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
-from transduce.fast.choose import choose_search_operations
-from transduce.model.decoding.decoder import TransformerDecoder
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search import search_in_memory, with_constraints
@@ -61,9 +59,8 @@ def build_translation(
     ]
 
     def translate(model: Transformer) -> dict[int, str]:
-        decoder, inputs = with_constraints(TransformerDecoder(model.eval()), sources)
-        operations = choose_search_operations(model.output.weight.device)
-        strategy = beam_strategy(decoder, inputs, recipe.search, operations=operations)
+        decoder, inputs = with_constraints(build_model_decoder(model.eval()), sources)
+        strategy = beam_strategy(decoder, inputs, recipe.search, operations=model.operations)
         found = search_in_memory(decoder, inputs, recipe.search, strategy)
         return {
             number: task.decode(best[0].ids, texts[number][0])

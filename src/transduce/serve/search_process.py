@@ -39,16 +39,16 @@ class ModelChoice:
     def __call__(self) -> "Translator":
         """Return the loaded and verified model; refuse one whose task is not text to text."""
         from transduce.inference.load import load
-        from transduce.inference.search_loops import use_loops_in_this_process
         from transduce.machine.process_settings import keep_freed_memory, use_threads
+        from transduce.runs.equip import equip_for_long_searches
         from transduce.runs.text_names import name_languages
         from transduce.tasks import TextToText, require_task
 
         keep_freed_memory()
         use_threads(self.threads)
-        use_loops_in_this_process()  # loaded while nobody waits
         found = load(self.folder, precision=self.precision, keep=self.keep)
         found = found.searching(**self.search)
+        equip_for_long_searches(found.models)  # while nobody waits
         require_task(found.task, TextToText, found.recipe.data, f"{self.folder}: a server")
         if self.languages is not None:
             found = replace(found, recipe=name_languages(found.recipe, self.languages))

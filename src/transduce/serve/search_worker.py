@@ -6,7 +6,6 @@ from itertools import count
 from typing import Any, final
 
 from transduce.errors import TransduceError
-from transduce.fast.choose import choose_search_operations
 from transduce.inference.align_block import add_alignments
 from transduce.inference.combine_parts import combine_best
 from transduce.inference.decoders import build_decoder
@@ -122,7 +121,7 @@ class SearchWorker:
                 recipe.search,
                 nbest=n,
                 max_length=recipe.data.max_length,
-                operations=choose_search_operations(self.decoder.device),
+                operations=self.translator.models[0].operations,
             )
         return self.searches[n]
 

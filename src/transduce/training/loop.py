@@ -13,7 +13,7 @@ from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.settings import Training
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.cost import MachineRecord

@@ -2,7 +2,7 @@
 
 import torch
 
-from transduce.model.counts import count_decoder_layer, count_encoder_layer
+from transduce.recipes.counts import count_decoder_layer, count_encoder_layer
 from transduce.settings import Architecture
 
 CPU = torch.device("cpu")

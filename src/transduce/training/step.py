@@ -5,14 +5,12 @@ from collections.abc import Sequence
 
 import torch
 
-from transduce.corpus.batch import PADDING_SENTENCE_TOKENS, Batch
+from transduce.corpus.batch import Batch
 from transduce.machine.device import accumulation_dtype
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
+from transduce.paper.operations import smoothing_mass
 from transduce.settings import Training
-from transduce.settings.training import TOKEN_MULTIPLE
-from transduce.training.compiling import compiled_cross_entropy
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
-from transduce.training.loss import cross_entropy_inplace, smoothed_loss, smoothing_mass
 from transduce.training.optimiser import Optimiser
 from transduce.training.schedule import scaled_learning_rate
 from transduce.training.update import PendingUpdate
@@ -72,14 +70,12 @@ def batch_loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a micro-batch's summed loss against smoothed labels, and its summed -log p(target)."""
     weight = model.output.weight
-    multiple = TOKEN_MULTIPLE if training.precision == "bfloat16" else 1
-    longest = min(PADDING_SENTENCE_TOKENS, model.sizes.max_positions)
-    padded = batch.pad_to_multiple(training.pad_to_tokens or multiple, longest)
+    operations = model.operations
+    padded = operations.pad_batch(batch)
     memory = model.encode(padded.source)
     states = model.decode(padded.target.shift_right(BEGIN), memory)
     mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))
-    kernel = compiled_cross_entropy() if training.compile else cross_entropy_inplace
-    return smoothed_loss(states, weight, batch.target.ids, mass, kernel, model.bias_of_logits)
+    return operations.smoothed_loss(states, weight, batch.target.ids, mass, model.bias_of_logits)
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:

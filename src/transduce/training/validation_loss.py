@@ -6,8 +6,7 @@ import torch
 
 from transduce.corpus.batch import Batch
 from transduce.machine.device import accumulation_dtype
-from transduce.model.transformer import Transformer
-from transduce.training.loss import compute_log_probs
+from transduce.paper.model import Transformer
 from transduce.vocabulary import BEGIN
 
 
@@ -18,9 +17,7 @@ def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[f
     nats, tokens = 0.0, 0
     for batch in batches:
         states = model.decode(batch.target.shift_right(BEGIN), model.encode(batch.source))
-        log_probs = compute_log_probs(
-            states, model.output.weight, batch.target.ids, model.bias_of_logits
-        )
+        log_probs = model.target_log_probs(states, batch.target.ids)
         nats -= float(log_probs.sum(dtype=accumulation_dtype(log_probs.device)))
         tokens += len(batch.target.ids)
     return nats, tokens

@@ -8,10 +8,10 @@ import torch
 from tests.inference.random_models import SEARCH, SIZES, ensemble_of, random_translator
 
 from transduce.errors import InputError
+from transduce.inference.attention_weights import capture_attention
 from transduce.inference.decoders import build_decoder
-from transduce.model.capture import capture_attention
-from transduce.model.transformer import build_transformer
 from transduce.packed import Packed
+from transduce.paper.model import build_transformer
 from transduce.paper.search import beam_search
 from transduce.settings.alignment import AlignmentHeads
 from transduce.text.clean import normalise

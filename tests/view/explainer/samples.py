@@ -6,8 +6,7 @@ import torch
 from tests.inference.random_models import LINES, SEARCH
 
 from transduce.inference.translator import Translator
-from transduce.model.initialise import initialise
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer, initialise
 from transduce.settings import Architecture, Data, Recipe
 from transduce.tasks import build_task
 from transduce.vocabulary import Vocabulary, learn_vocabulary

@@ -118,7 +118,7 @@ class Hooks:
         stack, layer, kind, what, head = parts
         counts = {"encoder": 0, "decoder": 0}
 
-        def build(_queries, _keys, mask, _device):
+        def build(_queries, _keys, mask):
             is_asked = mask.causal == (kind == "self") if stack == "decoder" else not mask.causal
 
             def attend(q, k, v, _dropout=0.0):
@@ -140,7 +140,7 @@ class Hooks:
 
         self.stack = "encoder"
         self.model.encoder[-1].register_forward_hook(self.enter_decoder)
-        self.model.kernel = build
+        self.model.operations = replace(self.model.operations, attention=build)
 
     def enter_decoder(self, *_):
         self.stack = "decoder"

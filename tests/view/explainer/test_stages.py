@@ -118,7 +118,7 @@ def test_each_stage_is_opened_by_its_button(browser, trained_run):
 
 
 def test_the_untrained_stage_is_the_model_before_its_first_update(trained_run):
-    from transduce.model.transformer import build_transformer
+    from transduce.paper.model import build_transformer
     from transduce.view.explainer.stage import build_untrained_stage
 
     translator = load(trained_run)

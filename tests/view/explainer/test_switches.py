@@ -9,8 +9,8 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 from tests.view.explainer.test_model import TOLERANCE, stored_model
 from torch import nn
 
-from transduce.model.attention.mask import AttentionMask
 from transduce.packed import Packed
+from transduce.paper.operations import AttentionMask
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SIZES = {"post": ODD, "pre": replace(ODD, norm="pre")}

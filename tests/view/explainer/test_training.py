@@ -7,7 +7,8 @@ import torch
 from tests.view.explainer.opened import READY, change, open_explainer
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
-from transduce.training.loss import cross_entropy_inplace, smoothing_mass
+from transduce.fast.loss import cross_entropy_inplace
+from transduce.paper.operations import smoothing_mass
 from transduce.training.schedule import scaled_learning_rate
 
 pytestmark = pytest.mark.browser

@@ -1,22 +1,21 @@
 """A single layer of Table 1, built as in a model, for one sentence of n positions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.model.attention.windowed import build_windowed_attention
-from transduce.model.initialise import initialise
-from transduce.model.mixing.build import build_mixing
-from transduce.model.mixing.mixing import Mixing, MixingContext
+from transduce.paper.model import SelfAttention, initialise
+from transduce.paper.operations import PLAIN, BatchAttention
 from transduce.reproduce.layer_costs.kinds import LayerKind
+from transduce.reproduce.layer_costs.windowed import build_windowed_attention
 from transduce.settings import Architecture
+from transduce.table1.layers import find_mixing
 
 HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
-CPU = torch.device("cpu")
 
 
 @final
@@ -26,8 +25,8 @@ class MeasuredLayer:
 
     kind: LayerKind
     sizes: Architecture
-    mixing: Mixing[MixingContext]
-    context: MixingContext
+    mixing: SelfAttention  # or what is in its place
+    context: BatchAttention
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
@@ -94,7 +93,7 @@ def build_stacked_layer(
     It is of type `kind`, for sentences of n positions. `number` is the layer's number from 0, and
     seeds the initial weights.
     """
-    mixing = build_mixing(sizes, number, causal=causal)
+    mixing = find_mixing(sizes)(sizes, number, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(number))
-    context = mixing.build_context((n,), build_windowed_attention, CPU)
+    context = mixing.bind(replace(PLAIN, attention=build_windowed_attention), (n,))
     return MeasuredLayer(kind, sizes, mixing.to(dtype), context, n)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import final
 
+import torch
+
 from transduce.machine.environment import describe_environment
 from transduce.reproduce.layer_costs.kinds import (
     KINDS,
@@ -14,7 +16,7 @@ from transduce.reproduce.layer_costs.kinds import (
     compute_reach_per_side,
     count_projection_operations,
 )
-from transduce.reproduce.layer_costs.layer import CPU, build_layer, build_sizes
+from transduce.reproduce.layer_costs.layer import build_layer, build_sizes
 from transduce.reproduce.layer_costs.operations import EXACT, count_operations
 from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
 from transduce.reproduce.layer_costs.plan import MeasurementPlan
@@ -111,7 +113,8 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
         points = tuple(measure_point(kind, n, d, plan) for n, d in plan.points())
         rows.append(LayerRow(kind, points, tuple(measure_paths(kind, plan)), plan))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
-    return LayerTable(tuple(rows), plan, describe_environment(CPU), date)
+    where = describe_environment(torch.device("cpu"))
+    return LayerTable(tuple(rows), plan, where, date)
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:

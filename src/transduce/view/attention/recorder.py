@@ -12,12 +12,11 @@ from jaxtyping import Float32
 from transduce.allowance import PICTURE_BYTES, require_affordable, require_short_line
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError
-from transduce.fast.choose import choose_search_operations
 from transduce.inference.align_block import find_heads
+from transduce.inference.attention_weights import AttentionRecord, capture_attention
 from transduce.inference.decoders import build_decoder
 from transduce.inference.pairs import Pair, require_matches
 from transduce.inference.translator import PART_BITS, Translator
-from transduce.model.capture import AttentionRecord, capture_attention
 from transduce.packed import Packed
 from transduce.search import trace_beam_search, with_constraints
 from transduce.settings import Architecture, Data
@@ -96,7 +95,7 @@ def search_output(translator: Translator, text: str, ids: list[int]) -> EncodedO
         ((sample,),) = translator.decode_sources([source], [LINE_KEY], 1)
         return EncodedOutput([*sample.ids, END])
     decoder, (constrained,) = with_constraints(build_decoder(translator.models), [source])
-    operations = choose_search_operations(decoder.device)
+    operations = translator.models[0].operations
     trace = trace_beam_search(decoder, constrained, search, ALTERNATIVES, operations=operations)
     return EncodedOutput([*trace.best.ids, END], trace.steps)
 

@@ -8,8 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.fast.choose import choose_search_operations
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.search import LiveHypothesis
 from transduce.view.attention.record import BeamHypothesis, NextPiece, OutputStep
 from transduce.view.attention.words import readable_piece
@@ -32,12 +31,11 @@ def rank_next_pieces(
 ) -> list[OutputStep]:
     """Return an `OutputStep` for each output piece, from the decoder's state before the piece."""
     steps = list[OutputStep]()
-    operations = choose_search_operations(states.device)
     for part in states.split(SLICE):
         logits = model.logits(part)
         probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=1)
         count, nothing = min(ALTERNATIVES, len(vocabulary)), probabilities.new_zeros(len(part), 1)
-        values, ids = operations.highest_sums(nothing, probabilities, count)
+        values, ids = model.operations.highest_sums(nothing, probabilities, count)
         for row, best, symbols in zip(probabilities, values, ids, strict=True):
             written = output[len(steps)]
             chosen = NextPiece(readable_piece(vocabulary, written), float(row[written]))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.model.positions import compute_sinusoids
+from transduce.paper.model import compute_sinusoids
 from transduce.view.attention.figures.colours import CATEGORY10
 from transduce.view.drawings.axes import QUIET, Axis, Frame, Number, build_svg, draw_text
 

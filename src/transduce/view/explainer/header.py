@@ -8,14 +8,13 @@ import torch
 
 from transduce.inference.decoders import build_decoder
 from transduce.inference.translator import Translator
-from transduce.model.decoding.inference_weights import read_weights
-from transduce.model.transformer import Transformer
+from transduce.paper.model import Transformer
 from transduce.search import trace_beam_search
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.view.explainer.limits import LONGEST
 from transduce.view.explainer.reference import sample_rows, trace_model
-from transduce.view.explainer.weights import StoredWeights
+from transduce.view.explainer.weights import StoredWeights, read_weights
 from transduce.vocabulary import END, Vocabulary
 from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import BytePair, WordPiece

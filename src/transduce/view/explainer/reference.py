@@ -6,16 +6,16 @@ A page that is opened compares some of these numbers with its own; tests compare
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.model.attention.mask import AttentionMask
-from transduce.model.residual import PostNorm
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import PostNorm, Transformer
+from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention
 from transduce.vocabulary import BEGIN
 
 # T query tokens · S key tokens · H heads · K = d_k
@@ -32,16 +32,14 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
     Names are those of the page, such as "encoder.1.self.q", "decoder.2.cross.weights.3", "logits".
     """
     found: Rows = {}
-    kernel = model.eval().kernel
-    with record_modules(model, found):
-        try:
-            model.kernel = build_recording_kernel(found, "encoder", len(model.encoder))
-            memory = model.encode(Packed.from_sentences([source]))
-            model.kernel = build_recording_kernel(found, "decoder", len(model.decoder))
-            inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
-            states = model.decode(inputs, memory)
-        finally:
-            model.kernel = kernel
+    inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
+    in_encoder, in_decoder = (
+        replace(model.operations, attention=record_attention(found, stack, model.sizes.layers))
+        for stack in ("encoder", "decoder")
+    )
+    with record_modules(model.eval(), found):
+        memory = model.encode(Packed.from_sentences([source]), in_encoder)
+        states = model.decode(inputs, memory, in_decoder)
     for stack, rows in (("encoder", memory.states), ("decoder", states)):
         found[f"{stack}.output"] = rows
     found["logits"] = model.logits(states)
@@ -138,19 +136,17 @@ def record_parts(found: Rows, names: Sequence[str], widths: Sequence[int]) -> Ho
     return record
 
 
-def build_recording_kernel(found: Rows, stack: str, layers: int) -> Any:  # noqa: ANN401 - an AttentionKernel
+def record_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
     """Return a builder of attention functions that store heads' scores and weights in `found`."""
     kinds = {True: "self", False: "self" if stack == "encoder" else "cross"}
     counts = dict.fromkeys(kinds.values(), 0)
 
-    def build(
-        _queries: Sequence[int], _keys: Sequence[int], mask: AttentionMask, _device: torch.device
-    ) -> Callable[..., Tensor]:
+    def build(_queries: Sequence[int], _keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
         def attend(
             q: Float[Tensor, "T H K"],
             k: Float[Tensor, "S H K"],
             v: Float[Tensor, "S H d_v"],
-            _dropout: float = 0.0,
+            dropout: float = 0.0,  # noqa: ARG001 - the model does not train
         ) -> Tensor:
             kind = kinds[mask.causal]
             counts[kind] = counts[kind] % layers + 1

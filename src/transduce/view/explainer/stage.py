@@ -17,13 +17,14 @@ from transduce.checkpoint import (
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
-from transduce.model.decoding.inference_weights import read_weights
-from transduce.model.transformer import build_transformer
+from transduce.paper.model import build_transformer
 from transduce.runs.average import average_snapshots
+from transduce.runs.equip import equip_for_inference
 from transduce.runs.ledger import PARENT
 from transduce.runs.stored_model import build_stored_model, read_run_model
 from transduce.view.curves.points import mean, split_evenly
 from transduce.view.curves.read_log import read_run_log
+from transduce.view.explainer.weights import read_weights
 
 CURVE_POINTS = 200  # the number of points of the loss curve in the page
 Curve = list[list[float | int]]  # [step, loss in nats per target piece], by step
@@ -55,6 +56,7 @@ def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
         return translator, replace(stage, step=stored.updates)
     steps, weights, _ = average_snapshots(run, None)
     model = build_stored_model(replace(stored, weights=weights)).eval()
+    equip_for_inference(model)
     translator = replace(translator, models=(model,), hashes=(), reload=None)
     name = f"trained (mean of {len(steps)} snapshots)" if len(steps) > 1 else "trained"
     return translator, replace(read_trained_stage(translator), name=name, step=steps[-1])

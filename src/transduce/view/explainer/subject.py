@@ -1,11 +1,12 @@
 """Checks whether a model can run in a page: its kind, its size, its precision."""
 
 from transduce.errors import InputError
+from transduce.inference.precision import describe_precision
 from transduce.inference.translator import Translator
-from transduce.model.decoding.inference_weights import describe_precision, read_weights
 from transduce.settings import Architecture
 from transduce.settings.fields import require
 from transduce.tasks import TextToText, require_task
+from transduce.view.explainer.weights import read_weights
 
 INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
 

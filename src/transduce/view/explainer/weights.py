@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float32
 from torch import Tensor
 
+from transduce.paper.model import Transformer
 from transduce.settings.fields import require
 
 HALF_LIMIT = 65_504.0  # the largest float16
@@ -86,3 +87,13 @@ def choose_number(values: Float32[np.ndarray, "..."], wanted: str) -> str:
     if wanted == "float16" and values.size and float(np.abs(values).max()) > HALF_LIMIT:
         return "float32"
     return wanted
+
+
+def read_weights(model: Transformer) -> dict[str, Tensor]:
+    """Return all weights of a model by name, as before it was equipped for inference."""
+    packed = {
+        f"{name}.weight": module.unpack()
+        for name, module in model.named_modules()
+        if hasattr(module, "unpack") and module is not model.output_projection
+    }
+    return {**model.named_weights(), **packed}

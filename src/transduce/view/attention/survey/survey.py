@@ -13,6 +13,7 @@ from transduce.corpus.shard import split_update
 from transduce.errors import InputError
 from transduce.inference.align_block import find_heads
 from transduce.inference.alignment import Alignment, align_sentences, find_pair_words
+from transduce.inference.attention_weights import capture_attention
 from transduce.inference.gold_pairs import lay_out_gold
 from transduce.inference.load import load
 from transduce.inference.pairs import (
@@ -23,18 +24,16 @@ from transduce.inference.pairs import (
     require_matches,
 )
 from transduce.inference.translator import Translator
-from transduce.model.ablation import decode_without_head
-from transduce.model.capture import capture_attention
-from transduce.model.transformer import Transformer
 from transduce.packed import Packed
+from transduce.paper.model import Transformer
 from transduce.scores.alignments import parse_gold_links, read_alignments
 from transduce.settings.fields import require
 from transduce.tasks import find_task_kind
 from transduce.tasks.text import TextToText
 from transduce.text.arguments import Text, read_text
-from transduce.training.loss import compute_log_probs
 from transduce.view.attention.record import AttentionView
 from transduce.view.attention.recorder import name_model
+from transduce.view.attention.survey.ablation import decode_without_head
 from transduce.view.attention.survey.measure import SurveySums
 from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead
 from transduce.view.attention.words import read_sequence
@@ -234,7 +233,7 @@ def add_alignment(
 
 def sum_log_probs(model: Transformer, states: torch.Tensor, target: Packed) -> float:
     """Return the log-probability of all target pieces of a batch, in nats."""
-    log_probs = compute_log_probs(states, model.output.weight, target.ids, model.bias_of_logits)
+    log_probs = model.target_log_probs(states, target.ids)
     return float(log_probs.double().sum())
 
 

@@ -1,0 +1,239 @@
+"""Training in bfloat16 on a CPU: linear maps, norms and dropout with fewer passes over tensors
+
+oneDNN's kernel adds the bias and applies the ReLU while it writes a product. The gradient of W is a
+product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
+rate: there a transposed copy of the smaller factor is made first (decision 0045). Sums over all
+rows are products, too: torch adds the tokens' gradients of gain and bias one after another in
+bfloat16, where a sum soon outgrows what is added to it, and oneDNN adds in float32 (decision 0046).
+
+torch converts bfloat16 to float32 and back for most operations on a CPU. Integers of 16 bits it
+compares directly, 32 at a time with AVX-512; and the bits of a positive float are a positive
+integer, those of a negative one a negative integer. So elements are zeroed by their bits.
+"""
+
+import functools
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from transduce.fast.dropout import LEAST_BITS, dropout, least_kept, view_bits
+from transduce.fast.onednn import multiply_by_onednn
+from transduce.machine.processor import read_processor
+from transduce.paper.model import AddDropout, LayerNorm, Linear
+
+# R rows · n numbers in, m out · k sums · T tokens of a batch, end to end
+
+LEAST_TRANSPOSED = 512  # columns of a factor from which a transposed copy of it pays
+SUM_ROWS = 16  # as many sums take less time in oneDNN's kernel than one alone
+
+
+def is_update() -> bool:
+    """Return whether gradients are wanted of what torch's compiler does not see."""
+    return torch.is_grad_enabled() and not torch.compiler.is_compiling()
+
+
+@final
+class Bfloat16Linear(Linear):
+    """The linear map x Wᵀ + b of training in bfloat16; a search computes it as the plain one."""
+
+    def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute x Wᵀ + b for R rows of n numbers each."""
+        if not is_update():
+            return super().forward(x)
+        out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "none")
+        return out
+
+    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
+        if not is_update():
+            return super().relu(x)
+        out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "relu")
+        return out
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class Bfloat16LayerNorm(LayerNorm):
+    """Layer normalisation of training in bfloat16, with sums over tokens in float32    (3.1)"""
+
+    def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
+        """Compute gain · (x - mean) / √(variance + ε) + bias for every token."""
+        if not is_update():
+            return super().forward(x)
+        out: Tensor = Bfloat16NormFunction.apply(x, self.weight, self.bias, self.eps)
+        return out
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class Bfloat16AddDropout(AddDropout):
+    """x + Dropout(y) of training in bfloat16, with cheap random bits    (section 5.4)"""
+
+    def forward(
+        self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
+    ) -> Float[Tensor, "*shape"]:
+        """Compute x + Dropout(y); only in training is anything dropped."""
+        if not (self.p and self.training and is_update()):
+            return x + (dropout(y, self.p) if self.training else y)
+        total: Tensor = AddDropoutFunction.apply(x, y, self.p)
+        return total
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+class OneDnnLinearFunction(torch.autograd.Function):
+    """Autograd function of x Wᵀ + b and what follows it: "none" or "relu"."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401 - torch's own context
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        then: str,
+    ) -> Tensor:
+        """Compute x Wᵀ + b, or max(0, x Wᵀ + b), in one kernel."""
+        out = multiply_by_onednn(x, weight, bias, then)
+        ctx.save_for_backward(x, weight, out if then == "relu" else None)
+        ctx.has_bias = bias is not None
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """Return the gradients of x, W and b."""
+        x, weight, out = ctx.saved_tensors
+        if out is not None:
+            d_out = zero_where_not_positive(d_out, out)
+        d_bias = sum_rows(d_out) if ctx.has_bias else None
+        return d_out @ weight, multiply_transposed(d_out, x), d_bias, None
+
+
+def multiply_transposed(a: Float[Tensor, "R m"], b: Float[Tensor, "R n"]) -> Float[Tensor, "m n"]:
+    """Compute Aᵀ B of two bfloat16 matrices, which have many rows."""
+    m, n = a.shape[1], b.shape[1]
+    if min(m, n) >= LEAST_TRANSPOSED and is_transposed_product_slow():
+        if n >= 2 * m:
+            return transpose_by_product(a) @ b
+        if m >= 4 * n:  # the result is transposed, which costs time once more
+            return (transpose_by_product(b) @ a).t()
+    return a.t() @ b
+
+
+def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
+    """Return a transposed copy of a matrix: the unit matrix times Aᵀ, which is exact.
+
+    torch's copy of a transposed matrix uses one thread. One infinite or NaN element makes a whole
+    column NaN here; an update with such a gradient is skipped anyway.
+    """
+    return multiply_by_onednn(unit_matrix(a.shape[1], a.dtype), a, None, "none")
+
+
+@functools.cache
+def unit_matrix(size: int, dtype: torch.dtype) -> Float[Tensor, "size size"]:
+    """Return the unit matrix of a size; it is kept, and must not be changed."""
+    return torch.eye(size, dtype=dtype)
+
+
+def sum_rows(a: Float[Tensor, "R m"]) -> Float[Tensor, " m"]:
+    """Add up all rows of a bfloat16 matrix, in float32; torch's own sum takes twice as long."""
+    return weighted_sums(torch.ones(1, len(a), dtype=a.dtype), a)[0]
+
+
+def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Float[Tensor, "k m"]:
+    """Compute k ≤ SUM_ROWS sums of a bfloat16 matrix's rows, each times a factor, in float32."""
+    padded = factors.new_zeros(SUM_ROWS, factors.shape[1])
+    padded[: len(factors)] = factors
+    return (padded @ a)[: len(factors)]
+
+
+@functools.cache
+def is_transposed_product_slow() -> bool:
+    """Return whether oneDNN multiplies a transposed matrix at half its rate: with AMX it does."""
+    return "amx_bf16" in read_processor().features
+
+
+class Bfloat16NormFunction(torch.autograd.Function):
+    """Autograd function of layer normalisation in bfloat16, with sums over tokens in float32."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, gain: Tensor, bias: Tensor, epsilon: float) -> Tensor:  # noqa: ANN401
+        """Compute gain · (x - mean) / √(variance + ε) + bias for every token."""
+        out, mean, scale = torch.native_layer_norm(x, gain.shape, gain, bias, epsilon)
+        ctx.save_for_backward(x, gain, bias, mean, scale)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:  # noqa: ANN401
+        """Return the gradients of x, gain and bias."""
+        x, gain, bias, mean, scale = ctx.saved_tensors
+        only_x = [True, False, False]
+        d_x, _, _ = torch.ops.aten.native_layer_norm_backward(
+            d_out, x, gain.shape, mean, scale, gain, bias, only_x
+        )
+        # Σ_t d_out (x - mean) · scale = Σ_t scale · d_out x - Σ_t scale · mean · d_out
+        scales = scale.t()  # [1 T]
+        factors = torch.cat((torch.ones_like(scales), scales * mean.t()))  # [2 T]
+        d_bias, shift = weighted_sums(factors, d_out)
+        return d_x, weighted_sums(scales, d_out * x)[0] - shift, d_bias, None
+
+
+class AddDropoutFunction(torch.autograd.Function):
+    """Autograd function of x + Dropout(y) in bfloat16, in two passes and without a mask."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor, p: float) -> Tensor:  # noqa: ANN401
+        """Return x plus y with elements zeroed with probability p, the others scaled."""
+        bits = view_bits(draw_words_by_numpy(y), y)
+        ctx.save_for_backward(bits)
+        ctx.p = p
+        return torch.add(x, zero_dropped(y, bits, p), alpha=1 / (1 - p))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_total: Tensor) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401
+        """Return the gradients of x and y."""
+        (bits,) = ctx.saved_tensors
+        return d_total, zero_dropped(d_total, bits, ctx.p).mul_(1 / (1 - ctx.p)), None
+
+
+def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
+    """Draw as `draw_words` does, in half the time, from a seed that torch's generator draws.
+
+    torch's compiler, which sees masks being made, cannot see through numpy's generator.
+    """
+    seed = int(torch.empty((), dtype=torch.int64).random_().numpy())
+    words = np.random.SFC64(seed).random_raw((x.numel() + 3) // 4)
+    return torch.from_numpy(words).view(torch.int64)
+
+
+def zero_dropped(
+    y: Float[Tensor, "*shape"], bits: Int[Tensor, "*shape"], p: float
+) -> Float[Tensor, "*shape"]:
+    """Return 16-bit floats y with zeros where their random bits drop them."""
+    return zero_where_at_most(y, bits, max(least_kept(p) - 1, LEAST_BITS))
+
+
+def zero_where_at_most(
+    x: Float[Tensor, "*shape"], controls: Int[Tensor, "*shape"], limit: int
+) -> Float[Tensor, "*shape"]:
+    """Return 16-bit floats x with zeros where `controls`, integers of 16 bits, are ≤ limit."""
+    kept: Tensor = torch.ops.aten.threshold_backward(x.view(torch.int16), controls, limit)
+    return kept.view(x.dtype)
+
+
+def zero_where_not_positive(
+    x: Float[Tensor, "*shape"], controls: Float[Tensor, "*shape"]
+) -> Float[Tensor, "*shape"]:
+    """Return 16-bit floats x with zeros where `controls`, 16-bit floats, are ≤ 0."""
+    return zero_where_at_most(x, controls.view(torch.int16), 0)

@@ -1,0 +1,313 @@
+"""The attention kernel for a CPU: sentences of similar length are computed in one padded block
+
+The backward pass is written by hand because autograd would store and traverse some thirty small
+tensors per layer. Each direction of copying between packed tokens and blocks is one `index_select`
+of rows for a whole batch: on a CPU `index_copy_` takes three times as long, and so does gathering
+tokens and then transposing heads.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from transduce.fast.dropout import build_dropout_mask
+from transduce.packed import move_to_device
+from transduce.paper.operations import AttentionMask
+
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
+# G sentences of one block, with GH = G · H heads in all · t query and s key positions of each
+# L is t or s · P = the sum of G · H · L over all blocks
+
+
+@final
+class BucketedAttention:
+    """The attention kernel for a CPU: sentences of similar length share padded blocks."""
+
+    def __init__(
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        mask: AttentionMask,
+        device: torch.device,
+    ) -> None:
+        self.blocks, self.device = build_padded_blocks(queries, keys, mask, device), device
+        self.layouts: dict[int, BlockLayout] = {}  # key: number of heads
+
+    def __call__(
+        self,
+        q: Float[Tensor, "T H K"],
+        k: Float[Tensor, "S H K"],
+        v: Float[Tensor, "S H d_v"],
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "T H d_v"]:
+        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch, block by block    (equation 1)"""
+        heads = q.shape[1]
+        if heads not in self.layouts:
+            self.layouts[heads] = build_block_layout(self.blocks, heads, self.device)
+        out: Tensor = BucketedAttentionFunction.apply(q, k, v, self.layouts[heads], dropout)
+        return out
+
+
+@final
+@dataclass(frozen=True)
+class BlockLayout:
+    """Where the heads of a batch's tokens lie in padded blocks, and the blocks' masks."""
+
+    heads: int
+    queries: "HeadRows"
+    keys: "HeadRows"
+    masked: Sequence[Tensor | None]  # per block [G 1 t s]: True where a key is hidden
+
+
+def build_block_layout(
+    blocks: "Sequence[PaddedBlock]", heads: int, device: torch.device
+) -> BlockLayout:
+    """Compute where each token's heads lie in padded blocks of sentences, and the blocks' masks."""
+    return BlockLayout(
+        heads,
+        build_head_rows([one.queries for one in blocks], heads, device),
+        build_head_rows([one.keys for one in blocks], heads, device),
+        [one.masked for one in blocks],
+    )
+
+
+class BucketedAttentionFunction(torch.autograd.Function):
+    """Autograd function of softmax(Q Kᵀ / √d_k) V over padded blocks    (equation 1)"""
+
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401 - torch's own context
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        layout: BlockLayout,
+        dropout: float,
+    ) -> Tensor:
+        """Compute attention block by block; store the attention weights for `backward`."""
+        of_q, of_k = layout.queries, layout.keys
+        q, k, v = (
+            rows.gather_into_blocks(x) for rows, x in ((of_q, q), (of_k, k), (of_k, v))
+        )  # [P K]
+        out = v.new_empty(len(q), v.shape[1])
+        saved: list[Tensor] = []
+        for q_block, k_block, v_block, masked, out_block in zip(
+            *(of_q.split_into_blocks(q), of_k.split_into_blocks(k), of_k.split_into_blocks(v)),
+            *(layout.masked, of_q.split_into_blocks(out)),
+            strict=True,
+        ):
+            weights = compute_attention_weights(q_block, k_block, masked, layout.heads)  # [GH t s]
+            scale = build_dropout_mask(weights, dropout) if dropout else weights.new_empty(0)
+            torch.bmm(weights * scale if dropout else weights, v_block, out=out_block)
+            saved += [weights, scale]
+        ctx.save_for_backward(q, k, v, *saved)
+        ctx.layout, ctx.dropout = layout, dropout
+        return of_q.scatter_back(out, layout.heads)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """Return the gradients of queries, keys and values; None for the other arguments."""
+        layout, (q, k, v, *saved) = ctx.layout, ctx.saved_tensors
+        of_q, of_k = layout.queries, layout.keys
+        d_out = of_q.gather_into_blocks(d_out)
+        if of_q.padding is not None:
+            d_out.index_fill_(0, of_q.padding, 0)
+        d_q, d_k, d_v = (torch.empty_like(side) for side in (q, k, v))
+        queries = zip(*(of_q.split_into_blocks(side) for side in (q, d_out, d_q)), strict=True)
+        keys = zip(*(of_k.split_into_blocks(side) for side in (k, v, d_k, d_v)), strict=True)
+        for of_block in zip(queries, keys, saved[::2], saved[1::2], strict=True):
+            (q_block, d_out_block, d_q_block), of_keys, weights, scale = of_block
+            k_block, v_block, d_k_block, d_v_block = of_keys
+            d_weights = d_out_block @ v_block.transpose(1, 2)  # [GH t s]
+            if ctx.dropout:
+                d_weights *= scale
+            inner = (d_weights * weights).sum(dim=-1, keepdim=True)
+            d_scores = d_weights.sub_(inner).mul_(weights).div_(math.sqrt(q_block.shape[-1]))
+            dropped = weights * scale if ctx.dropout else weights
+            torch.bmm(d_scores, k_block, out=d_q_block)
+            torch.bmm(d_scores.transpose(1, 2), q_block, out=d_k_block)
+            torch.bmm(dropped.transpose(1, 2), d_out_block, out=d_v_block)
+        back = (of_k.scatter_back(side, layout.heads) for side in (d_k, d_v))
+        return of_q.scatter_back(d_q, layout.heads), *back, None, None
+
+
+def compute_attention_weights(
+    q: Float[Tensor, "GH t K"],
+    k: Float[Tensor, "GH s K"],
+    masked: Bool[Tensor, "G 1 t s"] | None,
+    heads: int,
+) -> Float[Tensor, "GH t s"]:
+    """Return the weights softmax(Q Kᵀ / √d_k) of G sentences with H heads; masked pairs get 0.
+
+    A pair is one of the t query positions and one of the s key positions of a sentence.
+    """
+    scores = torch.bmm(q, k.transpose(1, 2)).div_(math.sqrt(q.shape[-1]))
+    if masked is not None:
+        scores.unflatten(0, (-1, heads)).masked_fill_(masked, -math.inf)
+    return softmax(scores)
+
+
+def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
+    """Return the softmax over the last dimension; `scores` may be overwritten.
+
+    For rows of fewer than 16 numbers on a CPU, torch's softmax takes up to seven times as long as
+    this function's subtraction, exponential and division.
+    """
+    if scores.shape[-1] >= 16 or scores.device.type != "cpu":
+        return scores.softmax(dim=-1)
+    scores.sub_(scores.amax(dim=-1, keepdim=True)).exp_()
+    return scores.div_(scores.sum(dim=-1, keepdim=True))
+
+
+MAX_PADDING_RATIO = 1.5  # highest ratio of the scores that a block computes to those needed
+FREE_SCORES = 65_536  # this many scores of padding cost less than one more block
+
+
+@final
+@dataclass(frozen=True)
+class BlockTokens:
+    """Token indices of a block's queries or keys; padding repeats a sentence's last token."""
+
+    indices: Int[np.ndarray, "G L"]  # indices of tokens in the packed batch
+    is_real: Bool[np.ndarray, "G L"]  # False past a sentence's end
+
+
+@final
+@dataclass(frozen=True)
+class PaddedBlock:
+    """Sentences padded to equal length: token indices of queries and keys, and a mask."""
+
+    queries: BlockTokens
+    keys: BlockTokens
+    masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None if all are visible
+
+
+def build_padded_blocks(
+    queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+) -> list[PaddedBlock]:
+    """Group a batch's sentences, given by their lengths, into few blocks with little padding."""
+    query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
+    order = np.lexsort((query_lengths, key_lengths))
+    bounds = find_bucket_bounds(query_lengths[order], key_lengths[order])
+    return [
+        build_padded_block(query_lengths, key_lengths, bucket, mask, device)
+        for bucket in np.split(order, bounds)
+    ]
+
+
+def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
+    """Return where to cut a batch into buckets, given its sorted query and key lengths."""
+    bounds: list[int] = []
+    first, needed, tallest = 0, 0, 0
+    for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
+        needed += query * key
+        tallest = max(tallest, query)
+        area = (index + 1 - first) * tallest * key  # keys ascend, so `key` is the longest
+        if area > MAX_PADDING_RATIO * needed + FREE_SCORES:
+            bounds.append(index)
+            first, needed, tallest = index, query * key, query
+    return bounds
+
+
+def build_padded_block(
+    queries: "np.ndarray",
+    keys: "np.ndarray",
+    bucket: "np.ndarray",
+    mask: AttentionMask,
+    device: torch.device,
+) -> PaddedBlock:
+    """Build the padded block of a bucket (sentence indices), given all sentences' lengths."""
+    query_tokens, height = index_block_tokens(queries, bucket)
+    key_tokens, width = index_block_tokens(keys, bucket)
+    masked = None
+    if not (mask.is_unrestricted and key_tokens.is_real.all()):
+        allowed = mask.compute_allowed(torch.arange(height), torch.arange(width))  # [t s]
+        indices = query_tokens.indices
+        position = torch.from_numpy(indices - indices[:, :1])  # [G t]; padding: last position
+        visible = allowed[position] & torch.from_numpy(key_tokens.is_real)[:, None, :]  # [G t s]
+        masked = move_to_device(~visible[:, None], device)
+    return PaddedBlock(query_tokens, key_tokens, masked)
+
+
+def index_block_tokens(
+    lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
+) -> tuple[BlockTokens, int]:
+    """Return the token indices and the longest length of a bucket's sentences, or of all."""
+    every = np.asarray(lengths)
+    first = np.cumsum(every) - every
+    some = every if bucket is None else every[bucket]
+    longest = int(some.max())
+    positions = np.arange(longest)[None, :]
+    starts = first if bucket is None else first[bucket]
+    indices = starts[:, None] + np.minimum(positions, some[:, None] - 1)
+    return BlockTokens(indices, positions < some[:, None]), longest
+
+
+@final
+@dataclass(frozen=True)
+class HeadRows:
+    """Index tables that copy one vector per token and head into padded blocks, and back."""
+
+    tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
+    heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
+    rows: Int[Tensor, " TH"]  # the row of each head of each token that is not padding
+    padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
+    shapes: Sequence[tuple[int, int]]  # (G · H, L) of each block
+
+    def gather_into_blocks(self, x: Float[Tensor, "T H K"]) -> Float[Tensor, "P K"]:
+        """Copy packed tokens to the P rows of all padded blocks, one row per head and position.
+
+        Padding repeats the last token of a sentence.
+        """
+        step, rest = divmod(x.stride(0), x.shape[2])
+        if rest or x.stride(1) != x.shape[2] or x.stride(2) != 1:
+            x, step = x.contiguous(), x.shape[1]
+        count = (len(x) - 1) * step + x.shape[1]
+        every = x.as_strided((count, x.shape[2]), (x.shape[2], 1))  # all heads in memory order
+        return every.index_select(0, self.tokens * step + self.heads)
+
+    def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
+        """Copy the P rows of all padded blocks back to packed tokens, without the padding."""
+        return rows.index_select(0, self.rows).view(-1, heads, rows.shape[1])
+
+    def split_into_blocks(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:
+        """View the P rows as one tensor per padded block: [sentences G · heads H, length L, K]."""
+        counts = [sentences * length for sentences, length in self.shapes]
+        return [
+            part.view(*shape, rows.shape[1])
+            for part, shape in zip(rows.split(counts), self.shapes, strict=True)
+        ]
+
+
+def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.device) -> HeadRows:
+    """Build the index tables of a batch's padded blocks, either for queries or for keys."""
+    shapes = [(len(one.indices), heads, one.indices.shape[1]) for one in blocks]
+    tokens = concatenate_broadcast([one.indices[:, None] for one in blocks], shapes)
+    head = concatenate_broadcast([np.arange(heads)[:, None] for _ in blocks], shapes)
+    is_real = concatenate_broadcast([one.is_real[:, None] for one in blocks], shapes)
+    real = np.flatnonzero(is_real)
+    rows = np.empty(len(real), dtype=np.int64)
+    rows[tokens[real] * heads + head[real]] = real
+    padding = torch.from_numpy(np.flatnonzero(~is_real))
+    return HeadRows(
+        tokens=move_to_device(torch.from_numpy(tokens), device),
+        heads=move_to_device(torch.from_numpy(head), device),
+        rows=move_to_device(torch.from_numpy(rows), device),
+        padding=move_to_device(padding, device) if len(padding) else None,
+        shapes=[(sentences * heads, length) for sentences, _, length in shapes],
+    )
+
+
+def concatenate_broadcast(
+    parts: Sequence[np.ndarray], shapes: Sequence[tuple[int, int, int]]
+) -> np.ndarray:
+    """Broadcast each of `parts` to its shape in `shapes`; join them, flattened, into one vector."""
+    spread = [np.broadcast_to(part, shape) for part, shape in zip(parts, shapes, strict=True)]
+    return np.concatenate([part.reshape(-1) for part in spread])

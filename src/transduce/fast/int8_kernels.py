@@ -1,0 +1,158 @@
+"""Products of float32 rows with 8-bit matrices by the kernels of two libraries, equal to the bit.
+
+FBGEMM's rounds its inputs itself and is the faster one with few rows. oneDNN's wants inputs that
+are rounded already, and is the faster one with many rows.
+"""
+
+import functools
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transduce.fast.onednn import PackedModule, script_if_traced
+
+# R rows · n numbers in, m out
+
+LEVELS = 127  # 8 bits with a sign
+SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
+MIDPOINT_COLUMNS = 16  # of the matrix by which rounding is compared
+SMALLEST = 1e-30  # the least divisor, for rows of zeros
+
+
+@final
+class InputLevels(NamedTuple):
+    """The 256 levels that inputs are rounded to, stored without a sign."""
+
+    levels: int  # from 0 to the largest input
+    zero_point: int  # the level that stands for 0
+
+
+SIGNED = InputLevels(LEVELS, 128)  # for inputs from -1 to 1
+POSITIVE = InputLevels(255, 0)  # for inputs from 0 to 1: twice as fine
+
+
+def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
+    """Round every row of a matrix to -levels .. levels by its own scale: a quantized tensor."""
+    scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
+    zeros = torch.zeros(len(weight), dtype=torch.long)
+    with without_announcement():
+        return torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+
+
+@contextmanager
+def without_announcement() -> Iterator[None]:
+    """Hide that torch plans to replace quantized tensors, which it says once in a process."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
+        yield
+
+
+@final
+class FbgemmMatrix(PackedModule):
+    """An 8-bit matrix W packed for FBGEMM, and the levels of its inputs."""
+
+    def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
+        super().__init__()
+        self.inputs = inputs
+        self.packed = torch.ops.quantized.linear_prepack(rounded, None)
+
+    def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Round x, whose largest magnitude is 1, to 8 bits; return x Wᵀ."""
+        operator = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
+        return operator(x, 1 / self.inputs.levels, self.inputs.zero_point, self.packed)
+
+
+@final
+class OneDnnMatrix(PackedModule):
+    """An 8-bit matrix W packed for oneDNN, and the levels of its inputs."""
+
+    def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
+        super().__init__()
+        self.inputs = inputs
+        packed = torch.ops.onednn.qlinear_prepack(rounded.int_repr(), None)
+        self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
+        # FBGEMM rounds the product of both scales before it multiplies a sum with it
+        self.scales = rounded.q_per_channel_scales().float() * torch.tensor(1 / inputs.levels)
+        self.zeros = torch.zeros(len(rounded), dtype=torch.long)
+
+    def multiply(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Round x, whose largest magnitude is 1, to 8 bits; return x Wᵀ."""
+        scale, zero_point = 1 / self.inputs.levels, self.inputs.zero_point
+        integers = torch.quantize_per_tensor(x, scale, zero_point, torch.quint8).int_repr()
+        return multiply_integers(integers, zero_point, self.packed, self.scales, self.zeros)
+
+
+@script_if_traced  # a list without elements cannot be traced
+def multiply_integers(
+    x: Tensor, zero_point: int, packed: Tensor, scales: Tensor, zeros: Tensor
+) -> Tensor:
+    """Return x Wᵀ by oneDNN's kernel, for integers x in which `zero_point` stands for 0."""
+    return torch.ops.onednn.qlinear_pointwise(
+        x, 1.0, zero_point, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", (), "",
+    )  # fmt: skip
+
+
+@functools.cache
+def unsupported_int8_reason() -> str:
+    """Return why this torch cannot multiply in 8 bits on this processor; empty if it can."""
+    try:
+        probe = torch.eye(16, 32)
+        product = FbgemmMatrix(round_rows_to_int8(probe[:8].clone(), SAFE_LEVELS)).multiply(probe)
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return "this torch has no 8-bit products for this processor"
+    is_right = torch.allclose(product, probe @ probe[:8].t(), atol=0.01)
+    return "" if is_right else "the 8-bit products of this torch are wrong on this processor"
+
+
+@functools.cache
+def do_sums_saturate() -> bool:
+    """Return whether this processor cuts the sum of two 8-bit products to 16 bits.
+
+    Processors without the VNNI instructions do. Weights are then rounded to 7 bits, whose sums
+    are not cut.
+    """
+    ones = torch.ones(16, 64)
+    product = FbgemmMatrix(round_rows_to_int8(ones, LEVELS)).multiply(ones)
+    return not torch.allclose(product, torch.full_like(product, 64.0), rtol=0.01)
+
+
+@functools.cache
+def has_equal_onednn_kernel() -> bool:
+    """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit.
+
+    Some versions of torch, such as 2.11, round inputs near the middle of two levels otherwise than
+    FBGEMM does.
+    """
+    if do_sums_saturate():
+        return False
+    generator = torch.Generator().manual_seed(1)
+    rounded = round_rows_to_int8(torch.randn(150, 70, generator=generator), LEVELS)
+    probes = [(rounded, torch.rand(90, 70, generator=generator) * 2 - 1, SIGNED)]
+    unit = round_rows_to_int8(torch.eye(MIDPOINT_COLUMNS), LEVELS)
+    probes += [(unit, list_midpoints(levels), levels) for levels in (SIGNED, POSITIVE)]
+    try:
+        with without_announcement():
+            return all(
+                torch.equal(
+                    OneDnnMatrix(w, levels).multiply(x), FbgemmMatrix(w, levels).multiply(x)
+                )
+                for w, x, levels in probes
+            )
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return False
+
+
+def list_midpoints(inputs: InputLevels) -> Float[Tensor, "R n"]:
+    """Return the inputs halfway between two levels, and the numbers next to these, in rows."""
+    lowest = -inputs.zero_point
+    levels = torch.arange(lowest, lowest + 255, dtype=torch.float64)
+    middle = ((levels + 0.5) / inputs.levels).float()
+    beside = [torch.nextafter(middle, torch.tensor(end)) for end in (-torch.inf, torch.inf)]
+    found = torch.cat([middle, *beside])
+    found = found[found.abs() <= 1]
+    return found[: len(found) // MIDPOINT_COLUMNS * MIDPOINT_COLUMNS].view(-1, MIDPOINT_COLUMNS)

@@ -1,0 +1,482 @@
+"""The KV cache of incremental decoding on a real machine: keys and values of all layers    (3.1)
+
+Every row is a hypothesis. Each step writes the keys and values of a sentence's rows into new slots.
+Stored slots never move when rows are reordered: each row has a mask over the slots of its own
+history. When all slots are full, or two caches are concatenated, slots that are in no live row's
+history are evicted. A sentence that finishes frees its part of the tensors for another. The keys
+and values of the encoder's output are stored once per sentence.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, final
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from transduce.fast.compiled_loops import MANY_ROWS, has_rows_for_loops
+from transduce.fast.onednn import has_onednn_bfloat16
+from transduce.machine.device import read_tensors
+from transduce.packed import move_to_device
+
+# N layers · S sentences · W rows of each, R = S W · H heads · K = d_k · s source positions
+# c slots, of which the last W are this step's · T source tokens of all sentences
+
+SPARE_STEPS = 4  # number of further steps that `compact` allocates slots for
+SLOT_MULTIPLE = 16  # a softmax over a multiple of 16 slots is up to twice as fast
+
+# (q [S H W K], k [S H s K], v [S H s d_v], additive mask [S 1 #W s], H d_v) → [R H d_v]
+AttendCached = Callable[[Tensor, Tensor, Tensor, Tensor, int], Tensor]
+
+
+@final
+@dataclass(frozen=True)
+class KVCache:
+    """The state of incremental decoding: keys and values of earlier steps and of the sources.
+
+    A step writes into free capacity of the cache that it extends, and `keep_sentences` overwrites
+    finished sentences: only the newest cache may be used afterwards.
+    """
+
+    keys: Float[Tensor, "N S H capacity K"]
+    values: Float[Tensor, "N S H capacity d_v"]
+    visible: Bool[Tensor, "S W c"]  # the written slots that are in a row's own history
+    positions: Int[Tensor, "S c"]  # position of each slot's token in its output
+    lengths: Int[Tensor, " S"]  # number of tokens of each output so far
+    longest: int  # the largest of `lengths`
+    memory_keys: Float[Tensor, "N S H s K"]
+    memory_values: Float[Tensor, "N S H s d_v"]
+    memory_mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
+    attend: AttendCached  # computes attention to this cache
+
+    @property
+    def next_positions(self) -> Int[Tensor, " R"]:
+        """The position of each hypothesis' next token."""
+        return self.lengths.repeat_interleave(self.visible.shape[1])
+
+    @property
+    def slot_count(self) -> int:
+        """The number of slots (each for one token) written so far, the same for every sentence."""
+        return self.visible.shape[2]
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> "KVCache":
+        """Return the cache of the given hypotheses (indices of rows, at least one), in that order.
+
+        The rows of a sentence must be contiguous, and sentences keep their order unless some are
+        dropped. Each sentence keeps its number of rows, unless all sentences had a single row.
+        """
+        sentences, width = self.visible.shape[:2]
+        if width > 1 and rows.shape[0] == sentences * width:
+            some = self
+        else:
+            wanted = rows[::width] // width if width > 1 else rows.unique_consecutive()
+            some = self if wanted.shape[0] == sentences else self.keep_sentences(wanted)
+        parents = (rows % width).view(some.visible.shape[0], -1, 1)
+        visible = some.visible.gather(1, parents.expand(-1, -1, some.slot_count))
+        return replace(some, visible=visible)
+
+    def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
+        """Return the cache of the given sentences (indices), moving only those with a new index."""
+        count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
+        source_lengths = (mask == 0).sum(dim=-1).flatten()
+        kept, tokens, source_tokens = read_tensors([sentences, lengths, source_lengths])
+        sources = round_up_slots(max(source_tokens))
+        moves = {new: old for new, old in enumerate(kept) if new != old}
+        move_sentences((self.keys, self.values, self.memory_keys, self.memory_values), moves)
+        return KVCache(
+            keys=self.keys[:, :count],
+            values=self.values[:, :count],
+            visible=self.visible[sentences],
+            positions=self.positions[sentences],
+            lengths=lengths,
+            longest=max(tokens),
+            memory_keys=self.memory_keys[:, :count, :, :sources],
+            memory_values=self.memory_values[:, :count, :, :sources],
+            memory_mask=mask[..., :sources],
+            attend=self.attend,
+        )
+
+    def compact(self) -> "KVCache":
+        """Evict the slots that no hypothesis needs any more; allocate slots for further steps."""
+        live = self.find_live_slots()
+        capacity = round_up_slots(live.shape[1] + SPARE_STEPS * self.visible.shape[1])
+        slots = locate_slots(live, self.keys.shape, capacity)
+        visible, positions = self.select_slots(live, live.shape[1])
+        return replace(
+            self,
+            keys=gather_slots([self.keys], [slots], capacity),
+            values=gather_slots([self.values], [slots], capacity),
+            visible=visible,
+            positions=positions,
+        )
+
+    def find_live_slots(self) -> Int[Tensor, "S kept"]:
+        """Return the indices of each sentence's slots that a hypothesis may still read.
+
+        Where a sentence has fewer than another, slots that are hidden from all follow.
+        """
+        live = self.visible.any(dim=1)  # [S c]
+        kept = int(live.sum(dim=1).max()) if live.numel() else 0
+        return live.byte().argsort(dim=1, descending=True, stable=True)[:, :kept]
+
+    def select_slots(
+        self, order: Int[Tensor, "S kept"], count: int
+    ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
+        """Return which rows see the slots `order`, and their positions, padded to `count` slots."""
+        width, more = self.visible.shape[1], count - order.shape[1]
+        visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
+        positions = self.positions.gather(1, order)
+        return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
+
+    def open(self, reach: int | None) -> "KVCache":
+        """Add a slot per hypothesis for its next token; hide slots more than `reach` steps back."""
+        sentences, width, slots = self.visible.shape
+        cache = self.compact() if slots + width > self.keys.shape[3] else self
+        own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
+        visible = torch.cat([cache.visible, own.expand(sentences, -1, -1)], dim=2)
+        new = cache.lengths[:, None].expand(-1, width)
+        positions = torch.cat([cache.positions, new], dim=1)
+        if reach is not None:
+            visible &= (positions >= (cache.lengths - reach)[:, None])[:, None]
+        return replace(cache, visible=visible, positions=positions)
+
+    def view_step(self) -> "CacheStep":
+        """Return the parts of the cache that the layers of one decoding step read and write."""
+        written, width = self.slot_count, self.visible.shape[1]
+        read, newest = round_up_slots(written), slice(written - width, written)
+        tensors = StepTensors(
+            keys=self.keys[:, :, :, :read],
+            values=self.values[:, :, :, :read],
+            new_keys=self.keys[:, :, :, newest],
+            new_values=self.values[:, :, :, newest],
+            visible=self.visible,
+            memory_keys=self.memory_keys,
+            memory_values=self.memory_values,
+            memory_mask=self.memory_mask,
+        )
+        return CacheStep(tensors, self.attend)
+
+    def advance(self) -> "KVCache":
+        """Return the cache after a step, in which every hypothesis grew by a token."""
+        return replace(self, lengths=self.lengths + 1, longest=self.longest + 1)
+
+    def concatenate(self, other: "KVCache") -> "KVCache":
+        """Return one cache with the hypotheses of both caches, which may differ in length."""
+        return concatenate(self, other)
+
+
+def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[int, int]) -> None:
+    """Overwrite sentences' keys and values by those of others: `moves` is from new to old indices.
+
+    Few move at once, to places of others: on a CPU a copy of each takes a fifth of the time of an
+    index.
+    """
+    if sides[0].device.type == "cpu" and moves.keys().isdisjoint(moves.values()):
+        for side in sides:
+            for new, old in moves.items():
+                side.select(1, new).copy_(side.select(1, old))
+    elif moves:
+        into, source = move_to_device(torch.tensor([*moves.items()]).t(), sides[0].device)
+        for side in sides:
+            side[:, into] = side[:, source]
+
+
+def locate_slots(
+    order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
+) -> Int[Tensor, " indices"]:
+    """Return flat indices into a layer's keys of each sentence's and head's slots `order`.
+
+    The slots are padded to `capacity`. `shape` is that of the keys: layers, sentences, heads,
+    slots, width.
+    """
+    sentences, heads, before = shape[1:4]
+    if not order.shape[1]:
+        return order.flatten()
+    first = torch.arange(sentences * heads, device=order.device).view(sentences, heads, 1) * before
+    padded = functional.pad(order, (0, capacity - order.shape[1]))
+    return (first + padded[:, None]).flatten()
+
+
+def gather_slots(
+    sides: Sequence[Float[Tensor, "N _ H _ K"]], slots: Sequence[Int[Tensor, " _"]], capacity: int
+) -> Float[Tensor, "N S H capacity K"]:
+    """Copy slots of keys or values, of one cache or several, to one tensor with spare slots."""
+    layers, _, heads, _, width = sides[0].shape
+    counts = [side.shape[1] for side in sides]
+    copy = sides[0].new_empty(layers, sum(counts), heads, capacity, width)
+    for side, chosen, part in zip(sides, slots, copy.split(counts, dim=1), strict=True):
+        if not chosen.shape[0]:
+            part.zero_()
+            continue
+        for layer, into in zip(side.flatten(1, 3), part.flatten(1, 3), strict=True):
+            torch.index_select(layer, 0, chosen, out=into)
+    return copy
+
+
+def round_up_slots(count: int) -> int:
+    """Round a number of slots up to a multiple of SLOT_MULTIPLE, for a fast softmax."""
+    return -(-count // SLOT_MULTIPLE) * SLOT_MULTIPLE
+
+
+def concatenate(first: KVCache, second: KVCache) -> KVCache:
+    """Return one cache with the hypotheses of both caches, which may differ in length."""
+    both = first, second
+    live = [cache.find_live_slots() for cache in both]
+    kept = max(order.shape[1] for order in live)
+    capacity = round_up_slots(kept + SPARE_STEPS * first.visible.shape[1])
+    slots, visible, positions = [], [], []
+    for cache, order in zip(both, live, strict=True):
+        slots.append(locate_slots(order, cache.keys.shape, capacity))
+        seen, at = cache.select_slots(order, kept)
+        visible.append(seen)
+        positions.append(at)
+    return KVCache(
+        keys=gather_slots([cache.keys for cache in both], slots, capacity),
+        values=gather_slots([cache.values for cache in both], slots, capacity),
+        visible=torch.cat(visible),
+        positions=torch.cat(positions),
+        lengths=torch.cat([first.lengths, second.lengths]),
+        longest=max(first.longest, second.longest),
+        memory_keys=concatenate_sources([cache.memory_keys for cache in both]),
+        memory_values=concatenate_sources([cache.memory_values for cache in both]),
+        memory_mask=concatenate_masks([cache.memory_mask for cache in both]),
+        attend=first.attend,
+    )
+
+
+def concatenate_sources(
+    sides: Sequence[Float[Tensor, "N _ H _ k"]],
+) -> Float[Tensor, "N S H s k"]:
+    """Return all sentences' keys or values of the encoder's output, padded to the longest."""
+    longest = max(side.shape[3] for side in sides)
+    missing = [longest - side.shape[3] for side in sides]
+    padded = [
+        functional.pad(side, (0, 0, 0, more)) if more else side
+        for side, more in zip(sides, missing, strict=True)
+    ]
+    return torch.cat(padded, dim=1)
+
+
+def concatenate_masks(masks: Sequence[Float[Tensor, "_ 1 1 _"]]) -> Float[Tensor, "S 1 1 s"]:
+    """Return all sentences' masks over source positions; the padding is masked."""
+    longest = max(mask.shape[3] for mask in masks)
+    return torch.cat(
+        [functional.pad(mask, (0, longest - mask.shape[3]), value=-math.inf) for mask in masks]
+    )
+
+
+def start_cache(
+    keys: Sequence[Float[Tensor, "T H K"]],
+    values: Sequence[Float[Tensor, "T H d_v"]],
+    lengths: Sequence[int],
+    attend: "AttendCached | None" = None,
+) -> KVCache:
+    """Build the KV cache of sources before the first step, from each layer's keys and values."""
+    tokens = torch.tensor(lengths)
+    real = torch.arange(round_up_slots(max(lengths))) < tokens[:, None]  # [S s]
+    device = keys[0].device
+    cells = move_to_device(real.flatten().nonzero()[:, 0], device)
+    real = move_to_device(real, device)
+    memory_keys, memory_values = (
+        torch.stack([scatter_to_padded(side, cells, real.shape) for side in sides])
+        for sides in (keys, values)
+    )
+    layers, sentences, heads, _, key_width = memory_keys.shape
+    none = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=device)
+    return KVCache(
+        keys=memory_keys.new_empty(layers, sentences, heads, 0, key_width),
+        values=memory_keys.new_empty(layers, sentences, heads, 0, memory_values.shape[4]),
+        visible=none,
+        positions=none[:, 0].long(),
+        lengths=torch.zeros(sentences, dtype=torch.long, device=device),
+        longest=0,
+        memory_keys=memory_keys,
+        memory_values=memory_values,
+        memory_mask=build_additive_mask(~real[:, None, None], memory_keys.dtype),
+        attend=attend or attend_to_cache,
+    )
+
+
+def scatter_to_padded(
+    side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
+) -> Float[Tensor, "S H s k"]:
+    """Copy keys or values of T packed tokens to `cells` (flat indices) of a tensor of zeros.
+
+    `shape` is the number of sentences S and of source positions s.
+    """
+    padded = side.new_zeros(shape.numel(), *side.shape[1:]).index_copy_(0, cells, side)
+    return padded.unflatten(0, shape).transpose(1, 2).contiguous()
+
+
+# --- What the layers read and write in one decoding step ------------------------------------------
+
+
+class StepTensors(NamedTuple):
+    """What the layers read and write in the KV cache in one decoding step, of all layers."""
+
+    keys: Float[Tensor, "N S H read K"]
+    values: Float[Tensor, "N S H read d_v"]
+    new_keys: Float[Tensor, "N S H W K"]  # the parts of `keys` and `values` for this step's tokens
+    new_values: Float[Tensor, "N S H W d_v"]
+    visible: Bool[Tensor, "S W c"]  # True for slots of a row's own history and its newest slot
+    memory_keys: Float[Tensor, "N S H s K"]
+    memory_values: Float[Tensor, "N S H s d_v"]
+    memory_mask: Float[Tensor, "S 1 1 s"]
+
+
+@final
+@dataclass(frozen=True)
+class CacheStep:
+    """The tensors of one decoding step, to be read layer by layer, and how to attend to them."""
+
+    tensors: StepTensors
+    attend: AttendCached
+
+    def __iter__(self) -> "Iterator[CachedLayer]":
+        sizes = StepSizes(self.tensors)
+        for layer in LayerTensors.split(self.tensors):
+            yield CachedLayer(layer, sizes, self.attend)
+
+
+class LayerTensors(NamedTuple):
+    """The keys and values of one layer, of hypotheses and of sources."""
+
+    keys: Float[Tensor, "S H read K"]
+    values: Float[Tensor, "S H read d_v"]
+    new_keys: Float[Tensor, "S H W K"]  # the parts of `keys` and `values` for this step's tokens
+    new_values: Float[Tensor, "S H W d_v"]
+    memory_keys: Float[Tensor, "S H s K"]
+    memory_values: Float[Tensor, "S H s d_v"]
+
+    @classmethod
+    def split(cls, step: StepTensors) -> "Iterator[LayerTensors]":
+        """Yield the parts of a step's tensors layer by layer."""
+        of_all_layers = (getattr(step, name).unbind() for name in cls._fields)
+        return map(cls, *of_all_layers)
+
+
+@final
+@dataclass(frozen=True)
+class StepSizes:
+    """What all layers share in one decoding step: computed once, since reading is an operator."""
+
+    tensors: StepTensors
+
+    @cached_property
+    def sentences(self) -> int:
+        """The number of sentences S."""
+        return self.tensors.memory_mask.shape[0]
+
+    @cached_property
+    def output_width(self) -> int:
+        """The numbers of all heads' values, H d_v."""
+        return self.tensors.new_values.shape[2] * self.tensors.new_values.shape[4]
+
+    @cached_property
+    def mask(self) -> Float[Tensor, "S 1 W read"]:
+        """The mask to add to scores: -inf for the slots that each of W hypotheses may not read."""
+        visible, keys = self.tensors.visible, self.tensors.keys
+        width, slots = visible.shape[1:]
+        mask = keys.new_full((self.sentences, 1, width, keys.shape[3]), -math.inf)
+        mask[:, 0, :, :slots].masked_fill_(visible, 0)
+        return mask
+
+
+@final
+@dataclass(frozen=True)
+class CachedLayer:
+    """One layer's keys and values in the KV cache, to write and to read in one decoding step."""
+
+    layer: LayerTensors
+    step: StepSizes
+    attend_cached: AttendCached
+
+    def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
+        """Write the key and value of each hypothesis' newest token into the cache."""
+        self.layer.new_keys.copy_(self.group_by_sentence(k))
+        self.layer.new_values.copy_(self.group_by_sentence(v))
+
+    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+        """Attend from each of R = S W hypotheses to its own history    (equation 1)"""
+        keys, values, mask = self.layer.keys, self.layer.values, self.step.mask
+        return self.attend_cached(
+            self.group_by_sentence(q), keys, values, mask, self.step.output_width
+        )
+
+    def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+        """Attend from each of R = S W hypotheses to its own source    (equation 1)"""
+        keys, values = self.layer.memory_keys, self.layer.memory_values
+        mask = self.step.tensors.memory_mask
+        return self.attend_cached(
+            self.group_by_sentence(q), keys, values, mask, self.step.output_width
+        )
+
+    def group_by_sentence(self, x: Float[Tensor, "R H k"]) -> Float[Tensor, "S H W k"]:
+        """Group R = S W hypotheses' vectors by sentence, as in the cache."""
+        return x.unflatten(0, (self.step.sentences, -1)).transpose(1, 2)
+
+
+def attend_to_cache(
+    q: Float[Tensor, "S H W K"],
+    k: Float[Tensor, "S H s K"],
+    v: Float[Tensor, "S H s d_v"],
+    mask: Float[Tensor, "S 1 #W s"],
+    width: int,
+) -> Float[Tensor, "R Hd_v"]:
+    """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)
+
+    The mask is 0 or -inf. `width` is H d_v: it is known beforehand, and to read a shape is an
+    operator in a graph.
+    """
+    if is_faster_as_products(q):
+        out = attend_by_products(q, k, v, mask)
+    else:
+        out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return out.transpose(1, 2).reshape(-1, width)
+
+
+def attend_by_loops_if_faster(
+    q: Float[Tensor, "S H W K"],
+    k: Float[Tensor, "S H s K"],
+    v: Float[Tensor, "S H s d_v"],
+    mask: Float[Tensor, "S 1 #W s"],
+    width: int,
+) -> Float[Tensor, "R Hd_v"]:
+    """Do what `attend_to_cache` does, with many rows by compiled loops."""
+    if not has_rows_for_loops(q, q.shape[0] * q.shape[2]):
+        return attend_to_cache(q, k, v, mask, width)
+    from transduce.fast.loop_operators import LOOP_OPERATOR
+
+    return LOOP_OPERATOR(q, k, v, mask).view(-1, width)
+
+
+def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:
+    """Return whether attention is faster as two products: in bfloat16 by oneDNN, with many rows."""
+    if q.dtype != torch.bfloat16 or q.device.type != "cpu":
+        return False
+    return q.shape[0] * q.shape[2] >= MANY_ROWS and has_onednn_bfloat16()
+
+
+def attend_by_products(
+    q: Float[Tensor, "S H W K"],
+    k: Float[Tensor, "S H s K"],
+    v: Float[Tensor, "S H s d_v"],
+    mask: Float[Tensor, "S 1 #W s"],
+) -> Float[Tensor, "S H W d_v"]:
+    """Compute attention as two products around a softmax in float32    (equation 1)
+
+    A product takes all sentences and heads in one kernel; torch's one function starts small
+    products for each of them (decision 0033).
+    """
+    scores = torch.add(mask.float(), q @ k.transpose(2, 3), alpha=1 / math.sqrt(q.shape[3]))
+    return scores.softmax(dim=3).to(v.dtype) @ v
+
+
+def build_additive_mask(hidden: Bool[Tensor, "..."], dtype: torch.dtype) -> Float[Tensor, "..."]:
+    """Return a mask to add to attention scores: -inf where `hidden`, else 0."""
+    zeros = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+    return zeros.masked_fill_(hidden, -math.inf)

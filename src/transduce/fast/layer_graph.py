@@ -1,0 +1,117 @@
+"""Runs the layers of a decoding step as a TorchScript graph: without Python between the operators.
+
+A step for few sentences is several hundred small calls, most of which last longer from Python than
+in their kernels (decision 0043). The graph calls the same operators on the same tensors, one after
+another: the states are equal to the bit.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from functools import partial
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.fast.compiled_loops import MANY_ROWS, has_rows_for_loops
+from transduce.fast.kv_cache import AttendCached, CacheStep, StepTensors, attend_by_loops_if_faster
+from transduce.machine.process_settings import release_freed_memory
+from transduce.paper.operations import LayerCache, StepLayer, run_layers
+
+# R rows, one per hypothesis
+
+RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors of a step → states
+
+
+class StepKind(StrEnum):
+    """Which kernels a decoding step takes: a graph holds those of one kind."""
+
+    FEW_ROWS = "few rows"
+    MANY_ROWS = "many rows"
+    COMPILED_LOOPS = "many rows by compiled loops"
+
+
+# Steps until a graph is traced: it then saves more than tracing costs. For many rows a step gains
+# less, and tracing keeps more memory (decision 0043).
+STEPS_BEFORE = {StepKind.FEW_ROWS: 100, StepKind.MANY_ROWS: 1000, StepKind.COMPILED_LOOPS: 1000}
+
+
+def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
+    """Return the kind of a step whose layers begin with the vectors x of R hypotheses."""
+    if attend is attend_by_loops_if_faster and has_rows_for_loops(x, x.shape[0]):
+        return StepKind.COMPILED_LOOPS
+    return StepKind.MANY_ROWS if x.shape[0] >= MANY_ROWS else StepKind.FEW_ROWS
+
+
+@final
+class LayerGraph:
+    """The layers of one decoder in decoding steps on a CPU: plain at first, then as a graph.
+
+    Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
+    graph's first states differ from the plain ones, the layers stay plain.
+    """
+
+    def __init__(self, decoder: Iterable[StepLayer]) -> None:
+        self.decoder = decoder
+        self.steps_left = dict(STEPS_BEFORE)
+        self.graphs: dict[StepKind, RunTensors | None] = {}
+
+    def __call__(
+        self,
+        decoder: Iterable[StepLayer],
+        x: Float[Tensor, "R d_model"],
+        step: Iterable[LayerCache],
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
+        assert decoder is self.decoder, "a graph holds the weights of one decoder"
+        assert isinstance(step, CacheStep)
+        kind = find_kind(x, step.attend)
+        graph = self.graphs.get(kind)
+        if graph is not None:
+            return graph(x, *step.tensors)
+        states = run_layers(decoder, x, step)
+        self.steps_left[kind] -= 1
+        if self.steps_left[kind] == 0:
+            self.graphs[kind] = trace_layers(DecoderLayers(decoder, step.attend), x, step, states)
+        return states
+
+
+@final
+class DecoderLayers(nn.Module):
+    """The decoder's layers in one decoding step, as a function of tensors alone."""
+
+    def __init__(self, decoder: Iterable[StepLayer], attend: AttendCached) -> None:
+        super().__init__()
+        self.decoder, self.attend = decoder, attend
+
+    def forward(self, x: Float[Tensor, "R d_model"], *step: Tensor) -> Float[Tensor, "R d_model"]:
+        """Compute the states of R hypotheses; the tensors of `step` are those of `StepTensors`."""
+        return run_layers(self.decoder, x, CacheStep(StepTensors(*step), self.attend))
+
+
+def trace_layers(
+    layers: DecoderLayers,
+    x: Float[Tensor, "R d_model"],
+    step: CacheStep,
+    states: Float[Tensor, "R d_model"],
+) -> RunTensors | None:
+    """Trace layers to a graph; return None if torch cannot, or if it does not compute `states`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch says that it will not develop TorchScript
+            traced = torch.jit.trace(
+                layers, (x, *step.tensors), check_trace=False, _store_inputs=False
+            )
+        release_freed_memory()  # tracing keeps all that a step computes
+        run = partial(run_unchanged, traced)
+        return run if torch.equal(run(x, *step.tensors), states) else None
+    except RuntimeError:
+        return None
+
+
+def run_unchanged(traced: RunTensors, *tensors: Tensor) -> Tensor:
+    """Run a graph as it was traced: torch's optimisations join products, which changes bits."""
+    with torch.jit.optimized_execution(should_optimize=False):  # type: ignore[attr-defined]
+        return traced(*tensors)

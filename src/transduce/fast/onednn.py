@@ -1,0 +1,56 @@
+"""Products by torch's private operators for oneDNN: with W in any layout, and what follows them."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor, nn
+
+from transduce.errors import InputError
+
+# names of torch's private operators for oneDNN
+BLOCK, LINEAR = "mkldnn._reorder_linear_weight", "mkldnn._linear_pointwise"
+LINEAR_ADD = f"{LINEAR}.binary"
+HAS_BFLOAT16 = "mkldnn._is_mkldnn_bf16_supported"
+
+
+class PackedModule(nn.Module):
+    """A module whose weights are packed for a library of this machine; it cannot be copied."""
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled: the library's layout cannot be read."""
+        raise InputError(
+            "a model whose weights are packed for this machine cannot be copied or pickled",
+            "load it again where it is needed: transduce.load(folder, precision=...)",
+        )
+
+
+def find_operator(name: str) -> Any:  # noqa: ANN401
+    """Return one of torch's private operators by name, or None if this torch lacks it."""
+    library, operator, overload, *_ = (*name.split("."), "default")
+    found = getattr(getattr(torch.ops, library), operator, None)
+    return getattr(found, overload, None)
+
+
+def script_if_traced(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let TorchScript compile a function where a graph is traced, as long as torch has it."""
+    jit = getattr(torch, "jit", None)
+    return jit.script_if_tracing(function) if jit else function
+
+
+@script_if_traced  # lists without elements cannot be traced
+def multiply_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None, then: str) -> Tensor:
+    """Compute x Wᵀ + b, and what follows it: "none" or "relu"; W may lie in oneDNN's blocks."""
+    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, then, (), "")  # noqa: SLF001
+
+
+def has_onednn_operators() -> bool:
+    """Return whether this torch has the private operators for oneDNN's blocks."""
+    return all(map(find_operator, (BLOCK, LINEAR, LINEAR_ADD, HAS_BFLOAT16)))
+
+
+@functools.cache
+def has_onednn_bfloat16() -> bool:
+    """Return whether this torch multiplies by oneDNN in bfloat16 on this processor."""
+    return has_onednn_operators() and bool(find_operator(HAS_BFLOAT16)())

@@ -1,0 +1,299 @@
+"""Compiled loops around a softmax: attention to a KV cache, and log-softmax of logits
+
+loop_operators.py calls them for tensors (decision 0047).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic, overload
+from numpy import float32, int16, int32
+from numpy.typing import NDArray
+
+from transduce.fast.compiled_loops import compile_loops, compile_sums
+
+# S sentences · W hypotheses of each · H heads · K numbers of a key or query · R rows · V symbols
+# n numbers of a row
+
+Numbers = NDArray[float32]
+Indices = NDArray[int32]
+# A tensor [S, H, _, K]: the numbers of its memory from its first one on, in float32 or as the bits
+# of bfloat16, and its strides over sentences, heads and rows. numba's loops over a slice with
+# strides of its own are slow.
+Strided = tuple[NDArray[float32] | NDArray[int16], tuple[int, int, int]]
+
+POSITIONS_AT_ONCE = 4  # a block; s must be a multiple of it
+ROWS_AT_ONCE = 4  # hypotheses that are computed when a key or value is read
+LANES = 256  # columns whose maxima are taken side by side
+CACHE_LINE = 64  # bytes that a processor fetches at once
+
+ZERO, HALF = float32(0), float32(0.5)
+LOG2_E = float32(1 / math.log(2))
+SMALLEST = float32(-127)  # 2^-127 and less become 0
+EXPONENT_BIAS = int32(127)  # a float32 stores its exponent plus this number,
+EXPONENT_SHIFT = int32(23)  # from this bit on
+BFLOAT16_SHIFT = int32(16)  # the bits of bfloat16 are the upper ones of float32
+# The Taylor series of 2^f, from f⁰ to f⁶: within 2 · 10⁻⁷ of it for f from -1/2 to 1/2.
+T0, T1, T2, T3, T4, T5, T6 = (float32(math.log(2) ** n / math.factorial(n)) for n in range(7))
+
+
+@intrinsic
+def prefetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
+    """Prefetch the line of memory of a number into the processor's second cache."""
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
+        array = context.make_array(signature.args[0])(context, builder, values[0])
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address = builder.bitcast(builder.gep(array.data, [values[1]]), pointer)
+        shape = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer], shape)
+        to_read, second_cache, data = number(0), number(2), number(1)
+        builder.call(prefetch, [address, to_read, second_cache, data])
+        return context.get_dummy_value()
+
+    return types.void(numbers, at), build
+
+
+def widen(x: float32 | int16) -> float32:
+    """Return a number in float32, given so or as the bits of bfloat16; in compiled loops alone."""
+    raise NotImplementedError
+
+
+@overload(widen)
+def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # numba wants no types
+    """Return the function that widens numbers of a type."""
+    if x == types.float32:
+        return lambda x: x
+    return lambda x: int32(int32(x) << BFLOAT16_SHIFT).view(float32)
+
+
+@compile_sums
+def power_of_e(x: float32) -> float32:
+    """Return e^x for x <= 0: 2^i, whose bits are those of i, times a series for what is left."""
+    y = x * LOG2_E
+    y = SMALLEST if y < SMALLEST else y  # NaN stays
+    number = ZERO if np.isnan(y) else y  # NaN is no integer
+    i = int32(number - HALF)  # the nearest integer, since it is rounded towards 0
+    f = y - float32(i)
+    series = (((((T6 * f + T5) * f + T4) * f + T3) * f + T2) * f + T1) * f + T0
+    return series * int32((i + EXPONENT_BIAS) << EXPONENT_SHIFT).view(float32)
+
+
+@compile_sums
+def attend(
+    sides: tuple[Strided, Strided, Strided],
+    mask: Numbers,
+    sizes: tuple[int, int],
+    weights: Numbers,
+    out: Numbers,
+) -> None:
+    """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)
+
+    `sides` are queries, keys and values, `sizes` W and K. `weights` is memory for those of some
+    sentences, which are computed together. `out` has rows for a multiple of four; those after W
+    are of no hypothesis.
+    """
+    (q, q_strides), keys, values = sides
+    (k, k_strides), (v, v_strides) = keys, values
+    (sentences, _, heads, value_width), key_width = out.shape, sizes[1]
+    blocks, counts = list_visible_blocks(mask)
+    for first in range(0, sentences, weights.shape[0]):
+        together = range(first, min(first + weights.shape[0], sentences))
+        # All keys before all values: a processor reads two streams in turn at half the rate of one.
+        for s in together:
+            some = blocks[s, : counts[s]]
+            for h in range(heads):
+                prefetch_head(keys, s * heads + h + 1, heads, key_width, blocks, counts)
+                queries_of_head = q[s * q_strides[0] + h * q_strides[1] :]
+                keys_of_head = k[s * k_strides[0] + h * k_strides[1] :]
+                scores = weights[s - first, h]
+                score_positions(queries_of_head, q_strides[2], sizes, keys_of_head, some, scores)
+                masked_softmax(scores, mask[s], sizes, some)
+        for s in together:
+            some = blocks[s, : counts[s]]
+            for h in range(heads):
+                prefetch_head(values, s * heads + h + 1, heads, value_width, blocks, counts)
+                values_of_head = v[s * v_strides[0] + h * v_strides[1] :]
+                add_up_values(weights[s - first, h], values_of_head, some, h, out[s])
+
+
+@compile_loops
+def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
+    """List each sentence's blocks of four positions of which a hypothesis reads one; count them.
+
+    If they are more than half, all are listed: memory is read faster without gaps.
+    """
+    (sentences, width), count = mask.shape[:2], mask.shape[2] // POSITIONS_AT_ONCE
+    every, blocks = np.arange(count), np.empty((sentences, count), int32)
+    counts = np.zeros(sentences, int32)
+    for s in range(sentences):
+        for block in range(count):
+            first, is_visible = block * POSITIONS_AT_ONCE, False
+            for w in range(width):
+                for j in range(first, first + POSITIONS_AT_ONCE):
+                    is_visible |= mask[s, w, j] == ZERO
+            blocks[s, counts[s]] = block
+            counts[s] += is_visible
+        if 2 * counts[s] > count:
+            counts[s], blocks[s] = count, every
+    return blocks, counts
+
+
+@compile_loops
+def prefetch_head(
+    side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
+) -> None:
+    """Prefetch the keys or values that a sentence's head reads, if others lie between them.
+
+    `turn` counts the heads of all sentences. One stream the processor prefetches by itself, faster.
+    """
+    numbers, strides = side
+    s, h = divmod(turn, heads)
+    if s == counts.shape[0] or counts[s] == blocks.shape[1]:
+        return
+    size = POSITIONS_AT_ONCE * width
+    for block in blocks[s, : counts[s]]:
+        first = s * strides[0] + h * strides[1] + block * size
+        for at in range(first, first + size, CACHE_LINE // numbers.itemsize):
+            prefetch_line(numbers, at)  # type: ignore[call-arg] # numba gives the first one
+
+
+@compile_sums
+def score_positions(
+    q: Numbers, step: int, sizes: tuple[int, int], keys: Numbers, blocks: Indices, scores: Numbers
+) -> None:
+    """Write the products of W queries, `step` numbers apart, with the keys of some blocks.
+
+    Four queries and two keys at once; the last query of all is repeated.
+    """
+    (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
+    for w in range(0, width, ROWS_AT_ONCE):
+        q0, q1 = q[w * step :], q[min(w + 1, width - 1) * step :]
+        q2, q3 = q[min(w + 2, width - 1) * step :], q[min(w + 3, width - 1) * step :]
+        r0, r1 = scores[w * count :], scores[(w + 1) * count :]
+        r2, r3 = scores[(w + 2) * count :], scores[(w + 3) * count :]
+        for j in range(0, count, 2):
+            block, inside = divmod(j, POSITIONS_AT_ONCE)
+            at = (blocks[block] * POSITIONS_AT_ONCE + inside) * key_width
+            k0, k1 = keys[at:], keys[at + key_width :]
+            a0, a1, b0, b1, c0, c1, d0, d1 = ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO
+            for d in range(key_width):
+                x, y = widen(k0[d]), widen(k1[d])
+                a0 += q0[d] * x
+                a1 += q0[d] * y
+                b0 += q1[d] * x
+                b1 += q1[d] * y
+                c0 += q2[d] * x
+                c1 += q2[d] * y
+                d0 += q3[d] * x
+                d1 += q3[d] * y
+            r0[j], r0[j + 1], r1[j], r1[j + 1] = a0, a1, b0, b1
+            r2[j], r2[j + 1], r3[j], r3[j + 1] = c0, c1, d0, d1
+
+
+@compile_sums
+def masked_softmax(scores: Numbers, mask: Numbers, sizes: tuple[int, int], blocks: Indices) -> None:
+    """Replace the scores of W hypotheses by their softmax; what the mask hides has no share."""
+    (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
+    scale = float32(1 / math.sqrt(key_width))
+    for w in range(width):
+        row = scores[w * count : (w + 1) * count]
+        mask_scores(row, scale, mask[w if mask.shape[0] > 1 else 0], blocks)
+    for j in range(width * count):
+        scores[j] = power_of_e(scores[j])
+    for w in range(width):
+        row = scores[w * count : (w + 1) * count]
+        total = ZERO
+        for j in range(count):
+            total += row[j]
+        factor = float32(1) / total
+        for j in range(count):
+            row[j] *= factor
+
+
+@compile_sums
+def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) -> None:
+    """Scale and mask the scores of some blocks; subtract the highest."""
+    for block in range(blocks.shape[0]):
+        at, first = block * POSITIONS_AT_ONCE, blocks[block] * POSITIONS_AT_ONCE
+        for j in range(POSITIONS_AT_ONCE):
+            row[at + j] = row[at + j] * scale + mask[first + j]
+    highest = float32(-np.inf)
+    for j in range(row.shape[0]):
+        highest = max(highest, row[j])
+    for j in range(row.shape[0]):
+        row[j] -= highest
+
+
+@compile_sums
+def add_up_values(weights: Numbers, values: Numbers, blocks: Indices, h: int, out: Numbers) -> None:
+    """Write the sum of the values of some blocks, each times its weight, for every hypothesis.
+
+    Four hypotheses and four values at once.
+    """
+    (rows, _, width), count = out.shape, blocks.shape[0] * POSITIONS_AT_ONCE
+    for w in range(0, rows, ROWS_AT_ONCE):
+        s0, s1, s2, s3 = out[w, h], out[w + 1, h], out[w + 2, h], out[w + 3, h]
+        s0[:], s1[:], s2[:], s3[:] = ZERO, ZERO, ZERO, ZERO
+        p, q = weights[w * count :], weights[(w + 1) * count :]
+        r, t = weights[(w + 2) * count :], weights[(w + 3) * count :]
+        for block in range(blocks.shape[0]):
+            at, j = blocks[block] * POSITIONS_AT_ONCE * width, block * POSITIONS_AT_ONCE
+            v0, v1 = values[at:], values[at + width :]
+            v2, v3 = values[at + 2 * width :], values[at + 3 * width :]
+            p0, p1, p2, p3 = p[j], p[j + 1], p[j + 2], p[j + 3]
+            q0, q1, q2, q3 = q[j], q[j + 1], q[j + 2], q[j + 3]
+            r0, r1, r2, r3 = r[j], r[j + 1], r[j + 2], r[j + 3]
+            t0, t1, t2, t3 = t[j], t[j + 1], t[j + 2], t[j + 3]
+            for d in range(width):
+                a, b, c, e = widen(v0[d]), widen(v1[d]), widen(v2[d]), widen(v3[d])
+                s0[d] += p0 * a + p1 * b + p2 * c + p3 * e
+                s1[d] += q0 * a + q1 * b + q2 * c + q3 * e
+                s2[d] += r0 * a + r1 * b + r2 * c + r3 * e
+                s3[d] += t0 * a + t1 * b + t2 * c + t3 * e
+
+
+@compile_sums
+def log_softmax_rows(logits: Numbers) -> None:
+    """Replace R rows of V logits by the logarithms of their softmax."""
+    lanes = np.empty(LANES, float32)
+    for r in range(logits.shape[0]):
+        row = logits[r]
+        highest = find_highest(row, lanes)
+        subtract(row, highest, float32(math.log(sum_powers(row, highest))))
+
+
+@compile_sums
+def find_highest(x: Numbers, lanes: Numbers) -> float32:
+    """Return the highest of n numbers, NaN left out; `lanes` is memory for 256 maxima."""
+    lanes[:] = -np.inf
+    whole = x.shape[0] // LANES * LANES
+    for start in range(0, whole, LANES):
+        part = x[start : start + LANES]
+        for lane in range(LANES):
+            lanes[lane] = part[lane] if part[lane] > lanes[lane] else lanes[lane]
+    highest = float32(-np.inf)
+    for number in lanes:
+        highest = max(highest, number)
+    for number in x[whole:]:
+        highest = max(highest, number)
+    return highest
+
+
+@compile_sums
+def sum_powers(x: Numbers, highest: float32) -> float32:
+    """Return the sum of e^(x - highest) over n numbers."""
+    total = ZERO
+    for j in range(x.shape[0]):
+        total += power_of_e(x[j] - highest)
+    return total
+
+
+@compile_loops
+def subtract(x: Numbers, first: float32, second: float32) -> None:
+    """Subtract one number after another from each of n numbers: their sum would be less exact."""
+    for j in range(x.shape[0]):
+        x[j] = (x[j] - first) - second

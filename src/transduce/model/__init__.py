@@ -1,1 +1,0 @@
-"""The Transformer of section 3: layers, attention kernels, Table 1's other layers, KV cache."""

@@ -1,1 +1,0 @@
-"""Attention: the reference kernel (equation 1), fast kernels, masks, and the multi-head layers."""

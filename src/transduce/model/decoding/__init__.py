@@ -1,1 +1,0 @@
-"""Incremental decoding: the KV cache, one decoding step, weights packed for inference."""

@@ -1,0 +1,777 @@
+"""The Transformer, in the order of the paper's section 3
+
+Batches are packed: the tokens of all sentences lie end to end, and only attention knows where one
+sentence ends. What has no weights, such as attention itself, is in `Operations` (operations.py).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from transduce.errors import InputError
+from transduce.packed import Packed
+from transduce.paper.operations import (
+    FULL_ATTENTION,
+    PLAIN,
+    AttentionMask,
+    BatchAttention,
+    Cache,
+    LayerCache,
+    Operations,
+)
+from transduce.settings import Architecture
+
+# T target tokens and S source tokens of a whole batch, end to end · V symbols
+# H heads · K = d_k · R rows, one for each hypothesis of a search
+
+
+# --- The model (section 3) ------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class EncoderOutput:
+    """The encoder's output z1 .. zn for every source sentence of a packed batch    (section 3)"""
+
+    states: Float[Tensor, "S d_model"]
+    lengths: tuple[int, ...]
+
+
+@final
+class Transformer(nn.Module):
+    """The paper's model: embeddings, encoder, decoder and output projection    (section 3)
+
+    `build_mixing` builds what connects the positions of a sentence: self-attention, or another
+    layer that Table 1 compares with it. Each method takes other `operations` for one call.
+    """
+
+    def __init__(
+        self,
+        sizes: Architecture,
+        source_symbols: int,
+        target_symbols: int,
+        *,
+        operations: Operations = PLAIN,
+        build_mixing: "BuildMixing | None" = None,
+    ) -> None:
+        super().__init__()
+        build = build_mixing or build_self_attention
+        self.sizes, self.operations = sizes, operations
+        self.target = Embedding(target_symbols, sizes.d_model)
+        self.source = (
+            self.target
+            if sizes.tie_embeddings == "all"
+            else Embedding(source_symbols, sizes.d_model)
+        )
+        self.output = (
+            self.target
+            if sizes.tie_embeddings != "none"
+            else Embedding(target_symbols, sizes.d_model)
+        )
+        self.source_positions = build_positions(sizes)
+        self.target_positions = build_positions(sizes)
+        self.dropout = Dropout(sizes.dropout)
+        self.encoder: Sequence[EncoderLayer] = build_stack(EncoderLayer, sizes, build)
+        self.decoder: Sequence[DecoderLayer] = build_stack(DecoderLayer, sizes, build)
+        self.encoder_final_norm = build_final_norm(sizes)
+        self.decoder_final_norm = build_final_norm(sizes)
+        self.output_bias = OutputBias(target_symbols) if sizes.output_bias else None
+        self.output_projection: LinearOperator = Linear.from_weight(
+            self.output.weight, self.bias_of_logits
+        )
+
+    def encode(self, source: Packed, operations: Operations | None = None) -> EncoderOutput:
+        """Compute the encoder's output z1 .. zn of each source sentence x1 .. xn    (section 3)"""
+        operations = operations or self.operations
+        attend = self.encoder[0].self_attention.bind(operations, source.lengths)
+        x = self.embed(source, self.source, self.source_positions)
+        for layer in self.encoder:
+            x = layer(x, attend)
+        return EncoderOutput(self.encoder_final_norm(x), source.lengths)
+
+    def decode(
+        self, inputs: Packed, memory: EncoderOutput, operations: Operations | None = None
+    ) -> Float[Tensor, "T d_model"]:
+        """Return the decoder's states for `inputs`, target tokens already shifted right    (3.1)"""
+        operations = operations or self.operations
+        attend = self.decoder[0].self_attention.bind(operations, inputs.lengths)
+        attend_to_source = operations.attention(inputs.lengths, memory.lengths, FULL_ATTENTION)
+        x = self.embed(inputs, self.target, self.target_positions)
+        for layer in self.decoder:
+            x = layer(x, memory.states, attend, attend_to_source)
+        return self.decoder_final_norm(x)
+
+    def logits(self, states: Float[Tensor, "T d_model"]) -> Float[Tensor, "T V"]:
+        """Project decoder states to the logits of all symbols    (section 3.4)"""
+        return self.output_projection(states)
+
+    def target_log_probs(
+        self, states: Float[Tensor, "T d_model"], targets: Int[Tensor, " T"]
+    ) -> Float[Tensor, " T"]:
+        """Return log p of the target that follows each of the decoder's states."""
+        operation = self.operations.target_log_probs
+        return operation(states, self.output.weight, targets, self.bias_of_logits)
+
+    def embed(
+        self,
+        tokens: Packed,
+        embedding: "Embedding",
+        positions: "SinusoidalPositions | LearnedPositions",
+    ) -> Float[Tensor, "T d_model"]:
+        """Compute Dropout(√d_model · E(w) + PE(pos)) of packed tokens    (3.4, 3.5, 5.4)"""
+        x = embedding(tokens.ids) + positions(tokens.compute_positions(), max(tokens.lengths))
+        return self.dropout(x)
+
+    def start_cache(self, memory: EncoderOutput, operations: Operations | None = None) -> Cache:
+        """Return the cache of encoded sources before the first step, one row for each source."""
+        sides = [layer.cross_attention.project_keys_values(memory.states) for layer in self.decoder]
+        keys, values = ([side[number] for side in sides] for number in (0, 1))
+        return (operations or self.operations).start_cache(keys, values, memory.lengths)
+
+    def decode_step(
+        self, ids: Int[Tensor, " R"], cache: Cache, operations: Operations | None = None
+    ) -> tuple[Float[Tensor, "R d_model"], Cache]:
+        """Append a token to each of R hypotheses; return the decoder's states and the new cache."""
+        cache = cache.open(self.decoder[0].self_attention.reach)
+        x = self.target(ids) + self.target_positions(cache.next_positions, cache.longest + 1)
+        run_layers = (operations or self.operations).run_layers
+        x = run_layers(self.decoder, x, cache.view_step())
+        return self.decoder_final_norm(x), cache.advance()
+
+    @property
+    def bias_of_logits(self) -> nn.Parameter | None:
+        """The bias of the map before the softmax, None in the paper's model."""
+        return None if self.output_bias is None else self.output_bias.weight
+
+    def named_weights(self) -> dict[str, Tensor]:
+        """Return all parameters by name, detached; a tied matrix appears once."""
+        return {name: tensor.detach() for name, tensor in self.named_parameters()}
+
+
+# --- Encoder and decoder stacks (section 3.1) -----------------------------------------------------
+
+
+def build_stack(
+    build_layer: "Callable[[Architecture, int, BuildMixing], nn.Module]",
+    sizes: Architecture,
+    build_mixing: "BuildMixing",
+) -> Any:  # noqa: ANN401 - torch's ModuleList does not type its elements
+    """Build the N layers of the encoder or the decoder as a ModuleList."""
+    return nn.ModuleList(build_layer(sizes, number, build_mixing) for number in range(sizes.layers))
+
+
+@final
+class EncoderLayer(nn.Module):
+    """One encoder layer: self-attention, then feed-forward    (section 3.1)"""
+
+    def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
+        super().__init__()
+        self.self_attention = build_mixing(sizes, number, causal=False)
+        self.add_self = build_residual(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
+
+    def forward(
+        self, x: Float[Tensor, "S d_model"], attend: BatchAttention
+    ) -> Float[Tensor, "S d_model"]:
+        """Compute this layer's states of packed sources from the states of the layer below."""
+        x = self.add_self(x, lambda y: self.self_attention(y, attend))
+        return self.add_feed_forward(x, self.feed_forward)
+
+    def sub_layers(self) -> "Sequence[SubLayer]":
+        """Return the layer's two sub-layers, which `initialise` scales."""
+        return self.self_attention, self.feed_forward
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class DecoderLayer(nn.Module):
+    """One decoder layer: masked self-attention, cross-attention, feed-forward    (section 3.1)"""
+
+    def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
+        super().__init__()
+        self.self_attention = build_mixing(sizes, number, causal=True)
+        self.add_self = build_residual(sizes)
+        self.cross_attention, self.add_cross = CrossAttention(sizes), build_residual(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
+
+    def forward(
+        self,
+        x: Float[Tensor, "T d_model"],
+        z: Float[Tensor, "S d_model"],
+        attend: BatchAttention,
+        attend_to_source: BatchAttention,
+    ) -> Float[Tensor, "T d_model"]:
+        """Compute this layer's states from those of the layer below and the encoder's output z."""
+        x = self.add_self(x, lambda y: self.self_attention(y, attend))
+        x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_to_source))
+        return self.add_feed_forward(x, self.feed_forward)
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute the newest token's states of R hypotheses, and cache its keys and values."""
+        x = self.add_self.decode_step(x, partial(self.self_attention.decode_step, cache=cache))
+        x = self.add_cross.decode_step(x, partial(self.cross_attention.decode_step, cache=cache))
+        return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
+
+    def sub_layers(self) -> "Sequence[SubLayer]":
+        """Return the layer's three sub-layers, which `initialise` scales."""
+        return self.self_attention, self.cross_attention, self.feed_forward
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
+
+
+@final
+class PostNorm(nn.Module):
+    """Residual connection LayerNorm(x + Dropout(Sublayer(x))) of the paper    (section 3.1)"""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.norm = LayerNorm(sizes)
+        self.add = AddDropout(sizes.dropout)
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "T d_model"]:
+        """Compute LayerNorm(x + Dropout(Sublayer(x)))."""
+        return self.norm(self.add(x, sublayer(x)))
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute LayerNorm(x + Sublayer(x)); `add_sublayer(x, x)` returns the sum."""
+        return self.norm(add_sublayer(x, x))
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class PreNorm(nn.Module):
+    """Residual connection x + Dropout(Sublayer(LayerNorm(x))), which is not in the paper."""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.norm = LayerNorm(sizes)
+        self.add = AddDropout(sizes.dropout)
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "T d_model"]:
+        """Compute x + Dropout(Sublayer(LayerNorm(x)))."""
+        return self.add(x, sublayer(self.norm(x)))
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute x + Sublayer(LayerNorm(x)); `add_sublayer(LayerNorm(x), x)` returns the sum."""
+        return add_sublayer(self.norm(x), x)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+def build_residual(sizes: Architecture) -> PostNorm | PreNorm:
+    """Build the residual connection of a sub-layer: `PostNorm`, as in the paper, or `PreNorm`."""
+    return PostNorm(sizes) if sizes.norm == "post" else PreNorm(sizes)
+
+
+def build_final_norm(sizes: Architecture) -> nn.Module:
+    """Build the norm at the end of a stack: a LayerNorm in pre-norm, the identity in post-norm."""
+    return nn.Identity() if sizes.norm == "post" else LayerNorm(sizes)
+
+
+class LayerNorm(nn.LayerNorm):
+    """gain · (x - mean) / √(variance + ε) + bias, over the numbers of a token    (section 3.1)"""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__(sizes.d_model, eps=sizes.norm_epsilon)
+
+    def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
+        """Set the gain to 1 and the bias to 0."""
+        self.reset_parameters()
+
+
+class AddDropout(nn.Module):
+    """x + Dropout(y): how a sub-layer's output y is added to its input x    (section 5.4)"""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(
+        self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
+    ) -> Float[Tensor, "*shape"]:
+        """Compute x + Dropout(y); only in training is anything dropped."""
+        return x + functional.dropout(y, self.p, self.training)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+class Dropout(nn.Module):
+    """Zeros with probability p, in training; the rest grows by 1 / (1 - p)    (section 5.4)"""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """Compute Dropout(x); only in training is anything dropped."""
+        return functional.dropout(x, self.p, self.training)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+# --- Multi-head attention (section 3.2.2) and its uses (section 3.2.3) ----------------------------
+
+
+@final
+class SelfAttention(nn.Module):
+    """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)"""
+
+    def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
+        super().__init__()
+        self.mask, self.heads, self.dropout = mask, sizes.heads, sizes.attention_dropout
+        self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
+        self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
+        # how many steps back a decoding step attends; None: to the first
+        self.reach = (mask.neighbourhood - 1) // 2 if mask.neighbourhood else None
+
+    def bind(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
+        """Return attention under this layer's mask, for sentences of these lengths."""
+        return operations.attention(lengths, lengths, self.mask)
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], attend: BatchAttention
+    ) -> Float[Tensor, "T d_model"]:
+        """Compute Concat(head_1 .. head_h) W^O over a packed batch    (section 3.2.2)"""
+        q, k, v = self.project(x)
+        return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
+
+    def project(
+        self, x: Float[Tensor, "T d_model"]
+    ) -> tuple[Float[Tensor, "T H K"], Float[Tensor, "T H K"], Float[Tensor, "T H d_v"]]:
+        """Project every token to queries, keys and values, each split into H heads."""
+        parts = self.query_key_value(x).split(self.parts, dim=1)
+        q, k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
+        return q, k, v
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]:
+        """Cache the newest token of each of R hypotheses; return residual + its attention."""
+        q, k, v = self.project(x)
+        cache.append(k, v)
+        return self.output.add(cache.attend(q), residual)
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
+        self.query_key_value.fill_glorot(generator, self.parts)
+        self.output.fill_glorot(generator)
+
+    @property
+    def last_matrix(self) -> Tensor | None:
+        """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
+        return self.output.weight
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class CrossAttention(nn.Module):
+    """Multi-head attention to the encoder's output Z, MultiHead(X, Z, Z)    (section 3.2.3)"""
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.heads, self.dropout = sizes.heads, sizes.attention_dropout
+        self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_v)]
+        self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
+        self.key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
+        self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
+    ) -> Float[Tensor, "T d_model"]:
+        """Attend from every target token x to the encoder's output z of its own source sentence."""
+        k, v = self.project_keys_values(z)
+        out = attend(self.project_queries(x), k, v, self.dropout if self.training else 0.0)
+        return self.output(out.flatten(1))
+
+    def project_queries(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T H K"]:
+        """Project every target token to queries, split into H heads."""
+        return self.query(x).unflatten(1, (self.heads, -1))
+
+    def project_keys_values(
+        self, z: Float[Tensor, "S d_model"]
+    ) -> tuple[Float[Tensor, "S H K"], Float[Tensor, "S H d_v"]]:
+        """Project every source token to keys and values, each split into H heads."""
+        parts = self.key_value(z).split(self.parts, dim=1)
+        k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
+        return k, v
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
+    ) -> Float[Tensor, "R d_model"]:
+        """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
+        return self.output.add(cache.attend_to_source(self.project_queries(x)), residual)
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
+        self.query.fill_glorot(generator)
+        self.key_value.fill_glorot(generator, self.parts)
+        self.output.fill_glorot(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
+        return self.output.weight
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@runtime_checkable
+class BuildMixing(Protocol):
+    """Builds layer `number`'s self-attention, or a layer in its place with the same methods."""
+
+    def __call__(self, sizes: Architecture, number: int, *, causal: bool) -> SelfAttention: ...
+
+
+def build_self_attention(
+    sizes: Architecture,
+    number: int,  # noqa: ARG001 - all layers are alike
+    *,
+    causal: bool,
+) -> SelfAttention:
+    """Build the self-attention of an encoder layer, or of a decoder layer if `causal`."""
+    assert sizes.mixing == "self-attention", "its `build_mixing` is not given"
+    r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
+    return SelfAttention(sizes, AttentionMask(causal=causal, neighbourhood=r))
+
+
+# --- Position-wise feed-forward networks (section 3.3) --------------------------------------------
+
+
+@final
+class FeedForward(nn.Module):
+    """The feed-forward network max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)
+
+    By `architecture.activation` it may have swish, x · sigmoid(x), in place of max(0, x).
+    """
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.inner = Linear(sizes.d_model, sizes.d_ff, bias=True)
+        self.dropout, self.is_swish = (
+            Dropout(sizes.feed_forward_dropout),
+            sizes.activation == "swish",
+        )
+        self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True)
+
+    def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
+        """Compute max(0, x W1 + b1) W2 + b2 for every token    (equation 2)"""
+        return self.outer(self.dropout(self.activate(x)))
+
+    def decode_step(
+        self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"]
+    ) -> Float[Tensor, "R d_model"]:
+        """Compute residual + max(0, x W1 + b1) W2 + b2 for R hypotheses, without dropout."""
+        return self.outer.add(self.activate(x), residual)
+
+    def activate(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
+        """Compute max(0, x W1 + b1), or swish of x W1 + b1."""
+        return functional.silu(self.inner(x)) if self.is_swish else self.inner.relu(x)
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw W1 and W2 by Glorot's rule and set the biases to 0."""
+        self.inner.fill_glorot(generator)
+        self.outer.fill_glorot(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """The second matrix W2, which `scale_by_depth` divides by √(number of sub-layers)."""
+        return self.outer.weight
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@runtime_checkable
+class LinearOperator(Protocol):
+    """A module that computes x Wᵀ + b, alone or together with what follows; see `Linear`."""
+
+    def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
+    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
+    def add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]: ...
+
+
+class Linear(nn.Module):
+    """The linear map x Wᵀ + b; its weights are unset until the layer that owns it draws them."""
+
+    def __init__(self, inputs: int, outputs: int, *, bias: bool) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(outputs, inputs))
+        self.bias = nn.Parameter(torch.empty(outputs)) if bias else None
+
+    @classmethod
+    def from_weight(cls, weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
+        """Return a linear map that shares the given weight, and the bias if there is one."""
+        linear = cls(0, 0, bias=False)
+        linear.weight, linear.bias = weight, bias
+        return linear
+
+    def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute x Wᵀ + b for R rows of n numbers each."""
+        return functional.linear(x, self.weight, self.bias)
+
+    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
+        return functional.linear(x, self.weight, self.bias).relu_()
+
+    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+        """Compute residual + x Wᵀ + b for R rows of n numbers each."""
+        if self.bias is None:
+            return torch.addmm(residual, x, self.weight.t())
+        return functional.linear(x, self.weight, self.bias).add_(residual)
+
+    def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
+        """Draw the weight by Glorot's rule, as one matrix or several of `parts` rows; bias 0."""
+        fill_glorot(self.weight, generator, parts)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+# --- Embeddings and softmax (section 3.4) ---------------------------------------------------------
+
+
+@final
+class Embedding(nn.Module):
+    """A learned vector for every symbol of a vocabulary, multiplied by √d_model    (section 3.4)"""
+
+    def __init__(self, symbols: int, d_model: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(symbols, d_model))
+
+    def forward(self, ids: Int[Tensor, " T"]) -> Float[Tensor, "T d_model"]:
+        """Return √d_model times the vector of every token id."""
+        return functional.embedding(ids, self.weight) * math.sqrt(self.weight.shape[1])
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw the vectors from a normal distribution with standard deviation d_model^-0.5."""
+        nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5, generator=generator)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class OutputBias(nn.Module):
+    """A bias for the logit of every symbol, which the paper's model does not have."""
+
+    def __init__(self, symbols: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(symbols))
+
+    def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
+        """Set the biases to 0."""
+        nn.init.zeros_(self.weight)
+
+
+# --- Positional encoding (section 3.5) ------------------------------------------------------------
+
+
+def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"]:
+    """Compute PE(pos, 2i) = sin(pos / 10000^(2i/d_model)) and, with cos, PE(pos, 2i+1)    (3.5)"""
+    pos = torch.arange(count, dtype=torch.float64)[:, None]
+    i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
+    angle = pos / 10_000 ** (2 * i / d_model)  # [count d_model/2]
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+@final
+class SinusoidalPositions(nn.Module):
+    """Sinusoidal positional encoding, with a table that grows for longer sentences    (3.5)"""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.register_buffer("table", compute_sinusoids(512, d_model).float(), persistent=False)
+        self.table: Tensor
+
+    def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
+        """Return the encodings of all tokens' positions, which must be below `longest`."""
+        if longest > len(self.table):
+            self.table = compute_sinusoids(2 * longest, self.d_model).to(self.table)
+        return self.table[positions]
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class LearnedPositions(nn.Module):
+    """Learned positional encoding: one vector for each position    (Table 3, row E)"""
+
+    def __init__(self, count: int, d_model: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(count, d_model))
+
+    def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
+        """Return the vectors of all tokens' positions; raise InputError if too few were learned."""
+        if longest > len(self.weight):
+            raise InputError(
+                f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",
+                "split the line, or train with more architecture.max_positions or with sinusoids",
+            )
+        return self.weight[positions]
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw the vectors from a normal distribution, as large as sinusoids (decision 0044)."""
+        nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositions:
+    """Build the positional encoding that `architecture.positions` names."""
+    if sizes.positions == "learned":
+        return LearnedPositions(sizes.max_positions, sizes.d_model)
+    return SinusoidalPositions(sizes.d_model)
+
+
+# --- Initial weights, which the paper does not state ----------------------------------------------
+#
+# - Matrices: Glorot uniform. W^Q, W^K and W^V, each of all heads, are separate matrices in this
+#   formula, although they are stored in one tensor. Biases are 0, gains of norms are 1.
+# - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
+#   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
+# - The last matrix of each sub-layer is then divided by √(number of sub-layers in its stack). In
+#   post-norm each LayerNorm divides the residual stream by the standard deviation of
+#   x + Sublayer(x), so that large sub-layer outputs shrink the token's embedding from layer to
+#   layer. With small ones the variances that all sub-layers add sum up to about that of the input,
+#   and post-norm learns to attend to the source in half the updates (decision 0014).
+
+
+def build_transformer(
+    sizes: Architecture,
+    source_symbols: int,
+    target_symbols: int,
+    seed: int,
+    build_mixing: BuildMixing | None = None,
+) -> Transformer:
+    """Build an untrained model whose initial weights are determined by the seed alone."""
+    model = Transformer(sizes, source_symbols, target_symbols, build_mixing=build_mixing)
+    initialise(model, torch.Generator().manual_seed(seed))
+    return model
+
+
+@runtime_checkable
+class Initialised(Protocol):
+    """A layer that draws all its initial weights from a random generator, in place."""
+
+    def initialise(self, generator: torch.Generator) -> None: ...
+
+
+@runtime_checkable
+class SubLayer(Protocol):
+    """A sub-layer with a known last matrix, so that `scale_by_depth` can divide it."""
+
+    @property
+    def last_matrix(self) -> Tensor | None: ...
+
+
+@torch.no_grad()
+def initialise(model: nn.Module, generator: torch.Generator) -> None:
+    """Draw the initial weights of a model in place, layer by layer in the order of `modules()`.
+
+    Fails if any weight stays unset, because the seed would not determine that weight.
+    """
+    for weight in model.parameters():
+        weight.fill_(math.nan)
+    for module in model.modules():
+        if isinstance(module, Initialised):
+            module.initialise(generator)
+    for stack in model.modules():
+        if isinstance(stack, nn.ModuleList):
+            scale_by_depth([one for one in stack if isinstance(one, EncoderLayer | DecoderLayer)])
+    unset = [name for name, weight in model.named_parameters() if weight.isnan().any()]
+    assert not unset, f"no layer's `initialise` sets {', '.join(unset)}"
+
+
+def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
+    """Divide the last matrix of each sub-layer by √(number of sub-layers)    (decision 0014)"""
+    sub_layers = [one for layer in layers for one in layer.sub_layers()]
+    for sub_layer in sub_layers:
+        if sub_layer.last_matrix is not None:
+            sub_layer.last_matrix.div_(math.sqrt(len(sub_layers)))
+
+
+def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
+    """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
+
+    With `parts`, the tensor holds several matrices with these numbers of rows, each with its own
+    fan-out.
+    """
+    for matrix in weight.split(list(parts) or [weight.shape[0]]):
+        bound = math.sqrt(6 / sum(matrix.shape))
+        nn.init.uniform_(matrix, -bound, bound, generator=generator)
+
+
+# --- What a search needs of a model (section 6.1) -------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class TransformerDecoder:
+    """A Transformer as the `Decoder` of a search: log P of the next symbol, step by step."""
+
+    model: Transformer
+    operations: Operations | None = None  # those of the model if None
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the model's weights."""
+        return self.model.output.weight.device
+
+    def start(self, sources: Sequence[Sequence[int]]) -> Cache:
+        """Encode sources (ids that end with END); return a cache with one row per source."""
+        batch = Packed.from_sentences(sources).to(self.device)
+        memory = self.model.encode(batch, self.operations)
+        return self.model.start_cache(memory, self.operations)
+
+    def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
+        """Append an id to each of R hypotheses; return log P of V next symbols, and the cache."""
+        states, state = self.model.decode_step(ids, state, self.operations)
+        log_softmax = (self.operations or self.model.operations).log_softmax
+        return log_softmax(self.model.logits(states)), state
+
+    def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
+        """Return the cache of the given hypotheses (indices of rows), in the given order."""
+        return state.reorder(rows)
+
+    def concatenate(self, first: Cache, second: Cache) -> Cache:
+        """Return one cache with the hypotheses of both caches, those of `first` first."""
+        return first.concatenate(second)

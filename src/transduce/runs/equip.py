@@ -1,0 +1,84 @@
+"""Equips models with what is fastest on this machine, from `transduce.fast`
+
+Without that package everything is computed by the plain operations of `transduce.paper`, with the
+same results up to rounding, and more slowly.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import torch
+
+from transduce.paper.model import Transformer
+from transduce.paper.operations import Operations
+from transduce.settings import Training
+from transduce.settings.precision import InferencePrecision
+
+
+def import_chooser() -> ModuleType | None:
+    """Return the module `transduce.fast.choose`, None where that package is missing."""
+    try:
+        from transduce.fast import choose
+    except ModuleNotFoundError:
+        return None
+    return choose
+
+
+def require_compiler(training: Training, device: torch.device) -> None:
+    """Raise InputError if `training.compile` is set and no compiler is installed."""
+    choose = import_chooser()
+    if choose:
+        choose.require_compiler(training, device)
+
+
+def equip_for_training(model: Transformer, training: Training) -> None:
+    """Give a model, in place, the operations and modules that train it fastest on its device.
+
+    Call this once the model is on its device, and before its optimiser is made.
+    """
+    choose = import_chooser()
+    if choose:
+        choose.equip_for_training(model, training)
+
+
+def equip_for_inference(
+    model: Transformer, precision: InferencePrecision = InferencePrecision.FLOAT32
+) -> None:
+    """Convert a model in place to a precision and to what decodes fastest on its device.
+
+    The conversion is final: such a model cannot be trained, saved, copied or moved to a device.
+    """
+    choose = import_chooser()
+    if choose:
+        choose.equip_for_inference(model, precision)
+    else:
+        model.to(getattr(torch, precision.value))
+
+
+def equip_for_long_searches(models: Sequence[Transformer]) -> None:
+    """Let models use what pays off only in long searches, such as compiled loops, in each search.
+
+    For processes that search for long: all that is needed is loaded now.
+    """
+    for model, operations in zip(models, choose_search_operations(models, None), strict=True):
+        model.operations = operations
+
+
+def choose_search_operations(
+    models: Sequence[Transformer], sentences: int | None
+) -> list[Operations]:
+    """Return the operations of each model for a search of so many sentences, None for very many."""
+    choose = import_chooser()
+    if choose is None:
+        return [model.operations for model in models]
+    found: list[Operations] = choose.choose_search_operations(models, sentences)
+    return found
+
+
+def unsupported_int8_reason() -> str:
+    """Return why products in 8 bits are impossible here; empty if they are possible."""
+    choose = import_chooser()
+    if choose is None:
+        return "transduce.fast is not installed"
+    reason: str = choose.unsupported_int8_reason()
+    return reason

@@ -1,0 +1,226 @@
+"""The recurrent and convolutional layers that Table 1 compares with self-attention
+
+Such a layer takes the place of self-attention (section 4); the rest of the model is the same. In
+the encoder a position depends on earlier and later positions, in the decoder on earlier ones only.
+Like the projections of attention, the convolutions have no biases and no non-linearity, since the
+feed-forward network follows.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from transduce.packed import move_to_device
+from transduce.paper.model import (
+    BuildMixing,
+    Linear,
+    SelfAttention,
+    build_self_attention,
+    fill_glorot,
+)
+from transduce.paper.operations import Operations
+from transduce.settings import Architecture
+
+# B sentences · T tokens of a whole batch, end to end · k positions of a kernel
+
+MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change nothing
+
+
+def find_mixing(sizes: Architecture) -> BuildMixing:
+    """Return the function that builds the layer `architecture.mixing` names."""
+    return build_self_attention if sizes.mixing == "self-attention" else build_other_mixing
+
+
+def build_other_mixing(sizes: Architecture, number: int, *, causal: bool) -> SelfAttention:
+    """Build layer `number`'s LSTM or convolution, without a future if `causal`.
+
+    It stands in for self-attention: it has the same methods, but does not decode step by step.
+    """
+    return cast("SelfAttention", build_layer(sizes, number, causal=causal))
+
+
+def build_layer(
+    sizes: Architecture, number: int, *, causal: bool
+) -> "RecurrentLayer | ConvolutionLayer":
+    """Build the LSTM or convolution of encoder (decoder if `causal`) layer `number`, from 0."""
+    if sizes.mixing == "recurrent":
+        return RecurrentLayer(sizes.d_model, causal=causal)
+    projection = SeparableProjection if sizes.mixing == "separable" else FullProjection
+    side = sizes.kernel_size - 1 if causal else sizes.kernel_size // 2
+    dilation = compute_dilation(side, number) if sizes.mixing == "dilated" else 1
+    offsets = [dilation * (index - side) for index in range(sizes.kernel_size)]
+    return ConvolutionLayer(offsets, projection(sizes.kernel_size, sizes.d_model))
+
+
+def compute_dilation(side: int, number: int) -> int:
+    """Return (side + 1)^number: the dilation of layer `number` with `side` neighbours to the left.
+
+    This dilation is 1 more than the layers below reach together, so that a path in one direction
+    leads to every position. With a larger dilation some positions could be reached only by steps
+    back, which lead out of the sentence near its ends.
+    """
+    return min((side + 1) ** number, MAX_DILATION)
+
+
+@final
+class RecurrentLayer(nn.Module):
+    """An LSTM of width d_model; in the encoder two of half the width, one per direction."""
+
+    def __init__(self, d_model: int, *, causal: bool) -> None:
+        super().__init__()
+        width = d_model if causal else d_model // 2
+        self.lstm = nn.LSTM(d_model, width, bidirectional=not causal)
+
+    def bind(
+        self,
+        operations: Operations,  # noqa: ARG002 - only attention uses them
+        lengths: Sequence[int],
+    ) -> "SentenceLayout":
+        """Return the position of every token in its sentence, from the sentences' lengths."""
+        return SentenceLayout(lengths, next(self.parameters()).device)
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
+    ) -> Float[Tensor, "T d_model"]:
+        """Run the LSTM along each sentence; return its state h at every token."""
+        packed = PackedSequence(layout.sort_by_position(x), layout.batch_sizes)
+        states, _ = self.lstm(packed)
+        return layout.restore_order(states.data)
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw each gate's matrices by Glorot's rule; biases are 0, the forget gate's 1."""
+        width = self.lstm.hidden_size
+        for from_input, from_state, bias, other_bias in self.lstm.all_weights:
+            for weight in (from_input, from_state):
+                fill_glorot(weight, generator, [width] * 4)
+            nn.init.zeros_(bias)
+            nn.init.zeros_(other_bias)
+            nn.init.ones_(bias.detach()[width : 2 * width])
+
+    @property
+    def last_matrix(self) -> None:
+        """None: no matrix is scaled by depth, because the initial states of an LSTM are small."""
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class ConvolutionLayer(nn.Module):
+    """A convolution over fixed offsets in each sentence, with zeros past the ends    (Table 1)"""
+
+    def __init__(
+        self, offsets: Sequence[int], projection: "FullProjection | SeparableProjection"
+    ) -> None:
+        super().__init__()
+        self.offsets, self.projection = tuple(offsets), projection
+
+    def bind(
+        self,
+        operations: Operations,  # noqa: ARG002 - only attention uses them
+        lengths: Sequence[int],
+    ) -> "SentenceLayout":
+        """Return the position of every token in its sentence, from the sentences' lengths."""
+        return SentenceLayout(lengths, next(self.parameters()).device)
+
+    def forward(
+        self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
+    ) -> Float[Tensor, "T d_model"]:
+        """Compute every position's output from the positions at the kernel's offsets."""
+        return self.projection([layout.shift(x, offset) for offset in self.offsets])
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw all initial weights from the generator, by Glorot's rule."""
+        self.projection.fill(generator)
+
+    @property
+    def last_matrix(self) -> Tensor:
+        """The output matrix, which `scale_by_depth` divides by √(number of sub-layers)."""
+        return self.projection.output.weight
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class FullProjection(nn.Module):
+    """One matrix over k concatenated neighbours: O(k n d²) products for n tokens    (Table 1)"""
+
+    def __init__(self, kernel_size: int, d_model: int) -> None:
+        super().__init__()
+        self.output = Linear(kernel_size * d_model, d_model, bias=False)
+
+    def forward(self, neighbours: Sequence[Float[Tensor, "T d_model"]]) -> Tensor:
+        """Multiply the concatenated neighbours of every position by the matrix."""
+        return self.output(torch.cat(list(neighbours), dim=1))
+
+    def fill(self, generator: torch.Generator) -> None:
+        """Draw the matrix by Glorot's rule, with fan-in k d_model."""
+        self.output.fill_glorot(generator)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class SeparableProjection(nn.Module):
+    """Depthwise convolution, then one matrix: O(k n d + n d²) products for n tokens    (Table 1)"""
+
+    def __init__(self, kernel_size: int, d_model: int) -> None:
+        super().__init__()
+        self.depthwise = nn.Parameter(torch.empty(kernel_size, d_model))
+        self.output = Linear(d_model, d_model, bias=False)
+
+    def forward(self, neighbours: Sequence[Float[Tensor, "T d_model"]]) -> Tensor:
+        """Sum the neighbours times their depthwise weights, and multiply the sum by the matrix."""
+        total = torch.zeros_like(neighbours[0])
+        for neighbour, weights in zip(neighbours, self.depthwise, strict=True):
+            total = torch.addcmul(total, neighbour, weights)
+        return self.output(total)
+
+    def fill(self, generator: torch.Generator) -> None:
+        """Draw the depthwise weights with fan-in = fan-out = k, then the matrix (Glorot's rule)."""
+        bound = math.sqrt(6 / (2 * len(self.depthwise)))
+        nn.init.uniform_(self.depthwise, -bound, bound, generator=generator)
+        self.output.fill_glorot(generator)
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+
+@final
+class SentenceLayout:
+    """Every token's position in its sentence, and the tokens' order by position, for a batch."""
+
+    def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
+        sizes = torch.tensor(lengths)
+        starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+        position = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
+        self.before = move_to_device(position, device)  # number of tokens before each token
+        self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - position, device)
+        rank_by_length = torch.argsort(sizes, descending=True, stable=True).argsort()
+        key = position * len(sizes) + rank_by_length.repeat_interleave(sizes)
+        order = key.argsort()
+        self.order = move_to_device(order, device)  # indices of all first tokens, then second, …
+        self.inverse = move_to_device(order.argsort(), device)
+        self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
+
+    def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
+        """Return for each token its neighbour at `offset`, or zeros if outside its sentence."""
+        if offset == 0:
+            return x
+        outside = self.after < offset if offset > 0 else self.before < -offset
+        return x.roll(-offset, 0).masked_fill(outside[:, None], 0)
+
+    def sort_by_position(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
+        """Sort tokens as torch's PackedSequence has them: all first tokens, then all second, …"""
+        return x.index_select(0, self.order)
+
+    def restore_order(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
+        """Put tokens sorted by `sort_by_position` back into the order of the packed batch."""
+        return x.index_select(0, self.inverse)
