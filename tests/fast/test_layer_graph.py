@@ -14,12 +14,12 @@ from transduce.fast.compiled_loops import MANY_ROWS
 from transduce.fast.inference_weights import WeightLayout, convert_layouts
 from transduce.fast.int8_kernels import unsupported_int8_reason
 from transduce.fast.layer_graph import STEPS_BEFORE, LayerGraph, StepKind
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_search
 from transduce.settings import Architecture, Search
 from transduce.settings.precision import InferencePrecision
-from transduce.table1.layers import find_mixing
 
 pytestmark = pytest.mark.usefixtures("unchecked_types")  # a traced size is a tensor
 SYMBOLS = 40

@@ -4,9 +4,9 @@ import pytest
 import torch
 from beartype import beartype
 from jaxtyping import Float, TypeCheckError
-from tests.reference.attention import scaled_dot_product_attention
 from tests.type_checks import FIRST, check_first_calls
 
+from transduce.paper.operations import attention
 from transduce.settings import Search
 
 
@@ -23,7 +23,7 @@ def build_square():
 def test_shapes_and_types_of_the_package_are_checked():
     q = torch.zeros(2, 5, 4)
     with pytest.raises(TypeCheckError, match="allowed"):
-        scaled_dot_product_attention(q, q, q, torch.ones(5, 4, dtype=torch.bool))
+        attention(q, q, q, torch.ones(5, 4, dtype=torch.bool))
     with pytest.raises(TypeCheckError, match="beam"):
         Search(beam="four")  # type: ignore[arg-type]
 

@@ -18,13 +18,13 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.errors import InputError
+from transduce.mixing.layers import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.recipes.operations import TextSize, count_forward_operations
 from transduce.recipes.parameters import count_parameters
 from transduce.runs.equip import equip_for_training
 from transduce.settings import Architecture, Training
-from transduce.table1.layers import find_mixing
 from transduce.training.memory import estimate_token_bytes
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 13, 11

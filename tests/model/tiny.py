@@ -2,11 +2,11 @@
 
 import torch
 
+from transduce.mixing.layers import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, initialise
 from transduce.paper.operations import PLAIN
 from transduce.settings import Architecture
-from transduce.table1.layers import find_mixing
 
 SYMBOLS = 11
 BEGIN = 1

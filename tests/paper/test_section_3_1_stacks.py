@@ -4,9 +4,8 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 from torch import nn
 
-from transduce.fast.blocks import BucketedAttention
 from transduce.paper.model import Transformer
-from transduce.paper.operations import FULL_ATTENTION
+from transduce.paper.operations import FULL_ATTENTION, attend_padded
 from transduce.settings import Architecture
 
 
@@ -50,7 +49,7 @@ def test_a_sub_layer_is_added_and_then_normalised():
     """LayerNorm(x + Sublayer(x)): the norm stands after the sum, here written out by hand."""
     model = model_of(sizes(layers=1))
     source = packed([5, 3])
-    attend = BucketedAttention(source.lengths, source.lengths, FULL_ATTENTION, torch.device("cpu"))
+    attend = attend_padded(source.lengths, source.lengths, FULL_ATTENTION)
     x = model.embed(source, model.source, model.source_positions)
     layer = model.encoder[0]
     by_hand = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)

@@ -3,12 +3,16 @@
 import math
 
 import torch
-from tests.reference.attention import attention_by_hand, scaled_dot_product_attention
+from tests.reference.attention import attention_by_hand
+
+from transduce.paper import operations
 
 
 def attention(q, k, v, allowed=None):
+    """The output of equation 1, and its weights."""
     everyone = torch.ones(q.shape[1], k.shape[1], dtype=torch.bool)
-    return scaled_dot_product_attention(q, k, v, everyone if allowed is None else allowed)
+    allowed = everyone if allowed is None else allowed
+    return operations.attention(q, k, v, allowed), operations.attention_weights(q, k, allowed)
 
 
 def test_the_output_is_a_weighted_sum_of_the_values():

@@ -6,8 +6,7 @@ from tests.model.tiny import model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 from tests.reference.attention import attention_by_hand
 
-from transduce.fast.blocks import BucketedAttention
-from transduce.paper.operations import FULL_ATTENTION
+from transduce.paper.operations import FULL_ATTENTION, attend_padded
 from transduce.settings import Architecture
 
 
@@ -56,5 +55,5 @@ def test_the_heads_are_concatenated_and_mapped_by_w_o():
             )
             heads.append(attention_by_hand(q, k, v, lambda *_: True)[:, 0])
         by_hand = torch.cat(heads, dim=1) @ attention.output.weight.T
-        attend = BucketedAttention([6], [6], FULL_ATTENTION, torch.device("cpu"))
+        attend = attend_padded([6], [6], FULL_ATTENTION)
         torch.testing.assert_close(attention(x, attend), by_hand, rtol=0, atol=1e-12)

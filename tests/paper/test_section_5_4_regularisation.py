@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from transduce.fast.loss import smoothed_loss
-from transduce.paper.operations import smoothing_mass
+from transduce.paper.operations import smoothed_loss, smoothing_mass
 from transduce.settings import Training
 
 V = 5

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from transduce.mixing.decoder import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder
 from transduce.search import Ensemble
-from transduce.table1.decoder import build_model_decoder
 
 
 def build_decoder(

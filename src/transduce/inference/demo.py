@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from transduce.inference.translator import Translator
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.runs.equip import equip_for_inference
 from transduce.runs.texts import GeneratedCorpus
 from transduce.scores import Score
-from transduce.table1.layers import find_mixing
 
 SPLITS = {  # held-out split of the phrasebook -> what it tests
     "test": "sentences held out",

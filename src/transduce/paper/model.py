@@ -173,7 +173,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
         super().__init__()
-        self.self_attention = build_mixing(sizes, number, causal=False)
+        self.self_attention: SelfAttention = build_mixing(sizes, number, causal=False)
         self.add_self = build_residual(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
 
@@ -198,7 +198,7 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
         super().__init__()
-        self.self_attention = build_mixing(sizes, number, causal=True)
+        self.self_attention: SelfAttention = build_mixing(sizes, number, causal=True)
         self.add_self = build_residual(sizes)
         self.cross_attention, self.add_cross = CrossAttention(sizes), build_residual(sizes)
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
@@ -451,7 +451,7 @@ class CrossAttention(nn.Module):
 class BuildMixing(Protocol):
     """Builds layer `number`'s self-attention, or a layer in its place with the same methods."""
 
-    def __call__(self, sizes: Architecture, number: int, *, causal: bool) -> SelfAttention: ...
+    def __call__(self, sizes: Architecture, number: int, *, causal: bool) -> Any: ...  # noqa: ANN401
 
 
 def build_self_attention(

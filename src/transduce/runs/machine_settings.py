@@ -14,13 +14,13 @@ from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
 from transduce.machine.free_memory import free_memory_bytes
 from transduce.machine.memory import device_memory
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.recipes.parameters import count_recipe_parameters
 from transduce.runs.equip import equip_for_training
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
-from transduce.table1.layers import find_mixing
 from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
 from transduce.training.optimiser import Optimiser
 from transduce.training.step import queue_update

@@ -23,6 +23,7 @@ from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
 from transduce.errors import InputError
 from transduce.machine.device import select_device
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.runs.adapt import (
     require_parent_vocabularies,
@@ -44,7 +45,6 @@ from transduce.runs.stored_model import StoredModel
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
-from transduce.table1.layers import find_mixing
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG

@@ -15,12 +15,12 @@ from transduce.checkpoint import (
     require_matching_tensors,
 )
 from transduce.errors import FolderError, InputError
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import Transformer
 from transduce.recipes.parameters import count_parameters
 from transduce.runs.run_files import read_run_vocabularies
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
-from transduce.table1.layers import find_mixing
 from transduce.vocabulary.files import Vocabularies
 
 

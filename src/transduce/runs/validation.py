@@ -9,6 +9,7 @@ import numpy as np
 from transduce.corpus.batch import Batch
 from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
+from transduce.mixing.decoder import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transduce.mixing.layers import ConvolutionLayer, RecurrentLayer, find_mixing
 from transduce.paper.model import SelfAttention, initialise
-from transduce.paper.operations import PLAIN, BatchAttention
+from transduce.paper.operations import PLAIN
 from transduce.reproduce.layer_costs.kinds import LayerKind
 from transduce.reproduce.layer_costs.windowed import build_windowed_attention
 from transduce.settings import Architecture
-from transduce.table1.layers import find_mixing
 
 HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
 
@@ -25,8 +25,8 @@ class MeasuredLayer:
 
     kind: LayerKind
     sizes: Architecture
-    mixing: SelfAttention  # or what is in its place
-    context: BatchAttention
+    mixing: SelfAttention | RecurrentLayer | ConvolutionLayer
+    context: Any  # what the layer needs to know of a batch
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:

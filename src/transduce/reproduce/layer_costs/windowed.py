@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from transduce.fast.blocks import BucketedAttention
+from transduce.mixing.layers import SentenceLayout
 from transduce.paper.operations import AttentionMask, BatchAttention
-from transduce.table1.layers import SentenceLayout
 
 CPU = torch.device("cpu")
 

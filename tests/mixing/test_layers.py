@@ -10,11 +10,11 @@ from tests.model.tiny import model_of, packed, sentences, sizes, states_of
 from tests.reference.mixing import mixing_by_hand
 from torch import nn
 
+from transduce.mixing.layers import SentenceLayout, build_layer, find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
 from transduce.recipes import parameters
 from transduce.settings.architecture import MIXINGS
-from transduce.table1.layers import SentenceLayout, build_layer, find_mixing
 
 OTHERS = MIXINGS[1:]
 others = pytest.mark.parametrize("mixing", OTHERS)

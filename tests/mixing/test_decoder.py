@@ -4,10 +4,10 @@ import pytest
 import torch
 from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
+from transduce.mixing.decoder import RecomputingDecoder, build_model_decoder
 from transduce.packed import Packed
 from transduce.paper.model import TransformerDecoder
 from transduce.settings.architecture import MIXINGS
-from transduce.table1.decoder import RecomputingDecoder, build_model_decoder
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)

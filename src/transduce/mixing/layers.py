@@ -8,7 +8,7 @@ feed-forward network follows.
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast, final
+from typing import TYPE_CHECKING, final
 
 import torch
 from jaxtyping import Float
@@ -19,7 +19,6 @@ from transduce.packed import move_to_device
 from transduce.paper.model import (
     BuildMixing,
     Linear,
-    SelfAttention,
     build_self_attention,
     fill_glorot,
 )
@@ -33,21 +32,16 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
     """Return the function that builds the layer `architecture.mixing` names."""
-    return build_self_attention if sizes.mixing == "self-attention" else build_other_mixing
-
-
-def build_other_mixing(sizes: Architecture, number: int, *, causal: bool) -> SelfAttention:
-    """Build layer `number`'s LSTM or convolution, without a future if `causal`.
-
-    It stands in for self-attention: it has the same methods, but does not decode step by step.
-    """
-    return cast("SelfAttention", build_layer(sizes, number, causal=causal))
+    return build_self_attention if sizes.mixing == "self-attention" else build_layer
 
 
 def build_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer":
-    """Build the LSTM or convolution of encoder (decoder if `causal`) layer `number`, from 0."""
+    """Build the LSTM or convolution of encoder (decoder if `causal`) layer `number`, from 0.
+
+    It has the methods of self-attention but for `decode_step`; `mixing/decoder.py` decodes.
+    """
     if sizes.mixing == "recurrent":
         return RecurrentLayer(sizes.d_model, causal=causal)
     projection = SeparableProjection if sizes.mixing == "separable" else FullProjection

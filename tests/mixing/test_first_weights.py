@@ -7,10 +7,10 @@ import pytest
 import torch
 from tests.model.tiny import packed, states_of
 
+from transduce.mixing.layers import RecurrentLayer, find_mixing
 from transduce.paper.model import build_transformer
 from transduce.settings import Architecture
 from transduce.settings.architecture import MIXINGS
-from transduce.table1.layers import RecurrentLayer, find_mixing
 
 WIDE: dict[str, Any] = {"layers": 1, "d_model": 64, "d_ff": 160, "heads": 2, "d_k": 16, "d_v": 48}
 

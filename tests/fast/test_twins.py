@@ -1,0 +1,219 @@
+"""Every fast entry of `Operations` equals its plain twin: values and gradients.
+
+A field without a comparison fails the first test, so a new fast way costs a function and a line.
+"""
+
+import dataclasses
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.fast.tiny import CPU, FAST, LOOPS
+from tests.model.tiny import model_of, packed, sizes
+from tests.training.tiny import batch_of, training_of
+
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.choose import equip_for_training
+from transduce.fast.layer_graph import LayerGraph
+from transduce.paper.model import TransformerDecoder
+from transduce.paper.operations import PLAIN, AttentionMask, Operations
+from transduce.paper.search import beam_search
+from transduce.settings import Search
+
+KINDS = {torch.float64: 1e-12, torch.float32: 2e-5}  # precision -> tolerance
+WAYS = {"fast": FAST, "with compiled loops": LOOPS}
+kinds = pytest.mark.parametrize("kind", KINDS)
+ways = pytest.mark.parametrize("way", WAYS)
+lengths = st.lists(st.integers(1, 9), min_size=1, max_size=6)
+seeds = st.integers(0, 99)
+
+
+def draw(seed, *shape, kind=torch.float64):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(kind)
+
+
+def require_equal(found, expected, kind):
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.to(kind), other.to(kind), rtol=KINDS[kind], atol=KINDS[kind])
+
+
+def with_gradients(function, tensors):
+    """The value of a function, and its gradients with respect to tensors."""
+    fresh = [one.clone().requires_grad_() for one in tensors]
+    out = function(*fresh)
+    direction = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape)
+    return [out, *torch.autograd.grad((out * direction).sum(), fresh)]
+
+
+COMPARED = {
+    "attention": "test_attention",
+    "start_cache": "test_a_cache",
+    "run_layers": "test_layers",
+    "smoothed_loss": "test_the_loss",
+    "log_softmax": "test_log_softmax",
+    "target_log_probs": "test_log_p_of_targets",
+    "highest_sums": "test_the_highest_sums",
+    "is_any": "test_flags",
+    "pad_batch": "test_a_padded_batch",
+}
+
+
+def test_every_field_has_a_comparison():
+    assert {field.name for field in dataclasses.fields(Operations)} == COMPARED.keys()
+    for prefix in COMPARED.values():
+        assert [name for name in globals() if name.startswith(prefix)], prefix
+
+
+@kinds
+@settings(max_examples=25)
+@given(lengths, seeds, st.booleans(), st.sampled_from([0, 1, 3, 5]), st.data())
+def test_attention_has_the_values_and_gradients_of_equation_1(kind, queries, seed, causal, r, data):
+    keys = (
+        queries
+        if causal or r
+        else data.draw(st.lists(st.integers(1, 9), min_size=len(queries), max_size=len(queries)))
+    )
+    mask = AttentionMask(causal=causal, neighbourhood=r)
+    tensors = [
+        draw(seed, sum(n), 2, width, kind=kind) for n, width in ((queries, 3), (keys, 3), (keys, 4))
+    ]
+    plain, fast = (way.attention(queries, keys, mask) for way in (PLAIN, FAST))
+    assert isinstance(fast, BucketedAttention)
+    require_equal(with_gradients(fast, tensors), with_gradients(plain, tensors), kind)
+
+
+@ways
+@kinds
+@torch.inference_mode()
+@settings(max_examples=12)
+@given(lengths, st.integers(1, 3), st.sampled_from([0, 3]), st.randoms(use_true_random=False))
+def test_a_cache_gives_the_states_of_the_plain_one_as_rows_come_and_go(
+    way, kind, sources, width, r, chance
+):
+    model = model_of(sizes(decoder_neighbourhood=r, encoder_neighbourhood=r)).to(kind)
+    memory = model.encode(packed(sources))
+    states = {one: model.start_cache(memory, one) for one in (PLAIN, WAYS[way])}
+    rows = torch.arange(len(sources)).repeat_interleave(width)
+    for step in range(6):
+        states = {one: state.reorder(rows) for one, state in states.items()}
+        ids = torch.randint(2, 11, (len(rows),), generator=torch.Generator().manual_seed(step))
+        taken = {one: model.decode_step(ids, state, one) for one, state in states.items()}
+        plain, fast = (found for found, _ in taken.values())
+        require_equal([fast], [plain], kind)
+        states = {one: state for one, (_, state) in taken.items()}
+        if step == 2:
+            more = {
+                one: model.start_cache(memory, one).reorder(
+                    torch.arange(len(sources)).repeat_interleave(width)
+                )
+                for one in states
+            }
+            states = {one: state.concatenate(more[one]) for one, state in states.items()}
+        count = len(ids) // width + (len(sources) if step == 2 else 0)
+        kept = sorted(chance.sample(range(count), chance.randint(1, count)))
+        rows = torch.tensor(
+            [n * width + chance.randrange(width) for n in kept for _ in range(width)]
+        )
+
+
+def test_layers_as_a_graph_find_what_the_plain_layers_find():
+    model = model_of().float().eval()
+    sources = [packed([n]).to_sentences()[0] for n in (3, 5, 2, 7)]
+    graph = replace(FAST, run_layers=LayerGraph(model.decoder))
+    plain, fast = (
+        beam_search(TransformerDecoder(model, one), sources, Search(beam=2), operations=one)
+        for one in (replace(graph, run_layers=PLAIN.run_layers), graph)
+    )
+    assert fast == plain
+
+
+@kinds
+@pytest.mark.parametrize("has_bias", [False, True])
+@settings(max_examples=25)
+@given(
+    st.integers(1, 40), st.integers(0, 5), st.integers(2, 30), st.sampled_from([0.0, 0.1]), seeds
+)
+def test_the_loss_has_the_values_and_gradients_of_its_definition(
+    kind, has_bias, tokens, padding, symbols, mass, seed
+):
+    tensors = [draw(seed, tokens + padding, 4, kind=kind), draw(seed + 1, symbols, 4, kind=kind)]
+    tensors += [draw(seed + 2, symbols, kind=kind)] if has_bias else []
+    targets = torch.randint(symbols, (tokens,), generator=torch.Generator().manual_seed(seed))
+
+    def loss(operations):
+        return lambda states, weight, *bias: operations.smoothed_loss(
+            states, weight, targets, mass, *bias
+        )[0]
+
+    found, expected = (with_gradients(loss(one), tensors) for one in (FAST, PLAIN))
+    require_equal(found, expected, kind)
+    nats = [one.smoothed_loss(tensors[0], tensors[1], targets, mass)[1] for one in (FAST, PLAIN)]
+    require_equal(nats[:1], nats[1:], kind)
+
+
+@ways
+@kinds
+@given(st.sampled_from([1, 3, 64, 80]), st.integers(1, 300), seeds)
+@settings(max_examples=12)
+def test_log_softmax_is_the_plain_one(way, kind, rows, symbols, seed):
+    logits = draw(seed, rows, symbols, kind=kind) * 5
+    require_equal([WAYS[way].log_softmax(logits.clone())], [PLAIN.log_softmax(logits)], kind)
+
+
+@kinds
+@given(st.integers(1, 40), st.integers(2, 30), seeds)
+@settings(max_examples=12)
+def test_log_p_of_targets_is_the_plain_one(kind, tokens, symbols, seed):
+    states, weight = draw(seed, tokens, 4, kind=kind), draw(seed + 1, symbols, 4, kind=kind)
+    targets = torch.randint(symbols, (tokens,), generator=torch.Generator().manual_seed(seed))
+    found, expected = (one.target_log_probs(states, weight, targets) for one in (FAST, PLAIN))
+    require_equal([found], [expected], kind)
+
+
+@ways
+@given(st.integers(1, 5), st.integers(1, 4), st.integers(2, 300), seeds, st.booleans())
+@settings(max_examples=25)
+def test_the_highest_sums_are_the_plain_ones_to_the_bit(way, sentences, width, symbols, seed, tied):
+    log_probs, scores = (
+        draw(seed, sentences * width, symbols, kind=torch.float32),
+        draw(seed, sentences, width, kind=torch.float32),
+    )
+    if tied:
+        log_probs, scores = log_probs.round(), scores.round()
+    count = min(2 * width, width * symbols)
+    found, expected = (one.highest_sums(scores, log_probs, count) for one in (WAYS[way], PLAIN))
+    assert all(map(torch.equal, found, expected))
+
+
+@pytest.mark.parametrize("flags", [[], [False], [False, True]])
+def test_flags_are_true_where_one_is(flags):
+    assert FAST.is_any(torch.tensor(flags, dtype=torch.bool)) == PLAIN.is_any(
+        torch.tensor(flags, dtype=torch.bool)
+    )
+
+
+@given(st.lists(st.integers(1, 70), min_size=1, max_size=5))
+@settings(max_examples=12)
+def test_a_padded_batch_has_the_loss_and_gradients_of_the_batch(lengths):
+    training = training_of(pad_to_tokens=64)
+    model, batch = model_of(sizes(dropout=0.0)), batch_of(lengths, seed=1)
+    found = []
+    for equip in (False, True):
+        if equip:
+            equip_for_training(model, training)
+        padded = model.operations.pad_batch(batch)
+        states = model.decode(padded.target.shift_right(1), model.encode(padded.source))
+        weight = model.output.weight
+        loss, _ = model.operations.smoothed_loss(states, weight, batch.target.ids, 0.1)
+        found.append([loss, *torch.autograd.grad(loss, list(model.parameters()))])
+    require_equal(found[0], found[1], torch.float64)
+
+
+def test_the_comparisons_are_of_other_functions():
+    """Else they would compare a function with itself."""
+    same = {name for name in COMPARED if getattr(FAST, name) == getattr(PLAIN, name)}
+    assert same == {"run_layers", "is_any", "pad_batch"}, "these three are chosen with a model"
+    assert CPU.type == "cpu"
