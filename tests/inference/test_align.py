@@ -1,6 +1,7 @@
 """Word alignments: against loops over a separate record of all attention, and by hand."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -183,3 +184,16 @@ def test_texts_that_are_none_are_refused(translator, source, target, message):
 def test_an_ensemble_is_refused():
     with pytest.raises(InputError, match="one model, and this is 2"):
         ensemble_of(random_translator(), random_translator(2)).align("a", "a")
+
+
+def test_threads_align_and_attend_by_one_translator_at_once(translator):
+    """What a thread records is its own: nothing of it is kept by the model."""
+
+    def work(pair):
+        links = [str(translator.align(*pair)) for _ in range(8)]
+        steps = [record_attention(translator, *pair).weights["cross"].tobytes() for _ in range(3)]
+        return {*links, *steps}
+
+    alone = [work(pair) for pair in PAIRS]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, PAIRS * 4)) == alone * 4

@@ -50,6 +50,7 @@ def train(folder, texts, steps):
     run(WITHOUT, "train", "table3/base", *sides, *development, "-o", folder, *changes)
 
 
+@pytest.mark.slow
 def test_a_toy_trains_resumes_and_translates(texts, tmp_path):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train(whole, texts, 8)
@@ -62,5 +63,6 @@ def test_a_toy_trains_resumes_and_translates(texts, tmp_path):
     assert len(found[0].splitlines()) == 2 * 64
 
 
+@pytest.mark.slow
 def test_all_tests_of_the_paper_pass():
     run("pytest", "-q", "-p", WITHOUT, "-p", "no:cacheprovider", "tests/paper")

@@ -33,6 +33,7 @@ from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
 from transduce.inference.load import TaskModel, load_task_model
+from transduce.runs.equip import equip_for_inference
 from transduce.runs.text_names import name_languages
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_path, read_text
@@ -112,6 +113,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     if languages is not None:
         loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
     require_exportable(loaded)
+    equip_for_inference(loaded.transformer)  # for its proof
     why = target.find_unsupported(loaded)
     require(not why, why, "use it with transduce itself, or another --to")
     card, missing = read_card(path)

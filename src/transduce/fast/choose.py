@@ -76,17 +76,17 @@ def equip_for_training(model: Transformer, training: Training) -> None:
         compile_layers(model)
 
 
-def equip_for_inference(
-    model: Transformer, precision: InferencePrecision = InferencePrecision.FLOAT32
-) -> None:
-    """Convert a model in place to a precision and to what decodes fastest on its device.
+def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
+    """Give a model, in place, what decodes fastest on its device, in a precision if one is given.
 
-    The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
+    Without a precision its weights stay as they are. With one they are converted and packed for
+    good: such a model cannot be trained, saved, copied or moved to a device.
     """
-    prepare_for_inference(model, precision)
+    if precision is not None:
+        prepare_for_inference(model, precision)
     weight = model.output.weight
     operations = choose_operations(model.sizes, weight.device, weight.dtype)
-    if weight.device.type == "cpu":
+    if precision is not None and weight.device.type == "cpu":
         operations = replace(operations, run_layers=LayerGraph(model.decoder))
     model.operations = operations
 

@@ -178,7 +178,9 @@ class EncoderLayer(nn.Module):
         self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
 
     def forward(
-        self, x: Float[Tensor, "S d_model"], attend: BatchAttention
+        self,
+        x: Float[Tensor, "S d_model"],
+        attend: Any,  # noqa: ANN401 - what `self_attention.bind` returned
     ) -> Float[Tensor, "S d_model"]:
         """Compute this layer's states of packed sources from the states of the layer below."""
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
@@ -207,7 +209,7 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "T d_model"],
         z: Float[Tensor, "S d_model"],
-        attend: BatchAttention,
+        attend: Any,  # noqa: ANN401 - what `self_attention.bind` returned
         attend_to_source: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
         """Compute this layer's states from those of the layer below and the encoder's output z."""

@@ -41,17 +41,16 @@ def equip_for_training(model: Transformer, training: Training) -> None:
         choose.equip_for_training(model, training)
 
 
-def equip_for_inference(
-    model: Transformer, precision: InferencePrecision = InferencePrecision.FLOAT32
-) -> None:
-    """Convert a model in place to a precision and to what decodes fastest on its device.
+def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
+    """Give a model, in place, what decodes fastest on its device, in a precision if one is given.
 
-    The conversion is final: such a model cannot be trained, saved, copied or moved to a device.
+    Without a precision its weights stay as they are. With one they are converted and packed for
+    good: such a model cannot be trained, saved, copied or moved to a device.
     """
     choose = import_chooser()
     if choose:
         choose.equip_for_inference(model, precision)
-    else:
+    elif precision is not None:
         model.to(getattr(torch, precision.value))
 
 
