@@ -13,7 +13,7 @@ from benchmarks.on_gpu.scale import REHEARSAL
 from tests.model.tiny import sizes
 from tests.training.tiny import SYMBOLS, batches, fresh, take_update, training_of
 
-from transduce.fast.compiling import compile_layers
+from transduce.fast.choose import equip_for_training
 from transduce.packed import Packed, move_to_device
 from transduce.paper.model import build_transformer
 from transduce.training.optimiser import Optimiser
@@ -37,6 +37,7 @@ ARCHITECTURES = {
 def on_gpu(training, **changes):
     """A model of one layer with its optimiser, on the GPU."""
     model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, 3).cuda()
+    equip_for_training(model, training)
     return model, Optimiser(model, training)
 
 
@@ -100,9 +101,7 @@ def test_losses_of_compiled_layers_are_those_of_plain_ones():
     plain = training_of(**BFLOAT16)
     expected = losses_of(on_gpu(plain), plain)
     training = training_of(**BFLOAT16, compile=True)
-    model, optimiser = on_gpu(training)
-    compile_layers(model)
-    assert losses_of((model, optimiser), training) == pytest.approx(expected, rel=0.01)
+    assert losses_of(on_gpu(training), training) == pytest.approx(expected, rel=0.01)
 
 
 def test_numbers_arrive_though_their_pinned_memory_is_used_again():
