@@ -4,6 +4,7 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes, states_of
 
 from transduce.inference.attention_weights import capture_attention, capture_cross_attention
+from transduce.paper.operations import split_heads
 
 SOURCE, TARGET = (4, 1, 6), (3, 5, 2)
 
@@ -60,7 +61,8 @@ def test_the_weights_reproduce_the_states():
         inputs = packed(TARGET).shift_right(BEGIN)
         layer = model.decoder[0]
         x = model.embed(inputs, model.target, model.target_positions)
-        _, _, values = layer.self_attention.project(x)
+        own = layer.self_attention
+        _, _, values = split_heads(own.query_key_value(x), own.heads, own.parts)
         seen = by_weights(weights.decoder[0], values)
         x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
         _, values = layer.cross_attention.project_keys_values(memory.states)

@@ -395,29 +395,34 @@ class CachedLayer:
     step: StepSizes
     attend_cached: AttendCached
 
-    def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
-        """Write the key and value of each hypothesis' newest token into the cache."""
-        self.layer.new_keys.copy_(self.group_by_sentence(k))
-        self.layer.new_values.copy_(self.group_by_sentence(v))
+    def split_heads(
+        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+    ) -> Sequence[Float[Tensor, "S H W k"]]:
+        """Split the projections of R = S W hypotheses by part, sentence and head."""
+        sentences, width = self.step.sentences, parts[0]
+        if len(parts) == 1:  # with fewer operators, and so the next ones
+            return (x.view(sentences, -1, heads, width // heads).transpose(1, 2),)
+        if all(part == width for part in parts):
+            equal = x.view(sentences, -1, len(parts), heads, width // heads)
+            return equal.permute(2, 0, 3, 1, 4).unbind()
+        by_token = (part.unflatten(1, (heads, -1)) for part in x.split(list(parts), dim=1))
+        return [part.unflatten(0, (sentences, -1)).transpose(1, 2) for part in by_token]
 
-    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+    def append(self, k: Float[Tensor, "S H W K"], v: Float[Tensor, "S H W d_v"]) -> None:
+        """Write the key and value of each hypothesis' newest token into the cache."""
+        self.layer.new_keys.copy_(k)
+        self.layer.new_values.copy_(v)
+
+    def attend(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each of R = S W hypotheses to its own history    (equation 1)"""
         keys, values, mask = self.layer.keys, self.layer.values, self.step.mask
-        return self.attend_cached(
-            self.group_by_sentence(q), keys, values, mask, self.step.output_width
-        )
+        return self.attend_cached(q, keys, values, mask, self.step.output_width)
 
-    def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+    def attend_to_source(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each of R = S W hypotheses to its own source    (equation 1)"""
         keys, values = self.layer.memory_keys, self.layer.memory_values
         mask = self.step.tensors.memory_mask
-        return self.attend_cached(
-            self.group_by_sentence(q), keys, values, mask, self.step.output_width
-        )
-
-    def group_by_sentence(self, x: Float[Tensor, "R H k"]) -> Float[Tensor, "S H W k"]:
-        """Group R = S W hypotheses' vectors by sentence, as in the cache."""
-        return x.unflatten(0, (self.step.sentences, -1)).transpose(1, 2)
+        return self.attend_cached(q, keys, values, mask, self.step.output_width)
 
 
 def attend_to_cache(

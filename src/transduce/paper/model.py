@@ -25,6 +25,7 @@ from transduce.paper.operations import (
     Cache,
     LayerCache,
     Operations,
+    split_heads,
 )
 from transduce.settings import Architecture
 
@@ -363,22 +364,14 @@ class SelfAttention(nn.Module):
         self, x: Float[Tensor, "T d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
         """Compute Concat(head_1 .. head_h) W^O over a packed batch    (section 3.2.2)"""
-        q, k, v = self.project(x)
+        q, k, v = split_heads(self.query_key_value(x), self.heads, self.parts)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
-
-    def project(
-        self, x: Float[Tensor, "T d_model"]
-    ) -> tuple[Float[Tensor, "T H K"], Float[Tensor, "T H K"], Float[Tensor, "T H d_v"]]:
-        """Project every token to queries, keys and values, each split into H heads."""
-        parts = self.query_key_value(x).split(self.parts, dim=1)
-        q, k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
-        return q, k, v
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
         """Cache the newest token of each of R hypotheses; return residual + its attention."""
-        q, k, v = self.project(x)
+        q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.parts)
         cache.append(k, v)
         return self.output.add(cache.attend(q), residual)
 
@@ -412,27 +405,23 @@ class CrossAttention(nn.Module):
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
         """Attend from every target token x to the encoder's output z of its own source sentence."""
+        (q,) = split_heads(self.query(x), self.heads, self.parts[:1])
         k, v = self.project_keys_values(z)
-        out = attend(self.project_queries(x), k, v, self.dropout if self.training else 0.0)
-        return self.output(out.flatten(1))
-
-    def project_queries(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T H K"]:
-        """Project every target token to queries, split into H heads."""
-        return self.query(x).unflatten(1, (self.heads, -1))
+        return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
 
     def project_keys_values(
         self, z: Float[Tensor, "S d_model"]
     ) -> tuple[Float[Tensor, "S H K"], Float[Tensor, "S H d_v"]]:
         """Project every source token to keys and values, each split into H heads."""
-        parts = self.key_value(z).split(self.parts, dim=1)
-        k, v = (part.unflatten(1, (self.heads, -1)) for part in parts)
+        k, v = split_heads(self.key_value(z), self.heads, self.parts)
         return k, v
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
         """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
-        return self.output.add(cache.attend_to_source(self.project_queries(x)), residual)
+        (q,) = cache.split_heads(self.query(x), self.heads, self.parts[:1])
+        return self.output.add(cache.attend_to_source(q), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""

@@ -89,7 +89,7 @@ def attend_padded(
         dropout: float = 0.0,
     ) -> Float[Tensor, "T_P H d_v"]:
         is_query, is_key = (
-            is_token(torch.tensor(lengths, device=q.device))
+            is_token(torch.tensor(lengths, device=q.device), max(lengths))
             for lengths in (query_lengths, key_lengths)
         )
         positions = (torch.arange(side.shape[1], device=q.device) for side in (is_query, is_key))
@@ -108,9 +108,16 @@ def attend_padded(
     return attend
 
 
-def is_token(lengths: Int[Tensor, " B"]) -> Bool[Tensor, "B T"]:
+def split_heads(
+    x: Float[Tensor, "T parts"], heads: int, parts: Sequence[int]
+) -> list[Float[Tensor, "T H k"]]:
+    """Split each token's projections into queries, keys and values, and these into H heads."""
+    return [part.unflatten(1, (heads, -1)) for part in x.split(list(parts), dim=1)]
+
+
+def is_token(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longest}"]:
     """Return True for tokens and False for the padding of sentences with these lengths."""
-    return torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None]
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
 
 
 def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[Tensor, "B H T K"]:
@@ -172,9 +179,10 @@ class PlainCache:
         positions = torch.arange(self.keys.shape[2], device=self.keys.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
+        in_source = is_token(self.source_lengths, self.source_keys.shape[2])
         sides = (self.keys, self.values, self.source_keys, self.source_values)
         return [
-            PlainLayerCache(*layer, self.next_positions, allowed, is_token(self.source_lengths))
+            PlainLayerCache(*layer, self.next_positions, allowed, in_source)
             for layer in zip(*sides, strict=True)
         ]
 
@@ -225,6 +233,12 @@ class PlainLayerCache:
     positions: Int[Tensor, " R"]  # of the newest tokens
     allowed: Bool[Tensor, "R T"]
     allowed_in_source: Bool[Tensor, "R S"]
+
+    def split_heads(
+        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+    ) -> list[Float[Tensor, "R H k"]]:
+        """Split the newest tokens' projections as `append` and `attend` take them."""
+        return split_heads(x, heads, parts)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
         """Write the newest tokens' keys and values into the cache."""
@@ -368,9 +382,12 @@ class BuildAttention(Protocol):
 class LayerCache(Protocol):
     """One layer's part of a cache in one decoding step; see `PlainLayerCache`."""
 
-    def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None: ...
-    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]: ...
-    def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]: ...
+    def split_heads(
+        self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
+    ) -> Sequence[Tensor]: ...
+    def append(self, k: Tensor, v: Tensor) -> None: ...
+    def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
+    def attend_to_source(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
 
 
 @runtime_checkable
