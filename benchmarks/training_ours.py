@@ -15,12 +15,12 @@ from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import equip_for_training
+from transduce.fast.flat_adam import FlatAdam
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.paper.model import build_transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, attend_padded
+from transduce.paper.training import update_weights
 from transduce.settings import Training
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import queue_update
 
 
 def attend_plainly(
@@ -45,12 +45,12 @@ def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     equip_for_training(model, training)
     attention = partial(KERNELS[kernel], device=torch.device("cpu"))
     model.operations = replace(model.operations, attention=attention)
-    optimiser = Optimiser(model, training)
+    optimiser = FlatAdam(model, training)
 
     def turn(number: int) -> Turn:
         some = batches(number, int(updates))
         began = time.perf_counter()
-        queued = (queue_update(model, optimiser, training, number + 1, [batch]) for batch in some)
+        queued = (update_weights(model, optimiser, training, number + 1, [batch]) for batch in some)
         taken = [update.read() for update in queued if update]
         seconds = time.perf_counter() - began
         return {

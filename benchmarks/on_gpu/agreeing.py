@@ -12,7 +12,7 @@ from transduce.fast.blocks import BucketedAttention
 from transduce.fast.compiling import compile_layers
 from transduce.fast.varlen import VarlenAttention
 from transduce.paper.operations import AttentionMask, BatchAttention
-from transduce.training.step import queue_update
+from transduce.paper.training import update_weights
 
 MASKS = {
     "everybody": AttentionMask(),
@@ -64,7 +64,7 @@ def compare_losses(scale: Scale, kernel: object = None, **settings: object) -> F
         if rung.training.compile:
             compile_layers(rung.model)
         queued = [
-            queue_update(rung.model, rung.optimiser, rung.training, n, [batch])
+            update_weights(rung.model, rung.optimiser, rung.training, n, [batch])
             for n, batch in enumerate(rung.batches, start=1)
         ]
         found.append(torch.tensor([one.read().loss for one in queued if one]))

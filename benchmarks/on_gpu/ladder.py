@@ -14,6 +14,7 @@ from transduce.corpus.batch import Batch
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import choose_attention, equip_for_training
 from transduce.fast.compiling import compile_layers, compiled_cross_entropy
+from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.loss import smoothed_loss
 from transduce.packed import Packed
 from transduce.paper.model import (
@@ -24,9 +25,8 @@ from transduce.paper.model import (
     build_transformer,
 )
 from transduce.paper.operations import AttentionMask, BatchAttention
+from transduce.paper.training import batch_loss, update_weights
 from transduce.settings import Architecture, Training
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import batch_loss, queue_update
 
 BuildAttention = Callable[..., BatchAttention]  # of lengths, a mask and a device
 UPDATES = 4  # different ones in a turn
@@ -51,7 +51,7 @@ class UpdateVariant:
         if self.training.compile:
             loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
             self.model.operations = replace(self.model.operations, smoothed_loss=loss)
-        self.optimiser = Optimiser(self.model, self.training)
+        self.optimiser = FlatAdam(self.model, self.training)
         self.batches = [build_batch(scale, number) for number in range(UPDATES)]
         self.real = sum(count_tokens(batch) for batch in self.batches)
         self.needed = sum(count_operations(scale, batch) for batch in self.batches)
@@ -72,7 +72,7 @@ class UpdateVariant:
     def turn(self, *, reads: bool = True) -> None:
         """All updates, each read before the next is queued, as the loop does it."""
         for number, batch in enumerate(self.batches, start=1):
-            queued = queue_update(self.model, self.optimiser, self.training, number, [batch])
+            queued = update_weights(self.model, self.optimiser, self.training, number, [batch])
             if reads and queued:
                 queued.read()
 

@@ -5,9 +5,9 @@ import pytest
 from transduce.cli.tensorboard import write_tensorboard
 from transduce.cli.training import SilentDisplay
 from transduce.errors import InputError
+from transduce.paper.training import Update
 from transduce.scores import Score
 from transduce.training.progress import Progress, ValidationResult
-from transduce.training.update import Update
 
 
 def update(step, loss=2.0):

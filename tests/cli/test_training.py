@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from transduce.cli.training import PanelDisplay
+from transduce.paper.training import Update
 from transduce.training.progress import Progress
-from transduce.training.update import Update
 
 
 def update(step, nats):

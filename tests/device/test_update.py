@@ -14,10 +14,10 @@ from tests.model.tiny import sizes
 from tests.training.tiny import SYMBOLS, batches, fresh, take_update, training_of
 
 from transduce.fast.choose import equip_for_training
+from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import Packed, move_to_device
 from transduce.paper.model import build_transformer
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import batch_loss, queue_update
+from transduce.paper.training import batch_loss, update_weights
 
 pytestmark = pytest.mark.device
 BFLOAT16 = {"precision": "bfloat16"}
@@ -38,7 +38,7 @@ def on_gpu(training, **changes):
     """A model of one layer with its optimiser, on the GPU."""
     model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, 3).cuda()
     equip_for_training(model, training)
-    return model, Optimiser(model, training)
+    return model, FlatAdam(model, training)
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def test_the_host_does_not_wait_before_an_update_is_read(settings):
     model, optimiser = on_gpu(training, dropout=0.1)
     take_update(model, optimiser, training, 1, batches(1))
     with no_waiting():
-        queued = queue_update(model, optimiser, training, 2, batches(2))
+        queued = update_weights(model, optimiser, training, 2, batches(2))
     assert queued
     assert math.isfinite(queued.read().loss)
 
@@ -128,7 +128,7 @@ def test_a_whole_update_can_be_one_graph(monkeypatch):
     start()
     captured = variant.optimiser.gradients.clone()
     variant.optimiser.weights.data.copy_(before)
-    variant.optimiser.refresh_compute_weights()
+    variant.optimiser.refresh_model()
     variant.optimiser.clear_gradients()
     loss, _ = batch_loss(variant.model, variant.training, variant.batches[0])
     (loss / len(variant.batches[0].target.ids)).backward()

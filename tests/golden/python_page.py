@@ -21,7 +21,7 @@ callbacks. What changes the whole process is stated where a function does it.
 """
 RETURNED = (  # classes that the public functions take or return
     "transduce.runs.training_run:TrainingRun",
-    "transduce.training.update:Update",
+    "transduce.paper.training:Update",
     "transduce.training.progress:Progress",
     "transduce.training.progress:ValidationResult",
     "transduce.runs.prepared_corpus:PreparedCorpus",

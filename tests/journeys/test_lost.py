@@ -23,7 +23,7 @@ from tests.journeys.together import (
 from tests.processes import is_alive
 
 from transduce.cli import signals as own_process
-from transduce.training import step
+from transduce.paper import training as step
 
 pytestmark = MARKS
 

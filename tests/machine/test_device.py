@@ -16,7 +16,7 @@ from transduce.machine.device import select_device
 from transduce.machine.processor import Processor
 from transduce.search import counter_rng as noise
 from transduce.settings import Search
-from transduce.training import step, validation_loss
+from transduce.training import validation_loss
 
 
 def test_the_processor_can_be_asked_for(monkeypatch):
@@ -54,7 +54,7 @@ class WithoutFloat64(TorchDispatchMode):
 @pytest.fixture
 def apples(monkeypatch):
     """Use the precision of sums that Apple's GPU has, on this CPU."""
-    for module in (device, loss, step, validation_loss, noise):
+    for module in (device, loss, validation_loss, noise):
         monkeypatch.setattr(module, "accumulation_dtype", lambda _device: torch.float32)
 
 

@@ -16,10 +16,9 @@ from transduce.checkpoint import list_snapshots, save_snapshot
 from transduce.checkpoint.run_file import create_run
 from transduce.paper.model import compute_sinusoids
 from transduce.paper.search import LengthScore
+from transduce.paper.training import batch_loss, scaled_learning_rate
 from transduce.recipes import by_name
 from transduce.settings import Architecture, Recipe, Search, Training
-from transduce.training.schedule import scaled_learning_rate
-from transduce.training.step import batch_loss
 
 
 def plain_norms(model):

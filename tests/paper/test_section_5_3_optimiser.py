@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from transduce.fast.flat_adam import FlatAdam
+from transduce.paper.training import learning_rate, scaled_learning_rate
 from transduce.settings import Architecture, Training
-from transduce.training.optimiser import Optimiser
-from transduce.training.schedule import learning_rate, scaled_learning_rate
 
 
 @pytest.mark.parametrize("step", [1, 2, 100, 3_999, 4_000, 4_001, 16_000, 100_000])
@@ -47,14 +47,14 @@ def test_adam_has_the_constants_of_the_paper():
     """beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9; nothing else, as `updates are adam by hand`."""
     training = Training()
     assert (training.beta1, training.beta2, training.epsilon) == (0.9, 0.98, 1e-9)
-    optimiser = Optimiser(nn.Linear(2, 2), training)
+    optimiser = FlatAdam(nn.Linear(2, 2), training)
     assert (optimiser.betas, optimiser.epsilon) == ((0.9, 0.98), 1e-9)
 
 
 def test_updates_are_adam_by_hand():
     """m, v and their corrections as Kingma and Ba write them, number by number."""
     model = nn.Linear(3, 2).double()
-    optimiser = Optimiser(model, Training())
+    optimiser = FlatAdam(model, Training())
     weights = [float(w) for w in optimiser.weights.detach()]
     m, v = [0.0] * 8, [0.0] * 8
     generator = torch.Generator().manual_seed(1)

@@ -11,13 +11,13 @@ from transduce.checkpoint import load_newest_checkpoint, read_run
 from transduce.durable import open_folder, verified
 from transduce.errors import FolderError
 from transduce.inference.load import load
+from transduce.paper.training import Update
 from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.progress import Progress
-from transduce.training.update import Update
 
 RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
 

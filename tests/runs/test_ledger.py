@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from transduce.paper.training import Update
 from transduce.recipes import by_name
 from transduce.recipes.operations import TextSize
 from transduce.runs import ledger
 from transduce.settings import Architecture
 from transduce.training.cost import MachineRecord
 from transduce.training.progress import Progress
-from transduce.training.update import Update
 
 
 @pytest.mark.parametrize(

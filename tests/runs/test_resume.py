@@ -11,9 +11,9 @@ from tests.training.stopping import single_process_until
 from transduce.checkpoint import list_snapshots, read_run
 from transduce.checkpoint.resume import load_checkpoint
 from transduce.corpus.plan import Plan
+from transduce.paper import training as update_step
 from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
 from transduce.settings.recipe import with_changes
-from transduce.training import step as update_step
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
 

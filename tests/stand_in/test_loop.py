@@ -8,6 +8,7 @@ from tests.stand_in.device import CUDA
 from tests.stand_in.updates import small_training
 from tests.training.tiny import batches
 
+from transduce.fast.prefetch import read_ahead
 from transduce.training.distributed import gradient_exchange, torch_group
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.distributed.rank import ProcessRank
@@ -16,7 +17,7 @@ from transduce.training.distributed.torch_group import TorchProcessGroup
 from transduce.training.loop import TrainingJob, run_updates
 from transduce.training.progress import Progress
 
-READ = "training/update.py:PendingUpdate.read"
+READ = "paper/training.py:PendingUpdate.read"
 AGREE = "training/distributed/torch_group.py:TorchProcessGroup.exchange_requests"
 
 
@@ -30,12 +31,14 @@ def test_the_next_updates_batches_are_read_before_the_host_waits(tmp_path):
             return batches(step)
 
         traced.record.clear()
+        ahead, read_update = read_ahead(read, traced.training.steps, CUDA)
         job = TrainingJob(
             folder=tmp_path,
             model=traced.model,
             optimiser=traced.optimiser,
             training=traced.training,
-            batches=read,
+            batches=ahead,
+            read=read_update,
         )
         run_updates(job, Progress(), SINGLE_PROCESS, lambda progress, _: progress)
         assert traced.record.waits_by_caller() == {READ: 4}

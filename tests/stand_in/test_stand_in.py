@@ -12,8 +12,8 @@ from tests.stand_in.updates import small_training
 from torch import Tensor
 
 from transduce.paper import search
+from transduce.paper import training as paper
 from transduce.paper.model import Linear, SinusoidalPositions
-from transduce.training import step
 
 
 def test_a_planted_item_is_found_in_an_update(monkeypatch):
@@ -21,11 +21,11 @@ def test_a_planted_item_is_found_in_an_update(monkeypatch):
         found, nats = batch_loss(*args)
         return found, nats + 0 * found.item()
 
-    batch_loss = step.batch_loss
-    monkeypatch.setattr(step, "batch_loss", read_loss)
+    batch_loss = paper.batch_loss
+    monkeypatch.setattr(paper, "batch_loss", read_loss)
     with small_training() as traced:
         traced.queue(1)
-        caller = "training/step.py:queue_update.<locals>.accumulate"
+        caller = "paper/training.py:update_weights.<locals>.accumulate"
         assert traced.record.waits_by_caller() == {caller: 2}
 
 

@@ -18,7 +18,7 @@ from tests.training.tiny import batches, fresh, take_update, training_of
 from transduce.training.memory import estimate_token_bytes
 
 BFLOAT16 = {"precision": "bfloat16"}
-READ = "training/update.py:PendingUpdate.read"
+READ = "paper/training.py:PendingUpdate.read"
 SETTINGS = {
     "float32": {},
     "bfloat16": BFLOAT16,
@@ -84,13 +84,13 @@ def test_in_bfloat16_only_loss_and_optimiser_compute_in_float32():
     files = {caller.split(":")[0] for caller in wide | double}
     assert files == {
         "fast/loss.py",
-        "training/step.py",
-        "training/optimiser.py",
+        "paper/training.py",
+        "fast/flat_adam.py",
         "fast/varlen.py",  # the sums of its softmax
     }
     assert double == {
-        "training/step.py:queue_update",
-        "training/step.py:queue_update.<locals>.accumulate",
+        "paper/training.py:update_weights",
+        "paper/training.py:update_weights.<locals>.accumulate",
         "fast/loss.py:SlicedLoss.forward",
         "fast/loss.py:SlicedLoss.backward",
         "fast/loss.py:cross_entropy_inplace",

@@ -14,12 +14,12 @@ from tests.training.tiny import SYMBOLS, batches, training_of
 
 from transduce.corpus.batch import Batch
 from transduce.fast.choose import equip_for_training
+from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer
+from transduce.paper.training import update_weights
 from transduce.settings import Architecture, Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import queue_update
 
 PAPER_SYMBOLS = 37_000  # section 5.1
 PAPER_TOKENS = 25_000  # of an update, a side
@@ -30,7 +30,7 @@ class TracedTraining:
     """A model with its optimiser on the stand-in device, and the record of what that did."""
 
     model: Transformer
-    optimiser: Optimiser
+    optimiser: FlatAdam
     training: Training
     record: Record
 
@@ -38,7 +38,7 @@ class TracedTraining:
         """Queue one update and keep only its own calls in the record."""
         self.record.clear()
         given = batches(step)
-        return queue_update(self.model, self.optimiser, self.training, step, given, group)
+        return update_weights(self.model, self.optimiser, self.training, step, given, group.share)
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def small_training(
         architecture = sizes(**({"layers": 1} | (changes or {})))
         model = build_transformer(architecture, SYMBOLS, SYMBOLS, 3).to(CUDA)
         equip_for_training(model, training)
-        yield TracedTraining(model, Optimiser(model, training), training, record)
+        yield TracedTraining(model, FlatAdam(model, training), training, record)
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def paper_training(architecture: Architecture, **settings: Any) -> Iterator[Trac
         with torch.device("meta"):
             model = Transformer(architecture, PAPER_SYMBOLS, PAPER_SYMBOLS)
         equip_for_training(model.to(CUDA), training)
-        yield TracedTraining(model, Optimiser(model, training), training, record)
+        yield TracedTraining(model, FlatAdam(model, training), training, record)
 
 
 def paper_batch(_step: int) -> list[Batch]:

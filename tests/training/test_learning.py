@@ -8,9 +8,9 @@ from tests.model.tiny import packed, sizes
 from tests.training.tiny import take_update
 
 from transduce.corpus.batch import Batch
+from transduce.fast.flat_adam import FlatAdam
 from transduce.paper.model import build_transformer
 from transduce.settings import Training
-from transduce.training.optimiser import Optimiser
 from transduce.training.validation_loss import sum_validation_loss
 
 SYMBOLS = 12
@@ -37,7 +37,7 @@ def test_six_layers_begin_to_copy_within_200_steps():
     """Equation 3 at a tenth: so few steps warm up so fast that its own peak would be 0.0125."""
     training = Training(steps=200, warmup=100, learning_rate_factor=0.1)
     model = build_transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
-    optimiser = Optimiser(model, training)
+    optimiser = FlatAdam(model, training)
     for step in range(1, training.steps + 1):
         update = take_update(model, optimiser, training, step, copies(step))
         assert update is not None
@@ -50,7 +50,7 @@ def test_six_layers_begin_to_copy_within_200_steps():
 def test_the_gradients_of_a_new_model_of_six_layers_are_as_large_at_the_bottom_as_at_the_top():
     """Post-norm: with last matrices as large as the others the decoder's differ sixfold."""
     model = build_transformer(SIX, SYMBOLS, SYMBOLS, seed=1)
-    optimiser = Optimiser(model, Training())
+    optimiser = FlatAdam(model, Training())
     update = take_update(model, optimiser, Training(), 1, copies(1))
     assert update is not None
     assert update.nats < 2 * math.log(SYMBOLS)

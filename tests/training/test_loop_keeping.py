@@ -12,8 +12,9 @@ from tests.training.tiny import batches, training_of
 from transduce import checkpoint
 from transduce.checkpoint import list_snapshots, load_newest_checkpoint
 from transduce.errors import NotFiniteError, SaveError
+from transduce.paper import training as paper
 from transduce.scores import Score
-from transduce.training import loop, step
+from transduce.training import loop
 from transduce.training.journal import read_journal
 from transduce.training.progress import ValidationResult
 
@@ -122,7 +123,7 @@ def poison(monkeypatch):
     """Make the loss of some steps NaN."""
 
     def at(steps):
-        take = step.queue_update
+        take = paper.update_weights
 
         def tried(model, optimiser, training, number, *rest):
             bias = model.decoder[0].add_self.norm.bias.detach()
@@ -134,7 +135,7 @@ def poison(monkeypatch):
                 bias.copy_(kept)
             return update
 
-        monkeypatch.setattr(loop, "queue_update", tried)
+        monkeypatch.setattr(paper, "update_weights", tried)
 
     return at
 

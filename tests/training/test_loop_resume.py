@@ -8,9 +8,9 @@ from tests.training.run import STEPS, train_folder
 from tests.training.tiny import training_of
 
 from transduce.checkpoint import load_newest_checkpoint, read_run
-from transduce.training import step as step_module
+from transduce.fast.flat_adam import FlatAdam
+from transduce.paper import training as step_module
 from transduce.training.journal import read_journal
-from transduce.training.optimiser import Optimiser
 from transduce.training.progress import ValidationResult
 
 
@@ -75,10 +75,10 @@ def test_control_dropout_that_does_not_know_its_step_gives_other_bits(tmp_path, 
 
 
 def test_control_adam_without_its_moments_gives_other_bits(tmp_path, unbroken, monkeypatch):
-    restore = Optimiser.restore
+    restore = FlatAdam.restore
     train_folder(tmp_path, stop_at=6)
     monkeypatch.setattr(
-        Optimiser, "restore", lambda self, weights, _: restore(self, weights, self.moments)
+        FlatAdam, "restore", lambda self, weights, _: restore(self, weights, self.moments)
     )
     assert train_folder(tmp_path)[1] != unbroken
 

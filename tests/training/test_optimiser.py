@@ -6,7 +6,7 @@ import torch
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch import nn
 
-from transduce.training.optimiser import Optimiser
+from transduce.fast.flat_adam import FlatAdam
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -15,7 +15,7 @@ def test_the_models_parameters_are_views_of_the_flat_weights(precision):
     assert optimiser.weights.numel() == sum(weight.numel() for weight in model.parameters())
     with torch.no_grad():
         optimiser.weights.fill_(2.5)
-        optimiser.refresh_compute_weights()
+        optimiser.refresh_model()
     assert all((weight == 2.5).all() for weight in model.parameters())
 
 
@@ -113,7 +113,7 @@ def test_a_tied_matrix_is_one_weight_with_one_moment():
 
 @pytest.mark.parametrize("weights", [1, 1_023, 1_024, 4_000_001])
 def test_the_norm_of_millions_of_gradients_is_that_in_float64(weights):
-    optimiser = Optimiser(nn.Linear(weights, 1, bias=False), training_of())
+    optimiser = FlatAdam(nn.Linear(weights, 1, bias=False), training_of())
     gradients = optimiser.gradients
     gradients.normal_(generator=torch.Generator().manual_seed(3))
     expected = float(torch.linalg.vector_norm(gradients.double()))

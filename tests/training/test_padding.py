@@ -8,7 +8,7 @@ from tests.reference.attention import ReferenceAttention
 from tests.training.tiny import batch_of, batches, fresh, take_update, training_of
 
 from transduce.paper.operations import PLAIN
-from transduce.training.step import queue_update
+from transduce.paper.training import update_weights
 
 PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], seed=3)]
 
@@ -61,7 +61,7 @@ def test_every_micro_batch_has_the_same_shape(monkeypatch):
 
     monkeypatch.setattr(model, "encode", record_source)
     monkeypatch.setattr(model, "decode", record_target)
-    queue_update(model, optimiser, training, 1, PAIRS)
+    update_weights(model, optimiser, training, 1, PAIRS)
     assert set(shapes) == {("source", 128, True), ("target", 128, True)}
 
 

@@ -5,7 +5,7 @@ import torch
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.nn import functional
 
-from transduce.training.step import batch_loss
+from transduce.paper.training import batch_loss
 
 
 def after(updates, **changes):

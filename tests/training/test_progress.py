@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from transduce.errors import FolderError
+from transduce.paper.training import Update
 from transduce.scores import Score
 from transduce.training.cost import MachineRecord
 from transduce.training.progress import Progress, ValidationResult, read_progress
-from transduce.training.update import Update
 
 
 def update(step, *, applied=True):

@@ -8,9 +8,9 @@ from tests.training.run import train_folder
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transduce.training import loop
+from transduce.fast.prefetch import BatchesAhead
+from transduce.paper.training import update_weights
 from transduce.training.journal import read_journal
-from transduce.training.step import queue_update
 
 WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")
 
@@ -38,7 +38,7 @@ def waits_of(work):
 def test_the_host_does_not_wait_for_the_device_before_an_update_is_read(changes):
     training = training_of(**changes)
     model, optimiser = fresh(training, dropout=0.1)
-    waits = waits_of(lambda: queue_update(model, optimiser, training, 1, batches(1)))
+    waits = waits_of(lambda: update_weights(model, optimiser, training, 1, batches(1)))
     assert waits == []
 
 
@@ -49,7 +49,7 @@ def test_control_a_wait_is_recorded():
 def test_an_update_can_be_read_after_others_were_queued():
     training = training_of()
     model, optimiser = fresh(training)
-    queued = [queue_update(model, optimiser, training, n, batches(n)) for n in (1, 2, 3)]
+    queued = [update_weights(model, optimiser, training, n, batches(n)) for n in (1, 2, 3)]
     read = [one.read() for one in queued if one]
     model, optimiser = fresh(training)
     assert read == [take_update(model, optimiser, training, n, batches(n)) for n in (1, 2, 3)]
@@ -59,22 +59,22 @@ def test_an_update_can_be_read_after_others_were_queued():
 def test_an_update_that_is_not_finite_is_skipped_on_the_device(poison):
     training = training_of()
     model, optimiser = fresh(training)
-    good = queue_update(model, optimiser, training, 1, batches(1))
+    good = update_weights(model, optimiser, training, 1, batches(1))
     before = [tensor.clone() for tensor in optimiser.state_tensors]
     norm = model.decoder[0].add_self.norm.bias.detach()
     kept = norm.clone()
     norm.fill_(poison)
-    bad = queue_update(model, optimiser, training, 2, batches(2))
+    bad = update_weights(model, optimiser, training, 2, batches(2))
     norm.copy_(kept)
     for tensor, was in zip(optimiser.state_tensors, before, strict=True):
         assert torch.equal(tensor, was)
-    last = queue_update(model, optimiser, training, 3, batches(3))
+    last = update_weights(model, optimiser, training, 3, batches(3))
     read = [one.read() for one in (good, bad, last) if one]
     assert [update.applied for update in read] == [True, False, True]
     assert not torch.equal(optimiser.weights, before[0])
 
 
-def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path, monkeypatch):
+def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path):
     """As on a GPU; the journal and the weights are the same."""
 
     def numbers(folder):
@@ -85,12 +85,12 @@ def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path, m
     _, plain = train_folder(tmp_path / "plain", training)
     steps = []
 
-    def prefetch(job, step):
+    def read(step):
         steps.append(step)
-        return job.batches(step) if step <= training.steps else None
+        return batches(step)
 
-    monkeypatch.setattr(loop, "prefetch_batches", prefetch)
-    _, found = train_folder(tmp_path / "ahead", training)
-    assert steps == [2, 3, 4, 5, 6, 7]
+    ahead = BatchesAhead(read, training.steps)
+    _, found = train_folder(tmp_path / "ahead", training, batches=ahead, read=ahead.read)
+    assert steps == [1, 2, 3, 4, 5, 6]
     assert numbers(tmp_path / "plain") == numbers(tmp_path / "ahead")
     assert plain == found

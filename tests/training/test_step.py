@@ -6,7 +6,8 @@ import torch
 from tests.training.stopping import single_process_until
 from tests.training.tiny import batch_of, batches, fresh, joined, take_update, training_of
 
-from transduce.training.step import batch_loss, dropout_seed
+from transduce.paper.training import batch_loss, dropout_seed
+from transduce.runs.equip import equip_for_training
 
 
 def gradient_of(parts, **changes):
@@ -105,7 +106,9 @@ def test_padding_changes_neither_loss_nor_gradient():
     found = []
     for precision in ("float32", "bfloat16"):  # with fillers; the numbers stay in float64
         model, optimiser = fresh(training_of(), dtype=torch.float64)
-        loss, nats = batch_loss(model, training_of(precision=precision), batch)
+        training = training_of(precision=precision)
+        equip_for_training(model, training)
+        loss, nats = batch_loss(model, training, batch)
         loss.backward()
         found.append([loss.detach(), nats, optimiser.gradients])
     for one, other in zip(*found, strict=True):

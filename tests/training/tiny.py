@@ -4,13 +4,13 @@ import torch
 from tests.model.tiny import sentences, sizes
 
 from transduce.corpus.batch import Batch
+from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
+from transduce.paper.training import update_weights
 from transduce.runs.equip import equip_for_training
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import queue_update
 
 SYMBOLS = 9
 
@@ -24,7 +24,7 @@ def fresh(training, *, seed=3, dtype=torch.float32, **changes):
     """A model of one layer with its optimiser."""
     model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
     equip_for_training(model, training)
-    return model, Optimiser(model, training)
+    return model, FlatAdam(model, training)
 
 
 def batch_of(lengths, seed):
@@ -53,5 +53,5 @@ def joined(parts):
 
 def take_update(model, optimiser, training, step, parts, group=SINGLE_PROCESS):
     """Train on the micro-batches of one update; None, with no weight changed, if it was stopped."""
-    queued = queue_update(model, optimiser, training, step, parts, group)
+    queued = update_weights(model, optimiser, training, step, parts, group.share)
     return queued.read() if queued else None

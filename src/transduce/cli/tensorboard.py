@@ -12,9 +12,9 @@ from transduce.view.curves.points import finite_perplexity
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
+    from transduce.paper.training import Update
     from transduce.runs.training_run import RunObserver
     from transduce.training.progress import Progress, ValidationResult
-    from transduce.training.update import Update
 
 
 @contextmanager

@@ -20,10 +20,10 @@ from transduce.view.curves.points import finite_perplexity, mean
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from transduce.paper.training import Update
     from transduce.runs.training_run import RunObserver
     from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.progress import Progress, ValidationResult
-    from transduce.training.update import Update
 
 SECONDS_BETWEEN_LINES = 15.0
 AVERAGED_UPDATES = 50  # number of updates over which displayed perplexity and speed are means

@@ -19,6 +19,7 @@ from transduce.fast.blocks import BucketedAttention
 from transduce.fast.compiled_loops import load_loops
 from transduce.fast.compiling import compile_layers, compiled_cross_entropy, require_compiler
 from transduce.fast.dropout import CheapAddDropout, CheapDropout
+from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.highest_sums import assume_any, highest_sums, highest_sums_by_loops
 from transduce.fast.inference_weights import prepare_for_inference
 from transduce.fast.int8_kernels import unsupported_int8_reason
@@ -31,6 +32,7 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
+from transduce.fast.prefetch import read_ahead
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
 from transduce.paper.operations import PLAIN, Operations
@@ -39,9 +41,11 @@ from transduce.settings.precision import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
 
 __all__ = [
+    "FlatAdam",
     "choose_search_operations",
     "equip_for_inference",
     "equip_for_training",
+    "read_ahead",
     "require_compiler",
     "unsupported_int8_reason",
 ]

@@ -12,6 +12,7 @@ from transduce.checkpoint import Run, has_checkpoints, save_checkpoint
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
+from transduce.paper.training import Adam
 from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
@@ -23,7 +24,6 @@ from transduce.runs.texts import MixedPairs, Pairs
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
-from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 
 PASSES = 5  # how often the new text is read
@@ -208,7 +208,7 @@ def save_parent_weights(folder: Path, recipe: Recipe, parent: StoredModel) -> No
     """Write the parent's weights as a run's checkpoint of step 0, unless it has checkpoints."""
     if has_checkpoints(folder):
         return
-    optimiser = Optimiser(build_stored_model(parent), recipe.training)
+    optimiser = Adam(build_stored_model(parent), recipe.training)
     state = {
         "progress": Progress().as_json(),
         "environment": describe_environment(select_device()),

@@ -4,15 +4,20 @@ Without that package everything is computed by the plain operations of `transduc
 same results up to rounding, and more slowly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 import torch
 
+from transduce.corpus.batch import Batch
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
+from transduce.paper.training import Adam, Optimiser, PendingUpdate, Update
 from transduce.settings import Training
 from transduce.settings.precision import InferencePrecision
+
+ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
+BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
 
 
 def import_chooser() -> ModuleType | None:
@@ -39,6 +44,22 @@ def equip_for_training(model: Transformer, training: Training) -> None:
     choose = import_chooser()
     if choose:
         choose.equip_for_training(model, training)
+
+
+def build_optimiser(model: Transformer, training: Training) -> Optimiser:
+    """Return Adam on the weights of a model that is equipped for training."""
+    choose = import_chooser()
+    build: Callable[[Transformer, Training], Optimiser] = choose.FlatAdam if choose else Adam
+    return build(model, training)
+
+
+def read_ahead(batches: ReadBatches, last_step: int, device: torch.device) -> BatchesAndReading:
+    """Return how a training on a device gets its batches, and how it reads an update's results."""
+    choose = import_chooser()
+    if choose is None:
+        return batches, PendingUpdate.read
+    found: BatchesAndReading = choose.read_ahead(batches, last_step, device)
+    return found
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:

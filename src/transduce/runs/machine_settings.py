@@ -16,14 +16,13 @@ from transduce.machine.free_memory import free_memory_bytes
 from transduce.machine.memory import device_memory
 from transduce.mixing.layers import find_mixing
 from transduce.paper.model import build_transformer
+from transduce.paper.training import update_weights
 from transduce.recipes.parameters import count_recipe_parameters
-from transduce.runs.equip import equip_for_training
+from transduce.runs.equip import build_optimiser, equip_for_training
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import queue_update
 
 WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float32
 
@@ -100,8 +99,8 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
     model = build_transformer(sizes, source, target, seed, find_mixing(sizes))
     equip_for_training(model.to(select_device()), replace(recipe.training, compile=False))
     batch = Batch.from_store(prepared.train, select_longest(prepared.train, tokens))
-    optimiser = Optimiser(model, recipe.training)
-    pending = queue_update(model, optimiser, recipe.training, 1, [batch])
+    optimiser = build_optimiser(model, recipe.training)
+    pending = update_weights(model, optimiser, recipe.training, 1, [batch])
     assert pending is not None
     pending.read()
 

@@ -19,10 +19,10 @@ from transduce.machine.environment import (
     environment_changes,
     read_environment,
 )
+from transduce.paper.training import UPDATES
 from transduce.training.distributed.process_group import ProcessGroup
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob
-from transduce.training.optimiser import UPDATES
 from transduce.training.progress import EDITED, Progress, read_progress
 
 
@@ -59,7 +59,7 @@ def restore_checkpoint(
 ) -> RunStart:
     """Load a checkpoint, if any, into model and optimiser; return the state the run starts from."""
     model, optimiser = job.model, job.optimiser
-    parameters = sum(weight.numel() for weight in optimiser.parameters)
+    parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
     if checkpoint is None:
         progress, changed = Progress(), []
     else:

@@ -30,7 +30,7 @@ from transduce.runs.adapt import (
     require_same_parent,
     save_parent_weights,
 )
-from transduce.runs.equip import equip_for_training, require_compiler
+from transduce.runs.equip import build_optimiser, equip_for_training, read_ahead, require_compiler
 from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
 from transduce.runs.machine_settings import (
     memory_per_process,
@@ -49,7 +49,6 @@ from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG
 from transduce.training.loop import TrainingJob, train
-from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
 from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET
 
@@ -173,12 +172,14 @@ def train_run(
     model = build_transformer(sizes, len(source), len(target), seed, find_mixing(sizes))
     equip_for_training(model.to(select_device()), recipe.training)
     validates = prepared.dev is not None and group.rank == 0
+    batches, read = read_ahead(build_feed(recipe, prepared), recipe.training.steps, select_device())
     job = TrainingJob(
         folder=folder,
         model=model,
-        optimiser=Optimiser(model, recipe.training),
+        optimiser=build_optimiser(model, recipe.training),
         training=recipe.training,
-        batches=build_feed(recipe, prepared),
+        batches=batches,
+        read=read,
         validate=build_validation(recipe, prepared, group.requests) if validates else None,
     )
     progress = group.run_on_rank_0(load_resume_point, job, on_start, group)
@@ -188,7 +189,7 @@ def train_run(
         journal_machine(folder, progress.step, what)
         job = replace(job, machine=what)
     group.broadcast(job.optimiser.state_tensors)
-    job.optimiser.refresh_compute_weights()
+    job.optimiser.refresh_model()
     return train(job, progress, callbacks, group)
 
 

@@ -18,13 +18,13 @@ from transduce.settings.recipe import Value
 from transduce.text.arguments import read_path
 
 if TYPE_CHECKING:
+    from transduce.paper.training import Update
     from transduce.runs.choice import Texts
     from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.distributed.requests import SignalRequests
     from transduce.training.progress import Progress, ValidationResult
-    from transduce.training.update import Update
 
     # opens callbacks for a run of a recipe, as `transduce.show_progress` does
     ObserveTraining = Callable[[Recipe], AbstractContextManager[TrainingCallbacks]]

@@ -14,6 +14,7 @@ from typing import Protocol, final, runtime_checkable
 from transduce.checkpoint import has_checkpoints, is_run, read_run
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
+from transduce.paper.training import Update
 from transduce.runs.duration import describe_pace, measure_pace
 from transduce.runs.ledger import describe_parent, describe_size, describe_training
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
@@ -35,7 +36,6 @@ from transduce.training.distributed.rendezvous import Rendezvous
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.loop import is_finished
 from transduce.training.progress import Progress, ValidationResult
-from transduce.training.update import Update
 
 WORTH_SHORTENING = 30  # minutes of a training from which on it is said what shortens it
 SLOW_BFLOAT16 = (

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
+from transduce.paper.training import Update
 from transduce.training.progress import Progress, ValidationResult
-from transduce.training.update import Update
 
 
 def ignore_event(*_: object) -> None:

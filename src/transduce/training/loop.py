@@ -13,16 +13,15 @@ from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment
+from transduce.paper import training as paper
 from transduce.paper.model import Transformer
+from transduce.paper.training import Optimiser, PendingUpdate, Update
 from transduce.settings import Training
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.cost import MachineRecord
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
-from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress, ValidationResult
-from transduce.training.step import queue_update
-from transduce.training.update import Update
 
 # called after an update: validates and writes checkpoints if due, and returns the progress
 AfterUpdate = Callable[[Progress, Update | None], Progress]
@@ -40,6 +39,7 @@ class TrainingJob:
     optimiser: Optimiser
     training: Training
     batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step, from 1
+    read: Callable[[PendingUpdate], Update] = PendingUpdate.read  # waits for an update's results
     # scores the development set, or returns None if a signal interrupts it
     validate: Callable[[Transformer], ValidationResult | None] | None = None
     machine: MachineRecord | None = None  # the devices that the cost is counted by, on rank 0
@@ -72,25 +72,29 @@ def run_updates(
     training = job.training
     # do the work that a stop had interrupted before a resume, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
-    prefetched: Sequence[Batch] | None = None
-    while not is_finished(progress, training):
-        began, step = time.monotonic(), progress.step + 1
-        batches = prefetched or job.batches(step)
-        queued = queue_update(job.model, job.optimiser, training, step, batches, group)
-        if queued is None:
-            break
-        prefetched = prefetch_batches(job, step + 1)  # while a GPU computes this update
-        update = queued.read()
+    if is_finished(progress, training):
+        return progress
+    began = time.monotonic()
+
+    def count_update(update: Update) -> bool:
+        nonlocal progress, began
         progress = progress.after_update(update, time.monotonic() - began, job.machine)
         progress = group.run_on_rank_0(after_update, progress, update)
         require_finite_updates(progress, training, job.folder)
+        began = time.monotonic()
+        return not is_finished(progress, training)
+
+    paper.train(
+        job.model,
+        job.optimiser,
+        training,
+        job.batches,
+        done=progress.step,
+        share=group.share,
+        read=job.read,
+        after_update=count_update,
+    )
     return progress
-
-
-def prefetch_batches(job: TrainingJob, step: int) -> Sequence[Batch] | None:
-    """Return the micro-batches of `step` if the model is on a GPU and training has this step."""
-    on_gpu = job.optimiser.weights.device.type == "cuda"
-    return job.batches(step) if on_gpu and step <= job.training.steps else None
 
 
 def return_unchanged(progress: Progress, _update: Update | None) -> Progress:

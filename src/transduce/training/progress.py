@@ -9,9 +9,9 @@ from typing import Any, final
 
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError
+from transduce.paper.training import Update
 from transduce.scores import Score
 from transduce.training.cost import MachineRecord, TrainingCost, add_update_cost
-from transduce.training.update import Update
 
 EDITED = "the folder is damaged or was edited: take it from its source again"
 

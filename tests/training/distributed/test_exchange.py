@@ -13,9 +13,9 @@ from tests.training.run import train_folder
 from tests.training.tiny import fresh
 from torch import distributed as processes
 
-from transduce.training import step as update_step
+from transduce.paper import training as update_step
+from transduce.paper.training import scaled_learning_rate
 from transduce.training.distributed import gradient_exchange as exchange
-from transduce.training.schedule import scaled_learning_rate
 
 pytestmark = pytest.mark.workers
 

@@ -11,11 +11,11 @@ from tests.training.distributed.processes import RECIPE, STEPS, join_training, p
 
 from transduce.checkpoint import load_newest_checkpoint
 from transduce.errors import LostProcessError
-from transduce.training import step as update_step
+from transduce.paper import training as update_step
+from transduce.paper.training import scaled_learning_rate
 from transduce.training.distributed.collectives import detect_lost_process
 from transduce.training.journal import read_journal
 from transduce.training.progress import Progress
-from transduce.training.schedule import scaled_learning_rate
 
 pytestmark = pytest.mark.workers
 

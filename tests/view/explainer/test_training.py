@@ -9,7 +9,7 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.fast.loss import cross_entropy_inplace
 from transduce.paper.operations import smoothing_mass
-from transduce.training.schedule import scaled_learning_rate
+from transduce.paper.training import scaled_learning_rate
 
 pytestmark = pytest.mark.browser
 TOLERANCE = 1e-6

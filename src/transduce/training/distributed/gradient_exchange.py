@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import distributed as processes
 
+from transduce.paper.training import Optimiser
 from transduce.training.distributed.collectives import all_reduce, broadcast
-from transduce.training.optimiser import Optimiser
 
-Accumulate = Callable[[int], None]  # adds the gradient of the micro-batch with this number
+AddGradient = Callable[[int], None]  # adds the gradient of the micro-batch with this number
 ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any rank
 
 
 def all_reduce_once(
-    accumulate: Accumulate,
+    accumulate: AddGradient,
     costs: Sequence[int],
     optimiser: Optimiser,
     should_continue: ShouldContinue,
@@ -28,12 +28,13 @@ def all_reduce_once(
         accumulate(number)
     if not should_continue():
         return False
-    all_reduce(optimiser.gradients)
+    for gradient in optimiser.gradient_tensors:
+        all_reduce(gradient)
     return True
 
 
 def sum_in_micro_batch_order(
-    accumulate: Accumulate,
+    accumulate: AddGradient,
     costs: Sequence[int],
     optimiser: Optimiser,
     should_continue: ShouldContinue,
@@ -45,20 +46,22 @@ def sum_in_micro_batch_order(
     update, and memory for two more sets of gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
-    total = torch.zeros_like(optimiser.weights.detach())
-    received = torch.empty_like(total)
+    total = [torch.zeros_like(gradient) for gradient in optimiser.gradient_tensors]
+    received = [torch.empty_like(one) for one in total]
     for first in range(0, len(costs), size):
         present = min(size, len(costs) - first)
         optimiser.clear_gradients()
         if rank < present:
             accumulate(first + rank)
         for sender in range(present):
-            gradients = optimiser.gradients if sender == rank else received
-            broadcast(gradients, sender)
-            total += gradients
+            gradients = optimiser.gradient_tensors if sender == rank else received
+            for one, gradient in zip(total, gradients, strict=True):
+                broadcast(gradient, sender)
+                one += gradient
     if not should_continue():
         return False
-    optimiser.gradients.copy_(total)
+    for one, gradient in zip(total, optimiser.gradient_tensors, strict=True):
+        gradient.copy_(one)
     return True
 
 

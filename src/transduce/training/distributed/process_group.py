@@ -3,11 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, Protocol, final, runtime_checkable
 
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
+from transduce.paper.training import Accumulate, Optimiser
 from transduce.training.distributed.requests import SignalRequests
-from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
+
+# M micro-batches of an update
 
 Args = ParamSpec("Args")
 
@@ -21,18 +25,13 @@ class ProcessGroup(Protocol):
     world_size: int
     reduction: str  # the method of summing gradients, which decides their last bits
 
-    def accumulate_gradients(
-        self,
-        accumulate: Callable[[int], None],
-        costs: Sequence[int],
-        optimiser: Optimiser,
-        sums: Tensor,
-    ) -> bool:
-        """Sum all micro-batches' gradients over all ranks; return False if a signal stops a rank.
+    def share(
+        self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
+    ) -> Float[Tensor, "M 2"] | None:
+        """Sum all micro-batches' gradients over all ranks; return the sums of each, or None.
 
-        Each micro-batch is computed on one rank. `accumulate` adds the gradients of the micro-batch
-        with the given number and writes its losses to `sums`, which are also summed. `costs` are
-        the micro-batches' token counts. If the result is False, the update must be dropped.
+        Each micro-batch is computed on one rank, by `accumulate`. `costs` are their token counts.
+        The result is None, and the update must be dropped, if a signal stops a rank.
         """
 
     def run_on_rank_0(
@@ -53,19 +52,19 @@ class SingleProcess:
     def __init__(self, requests: SignalRequests | None = None) -> None:
         self.requests = requests or SignalRequests()
 
-    def accumulate_gradients(
+    def share(
         self,
-        accumulate: Callable[[int], None],
+        accumulate: Accumulate,
         costs: Sequence[int],
-        _optimiser: Optimiser,
-        _sums: Tensor,
-    ) -> bool:
-        """Call `accumulate` for every micro-batch in order; return False if a signal stops it."""
+        optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
+    ) -> Float[Tensor, "M 2"] | None:
+        """Accumulate every micro-batch in order; return None if a signal stops this."""
+        sums = list[Tensor]()
         for number in range(len(costs)):
             if self.requests.stop_signal:
-                return False
-            accumulate(number)
-        return True
+                return None
+            sums.append(accumulate(number))
+        return torch.stack(sums)
 
     def run_on_rank_0(
         self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs

@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from typing import ParamSpec, final
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from transduce.errors import LostProcessError
+from transduce.paper.training import Accumulate, Optimiser
 from transduce.training.distributed.collectives import all_reduce, broadcast, broadcast_message
 from transduce.training.distributed.gradient_exchange import (
     all_reduce_once,
@@ -22,8 +24,9 @@ from transduce.training.distributed.gradient_exchange import (
 )
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
-from transduce.training.optimiser import Optimiser
 from transduce.training.progress import Progress
+
+# M micro-batches of an update
 
 Args = ParamSpec("Args")
 
@@ -40,26 +43,27 @@ class TorchProcessGroup:
         self.exchange = sum_in_micro_batch_order if exact else all_reduce_once
         self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
-    def accumulate_gradients(
-        self,
-        accumulate: Callable[[int], None],
-        costs: Sequence[int],
-        optimiser: Optimiser,
-        sums: Tensor,
-    ) -> bool:
-        """Sum gradients and `sums` over all ranks; return False if a signal stops a rank.
+    def share(
+        self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
+    ) -> Float[Tensor, "M 2"] | None:
+        """Sum gradients over all ranks; return all micro-batches' sums, None if a rank is stopped.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
         the rest of them.
         """
+        own, sums = dict[int, Tensor](), torch.zeros(len(costs), 2, dtype=torch.float64)
 
         def accumulate_unless_stopped(number: int) -> None:
             if not self.requests.stop_signal:
-                accumulate(number)
+                own[number] = accumulate(number)
 
-        return self.exchange(
-            accumulate_unless_stopped, costs, optimiser, lambda: self.exchange_requests(sums)
-        )
+        def exchange_requests() -> bool:
+            if own:
+                sums[list(own)] = torch.stack(list(own.values())).cpu().to(sums)
+            return self.exchange_requests(sums)
+
+        went_on = self.exchange(accumulate_unless_stopped, costs, optimiser, exchange_requests)
+        return sums if went_on else None
 
     def exchange_requests(self, sums: Tensor) -> bool:
         """Share losses and signal requests with all ranks; return False if a signal stopped a rank.
@@ -69,7 +73,7 @@ class TorchProcessGroup:
         asked = torch.zeros(2, self.world_size, dtype=torch.float64)
         wanted, self.requests.checkpoint = self.requests.checkpoint, False
         asked[:, self.rank] = torch.tensor([self.requests.stop_signal, wanted])
-        buffer = torch.cat([sums.flatten().cpu(), asked.flatten()])
+        buffer = torch.cat([sums.flatten(), asked.flatten()])
         all_reduce(buffer)
         sums.copy_(buffer[: sums.numel()].view_as(sums))
         requests = buffer[sums.numel() :].view(2, self.world_size)

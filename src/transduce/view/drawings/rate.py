@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from transduce.paper.training import scaled_learning_rate
 from transduce.settings import Recipe
-from transduce.training.schedule import scaled_learning_rate
 from transduce.view.attention.figures.colours import CATEGORY10
 from transduce.view.drawings.axes import Axis, Frame, Number, build_svg, draw_text
 

@@ -15,14 +15,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim.adam import adam
 
+from transduce.paper.training import UPDATES
 from transduce.settings import Training
 
-UPDATES = "updates"  # the name of Adam's number of updates among the moments
 NORM_ROW = 1_024  # gradients whose norm is computed first
 
 
 @final
-class Optimiser:
+class FlatAdam:
     """Adam on a model's weights as one flat tensor; the model's parameters become its views."""
 
     def __init__(self, model: nn.Module, training: Training) -> None:
@@ -63,6 +63,11 @@ class Optimiser:
             self.gradient_views[self.stale.pop()].zero_()
         assert self.weights.grad is not None
         return self.weights.grad
+
+    @property
+    def gradient_tensors(self) -> list[Tensor]:
+        """The gradients of this update as a list of tensors, to sum them over processes."""
+        return [self.gradients]
 
     def gradient_norm(self) -> Float[Tensor, ""]:
         """Return the norm of all gradients of this update: that of the norms of their rows.
@@ -107,9 +112,9 @@ class Optimiser:
             weight_decay=0.0,
             lr=self.learning_rate.fill_(learning_rate) if on_gpu else learning_rate,
         )
-        self.refresh_compute_weights()
+        self.refresh_model()
 
-    def refresh_compute_weights(self) -> None:
+    def refresh_model(self) -> None:
         """Copy the float32 weights into the bfloat16 weights of the model, if it has any."""
         if self.compute_weights.dtype != self.weights.dtype:
             self.compute_weights.copy_(self.weights.detach())
@@ -139,7 +144,7 @@ class Optimiser:
         """Copy weights and moments of a checkpoint into the model and Adam, in place."""
         for name, weight in self.named_weights.items():
             weight.copy_(weights[name])
-        self.refresh_compute_weights()
+        self.refresh_model()
         for name, moment in self.moments.items():
             moment.copy_(moments[name])
 

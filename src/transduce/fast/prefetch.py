@@ -1,0 +1,44 @@
+"""Batches of the next update, read while a GPU computes this one."""
+
+from collections.abc import Callable, Sequence
+from typing import final
+
+import torch
+
+from transduce.corpus.batch import Batch
+from transduce.paper.training import PendingUpdate, Update
+
+ReadBatches = Callable[[int], Sequence[Batch]]
+
+
+@final
+class BatchesAhead:
+    """The micro-batches of each step; `read` fetches those of the next step before it waits."""
+
+    def __init__(self, batches: ReadBatches, last_step: int) -> None:
+        self.batches, self.last_step = batches, last_step
+        self.ahead: dict[int, Sequence[Batch]] = {}
+
+    def __call__(self, step: int) -> Sequence[Batch]:
+        """Return the micro-batches of a step."""
+        return self.ahead.pop(step, None) or self.batches(step)
+
+    def read(self, pending: PendingUpdate) -> Update:
+        """Fetch the next step's micro-batches, then wait for the results of a pending update."""
+        step = pending.step + 1
+        if step <= self.last_step:
+            self.ahead = {step: self.batches(step)}
+        return pending.read()
+
+
+def read_ahead(
+    batches: ReadBatches, last_step: int, device: torch.device
+) -> tuple[ReadBatches, Callable[[PendingUpdate], Update]]:
+    """Return how a training on this device gets batches, and how it reads the results of updates.
+
+    On a GPU the next update's batches are fetched before its results are waited for.
+    """
+    if device.type != "cuda":
+        return batches, PendingUpdate.read
+    ahead = BatchesAhead(batches, last_step)
+    return ahead, ahead.read

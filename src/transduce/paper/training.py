@@ -1,0 +1,308 @@
+"""Training: the learning rate, Adam, one update, and the loop    (section 5)
+
+An update is made of micro-batches, which fit into memory one at a time. Its gradient is the sum
+over all target tokens of all micro-batches, divided by their number, so that the split changes
+nothing. Data and dropout of a step depend on the seed and the number of the step alone. A run that
+is resumed at a step therefore goes on as if it had never stopped.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, final, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transduce.corpus.batch import Batch
+from transduce.paper.model import Transformer
+from transduce.paper.operations import smoothing_mass
+from transduce.settings import Architecture, Training
+from transduce.vocabulary import BEGIN
+
+# M micro-batches of an update
+
+
+# --- The learning rate (section 5.3) --------------------------------------------------------------
+
+
+def learning_rate(step: int, d_model: int, warmup: int) -> float:
+    """Return the learning rate d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)"""
+    return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> float:
+    """Return a step's learning rate: equation 3 times `training.learning_rate_factor`."""
+    return training.learning_rate_factor * learning_rate(step, sizes.d_model, training.warmup)
+
+
+# --- Adam (section 5.3) ---------------------------------------------------------------------------
+
+UPDATES = "updates"  # the name of Adam's number of updates among the moments
+
+
+@final
+class Adam:
+    """Adam on the weights w of a model, with the gradient g    (section 5.3)
+
+    m ← β1 m + (1 - β1) g
+    v ← β2 v + (1 - β2) g²
+    w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)        at update t
+    """
+
+    def __init__(self, model: nn.Module, training: Training) -> None:
+        self.parameters = dict(model.named_parameters())
+        self.named_weights = {name: w.detach().clone() for name, w in self.parameters.items()}
+        self.first, self.second = (
+            {name: torch.zeros_like(w) for name, w in self.named_weights.items()} for _ in range(2)
+        )
+        self.updates = torch.zeros(())
+        self.betas, self.epsilon = (training.beta1, training.beta2), training.epsilon
+        if training.precision == "bfloat16":
+            model.to(torch.bfloat16)
+
+    @property
+    def moments(self) -> dict[str, Tensor]:
+        """Adam's two moment estimates of every weight, by name, and the number of updates."""
+        named = {UPDATES: self.updates}
+        for kind, moments in (("exp_avg", self.first), ("exp_avg_sq", self.second)):
+            named |= {f"{kind}.{name}": moment for name, moment in moments.items()}
+        return named
+
+    @property
+    def gradient_tensors(self) -> list[Tensor]:
+        """The gradient of every weight, 0 for weights without one."""
+        for weight in self.parameters.values():
+            if weight.grad is None:
+                weight.grad = torch.zeros_like(weight)
+        return [weight.grad for weight in self.parameters.values() if weight.grad is not None]
+
+    @property
+    def state_tensors(self) -> list[Tensor]:
+        """The weights, moments and the number of updates."""
+        return [*self.named_weights.values(), *self.moments.values()]
+
+    def clear_gradients(self) -> None:
+        """Forget all gradients: the next backward pass begins anew."""
+        for weight in self.parameters.values():
+            weight.grad = None
+
+    def gradient_norm(self) -> Float[Tensor, ""]:
+        """Return the norm of all gradients of this update together."""
+        return torch.cat([g.float().flatten() for g in self.gradient_tensors]).norm()
+
+    @torch.no_grad()
+    def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
+        """Take one step with this learning rate, unless `skip` is 1."""
+        if skip:
+            return
+        self.updates += 1
+        t, (beta1, beta2) = int(self.updates), self.betas
+        for (name, w), g in zip(self.named_weights.items(), self.gradient_tensors, strict=True):
+            m, v = self.first[name], self.second[name]
+            m.mul_(beta1).add_(g, alpha=1 - beta1)
+            v.mul_(beta2).add_(g.float().square(), alpha=1 - beta2)
+            deviation = (v / (1 - beta2**t)).sqrt() + self.epsilon
+            w.sub_(learning_rate * m / (1 - beta1**t) / deviation)
+        self.refresh_model()
+
+    @torch.no_grad()
+    def refresh_model(self) -> None:
+        """Copy the weights into the model, after they were written to."""
+        for name, weight in self.parameters.items():
+            weight.copy_(self.named_weights[name])
+
+    @torch.no_grad()
+    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor]) -> None:
+        """Copy weights and moments of a checkpoint into the model and the optimiser."""
+        for name, weight in self.named_weights.items():
+            weight.copy_(weights[name])
+        for name, moment in self.moments.items():
+            moment.copy_(moments[name])
+        self.refresh_model()
+
+
+# --- One update (sections 5.1 to 5.4) -------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Update:
+    """The loss, token counts, learning rate and gradient norm of one finished update."""
+
+    step: int
+    loss: float  # nats per target token against smoothed labels
+    nats: float  # -log P per target token, without smoothing; e^nats is the perplexity
+    source_tokens: int
+    target_tokens: int
+    learning_rate: float
+    gradient_norm: float
+    applied: bool  # false when loss or gradient were not finite: then no weight was changed
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PendingUpdate:
+    """An update whose results are still tensors, which may not be computed yet."""
+
+    step: int
+    source_tokens: int
+    target_tokens: int
+    learning_rate: float
+    sums: Float[Tensor, "M 2"]  # summed loss and -log P of each micro-batch
+    gradient_norm: Float[Tensor, ""]
+    skipped: Float[Tensor, ""]  # 1 when loss or gradient were not finite
+
+    def read(self) -> Update:
+        """Wait for the results and return them as Python numbers."""
+        *sums, gradient_norm, skipped = torch.cat(
+            [self.sums.flatten(), torch.stack([self.gradient_norm, self.skipped]).to(self.sums)]
+        ).tolist()
+        loss = nats = 0.0
+        for some_loss, some_nats in zip(sums[::2], sums[1::2], strict=True):
+            loss, nats = loss + some_loss, nats + some_nats
+        return Update(
+            step=self.step,
+            loss=loss / self.target_tokens,
+            nats=nats / self.target_tokens,
+            source_tokens=self.source_tokens,
+            target_tokens=self.target_tokens,
+            learning_rate=self.learning_rate,
+            gradient_norm=gradient_norm,
+            applied=not skipped,
+        )
+
+
+def accumulate_in_order(
+    accumulate: "Accumulate",
+    costs: Sequence[int],
+    optimiser: "Optimiser",  # noqa: ARG001 - its gradients are complete
+) -> Float[Tensor, "M 2"]:
+    """Accumulate one micro-batch after the other; return the two sums of each."""
+    return torch.stack([accumulate(number) for number in range(len(costs))])
+
+
+def update_weights(
+    model: Transformer,
+    optimiser: "Optimiser",
+    training: Training,
+    step: int,
+    batches: Sequence[Batch],
+    share: "Share" = accumulate_in_order,
+) -> PendingUpdate | None:
+    """Make the update of a step on its micro-batches; return None if it was interrupted.
+
+    An update whose loss or gradient is not finite, or that was interrupted, changes no weight.
+    """
+    model.train()
+    optimiser.clear_gradients()
+    source_tokens = sum(len(batch.source.ids) for batch in batches)
+    target_tokens = sum(len(batch.target.ids) for batch in batches)
+
+    def accumulate(number: int) -> Float[Tensor, "2"]:
+        torch.manual_seed(dropout_seed(training.seed, step, number))
+        loss, nats = batch_loss(model, training, batches[number].to(model.output.weight.device))
+        (loss / target_tokens).backward()
+        return torch.stack([loss.detach(), nats])
+
+    costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
+    sums = share(accumulate, costs, optimiser)
+    if sums is None:
+        return None
+    gradient_norm = optimiser.gradient_norm()
+    rate = scaled_learning_rate(step, model.sizes, training)
+    skipped = (~torch.isfinite(gradient_norm + sums[:, 0].sum())).float()
+    optimiser.update(rate, skipped)
+    return PendingUpdate(
+        step=step,
+        source_tokens=source_tokens,
+        target_tokens=target_tokens,
+        learning_rate=rate,
+        sums=sums,
+        gradient_norm=gradient_norm,
+        skipped=skipped,
+    )
+
+
+def batch_loss(
+    model: Transformer, training: Training, batch: Batch
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Return a micro-batch's summed loss against smoothed labels, and its summed -log p(target)."""
+    operations, weight = model.operations, model.output.weight
+    padded = operations.pad_batch(batch)
+    memory = model.encode(padded.source)
+    states = model.decode(padded.target.shift_right(BEGIN), memory)
+    mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))
+    return operations.smoothed_loss(states, weight, batch.target.ids, mass, model.bias_of_logits)
+
+
+def dropout_seed(seed: int, step: int, number: int) -> int:
+    """Return the seed of dropout for a step's micro-batch `number`, given the run's seed."""
+    digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+# --- The loop -------------------------------------------------------------------------------------
+
+
+def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
+    model: Transformer,
+    optimiser: "Optimiser",
+    training: Training,
+    batches: Callable[[int], Sequence[Batch]],
+    *,
+    done: int = 0,
+    share: "Share" = accumulate_in_order,
+    read: Callable[[PendingUpdate], Update] = PendingUpdate.read,
+    after_update: Callable[[Update], bool] = lambda _: True,
+) -> None:
+    """Make the updates after step `done`, up to `training.steps`.
+
+    `batches` returns the micro-batches of a step, a function of its number alone. `after_update` is
+    called with each update; training ends early when it returns False, or when an update was
+    interrupted.
+    """
+    for step in range(done + 1, training.steps + 1):
+        pending = update_weights(model, optimiser, training, step, batches(step), share)
+        if pending is None or not after_update(read(pending)):
+            return
+
+
+# --- What any other implementation of these parts must be -----------------------------------------
+
+
+@runtime_checkable
+class Optimiser(Protocol):
+    """The optimiser of a model's weights; see `Adam`."""
+
+    @property
+    def named_weights(self) -> dict[str, Tensor]: ...
+    @property
+    def moments(self) -> dict[str, Tensor]: ...
+    @property
+    def gradient_tensors(self) -> Sequence[Tensor]: ...
+    @property
+    def state_tensors(self) -> Sequence[Tensor]: ...
+    def clear_gradients(self) -> None: ...
+    def gradient_norm(self) -> Float[Tensor, ""]: ...
+    def update(self, learning_rate: float, skip: Float[Tensor, ""], /) -> None: ...
+    def refresh_model(self) -> None: ...
+    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None: ...
+
+
+# adds the gradient of the micro-batch with this index; returns its summed loss and -log P
+Accumulate = Callable[[int], Float[Tensor, "2"]]
+
+
+@runtime_checkable
+class Share(Protocol):
+    """Accumulates the micro-batches of an update, wherever each is computed; see above.
+
+    `costs` are the micro-batches' token counts. The result is None if the update was interrupted
+    and must be dropped.
+    """
+
+    def __call__(
+        self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
+    ) -> Float[Tensor, "M 2"] | None: ...
