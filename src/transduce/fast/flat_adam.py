@@ -64,9 +64,8 @@ class FlatAdam:
         assert self.weights.grad is not None
         return self.weights.grad
 
-    @property
-    def gradient_tensors(self) -> list[Tensor]:
-        """The gradients of this update as a list of tensors, to sum them over processes."""
+    def list_gradients(self) -> list[Tensor]:
+        """Return the gradients of this update as a list of tensors, to sum them over processes."""
         return [self.gradients]
 
     def gradient_norm(self) -> Float[Tensor, ""]:

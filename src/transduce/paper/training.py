@@ -70,9 +70,8 @@ class Adam:
             named |= {f"{kind}.{name}": moment for name, moment in moments.items()}
         return named
 
-    @property
-    def gradient_tensors(self) -> list[Tensor]:
-        """The gradient of every weight, 0 for weights without one."""
+    def list_gradients(self) -> list[Tensor]:
+        """Return the gradient of every weight, 0 for weights without one."""
         for weight in self.parameters.values():
             if weight.grad is None:
                 weight.grad = torch.zeros_like(weight)
@@ -90,7 +89,7 @@ class Adam:
 
     def gradient_norm(self) -> Float[Tensor, ""]:
         """Return the norm of all gradients of this update together."""
-        return torch.cat([g.float().flatten() for g in self.gradient_tensors]).norm()
+        return torch.cat([g.float().flatten() for g in self.list_gradients()]).norm()
 
     @torch.no_grad()
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
@@ -99,7 +98,7 @@ class Adam:
             return
         self.updates += 1
         t, (beta1, beta2) = int(self.updates), self.betas
-        for (name, w), g in zip(self.named_weights.items(), self.gradient_tensors, strict=True):
+        for (name, w), g in zip(self.named_weights.items(), self.list_gradients(), strict=True):
             m, v = self.first[name], self.second[name]
             m.mul_(beta1).add_(g, alpha=1 - beta1)
             v.mul_(beta2).add_(g.float().square(), alpha=1 - beta2)
@@ -281,10 +280,9 @@ class Optimiser(Protocol):
     @property
     def moments(self) -> dict[str, Tensor]: ...
     @property
-    def gradient_tensors(self) -> Sequence[Tensor]: ...
-    @property
     def state_tensors(self) -> Sequence[Tensor]: ...
     def clear_gradients(self) -> None: ...
+    def list_gradients(self) -> Sequence[Tensor]: ...
     def gradient_norm(self) -> Float[Tensor, ""]: ...
     def update(self, learning_rate: float, skip: Float[Tensor, ""], /) -> None: ...
     def refresh_model(self) -> None: ...

@@ -28,7 +28,7 @@ def all_reduce_once(
         accumulate(number)
     if not should_continue():
         return False
-    for gradient in optimiser.gradient_tensors:
+    for gradient in optimiser.list_gradients():
         all_reduce(gradient)
     return True
 
@@ -46,7 +46,7 @@ def sum_in_micro_batch_order(
     update, and memory for two more sets of gradients.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
-    total = [torch.zeros_like(gradient) for gradient in optimiser.gradient_tensors]
+    total = [torch.zeros_like(gradient) for gradient in optimiser.list_gradients()]
     received = [torch.empty_like(one) for one in total]
     for first in range(0, len(costs), size):
         present = min(size, len(costs) - first)
@@ -54,13 +54,13 @@ def sum_in_micro_batch_order(
         if rank < present:
             accumulate(first + rank)
         for sender in range(present):
-            gradients = optimiser.gradient_tensors if sender == rank else received
+            gradients = optimiser.list_gradients() if sender == rank else received
             for one, gradient in zip(total, gradients, strict=True):
                 broadcast(gradient, sender)
                 one += gradient
     if not should_continue():
         return False
-    for one, gradient in zip(total, optimiser.gradient_tensors, strict=True):
+    for one, gradient in zip(total, optimiser.list_gradients(), strict=True):
         gradient.copy_(one)
     return True
 
