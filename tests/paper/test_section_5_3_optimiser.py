@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from transduce.fast.flat_adam import FlatAdam
-from transduce.paper.training import learning_rate, scaled_learning_rate
+from transduce.paper.training import Adam, learning_rate, scaled_learning_rate
 from transduce.settings import Architecture, Training
 
 
@@ -47,22 +46,23 @@ def test_adam_has_the_constants_of_the_paper():
     """beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9; nothing else, as `updates are adam by hand`."""
     training = Training()
     assert (training.beta1, training.beta2, training.epsilon) == (0.9, 0.98, 1e-9)
-    optimiser = FlatAdam(nn.Linear(2, 2), training)
+    optimiser = Adam(nn.Linear(2, 2), training)
     assert (optimiser.betas, optimiser.epsilon) == ((0.9, 0.98), 1e-9)
 
 
 def test_updates_are_adam_by_hand():
     """m, v and their corrections as Kingma and Ba write them, number by number."""
     model = nn.Linear(3, 2).double()
-    optimiser = FlatAdam(model, Training())
-    weights = [float(w) for w in optimiser.weights.detach()]
+    optimiser = Adam(model, Training())
+    weights = torch.cat([w.detach().flatten() for w in model.parameters()]).tolist()
     m, v = [0.0] * 8, [0.0] * 8
     generator = torch.Generator().manual_seed(1)
     for t in range(1, 6):
         g = torch.randn(8, generator=generator, dtype=torch.float64)
-        optimiser.gradients.copy_(g)
+        for weight, gradient in zip(model.parameters(), g.split([6, 2]), strict=True):
+            weight.grad = gradient.view(weight.shape)
         rate = learning_rate(t, 512, 4_000)
-        optimiser.update(rate)
+        optimiser.update(rate, torch.zeros(()))
         for i, gradient in enumerate(g.tolist()):
             m[i] = 0.9 * m[i] + 0.1 * gradient
             v[i] = 0.98 * v[i] + 0.02 * gradient**2

@@ -4,11 +4,10 @@ import torch
 from tests.model.tiny import sentences, sizes
 
 from transduce.corpus.batch import Batch
-from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
 from transduce.paper.training import update_weights
-from transduce.runs.equip import equip_for_training
+from transduce.runs.equip import build_optimiser, equip_for_training
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 
@@ -24,7 +23,7 @@ def fresh(training, *, seed=3, dtype=torch.float32, **changes):
     """A model of one layer with its optimiser."""
     model = build_transformer(sizes(**({"layers": 1} | changes)), SYMBOLS, SYMBOLS, seed).to(dtype)
     equip_for_training(model, training)
-    return model, FlatAdam(model, training)
+    return model, build_optimiser(model, training)
 
 
 def batch_of(lengths, seed):
