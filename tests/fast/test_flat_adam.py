@@ -17,8 +17,9 @@ def plain(training):
     return model, Adam(model, training)
 
 
-def state_after(model, optimiser, training):
+def state_after(build, training):
     """Weights and moments after three updates."""
+    model, optimiser = build(training)
     for step in (1, 2, 3):
         update_weights(model, optimiser, training, step, batches(step))
     return optimiser.named_weights | optimiser.moments
@@ -27,7 +28,7 @@ def state_after(model, optimiser, training):
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 2e-3)])
 def test_the_flat_optimiser_makes_the_updates_of_the_plain_one(precision, tolerance):
     training = training_of(precision=precision)
-    ours, twin = state_after(*fresh(training), training), state_after(*plain(training), training)
+    ours, twin = (state_after(build, training) for build in (fresh, plain))
     assert list(ours) == list(twin)
     for name, weight in ours.items():
         torch.testing.assert_close(weight.detach(), twin[name], rtol=1e-4, atol=tolerance)
