@@ -15,6 +15,7 @@ from tests.training.tiny import SYMBOLS, batches, training_of
 from transduce.corpus.batch import Batch
 from transduce.fast.choose import equip_for_training
 from transduce.fast.flat_adam import FlatAdam
+from transduce.mixing.layers import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.training import update_weights
@@ -49,7 +50,9 @@ def small_training(
     training = training_of(**settings)
     with stand_in_device() as record:
         architecture = sizes(**({"layers": 1} | (changes or {})))
-        model = build_transformer(architecture, SYMBOLS, SYMBOLS, 3).to(CUDA)
+        model = build_transformer(architecture, SYMBOLS, SYMBOLS, 3, find_mixing(architecture)).to(
+            CUDA
+        )
         equip_for_training(model, training)
         yield TracedTraining(model, FlatAdam(model, training), training, record)
 

@@ -334,7 +334,7 @@ class Dropout(nn.Module):
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Compute Dropout(x); only in training is anything dropped."""
-        return functional.dropout(x, self.p, self.training)
+        return functional.dropout(x, self.p, self.training) if self.p else x
 
     if TYPE_CHECKING:
         __call__ = forward
