@@ -9,13 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
+import torch
+
 from transduce.corpus.feed import Feed
 from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
 from transduce.machine.process_settings import use_threads
 from transduce.machine.rate import synchronise
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import Transformer, build_transformer
+from transduce.paper.training import update_weights
 from transduce.recipes.fitted import ModelSize, find_fitting
+from transduce.runs.equip import build_optimiser, equip_for_training
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.recommend import build_for_corpus, build_schedule
 from transduce.runs.run_folder import build_plan
@@ -24,8 +29,6 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.training.distributed.requests import SignalRequests
-from transduce.training.optimiser import Optimiser
-from transduce.training.step import queue_update
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
 SAMPLE_SECONDS = 2.0  # batches are measured for so long, at least one after the first
@@ -61,8 +64,9 @@ def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> 
     """
     use_threads(recipe.training.threads or available_cpus())
     source, target = map(len, corpus.vocabularies)
-    model = build_transformer(recipe.architecture, source, target, recipe.training.seed)
-    model.to(select_device())
+    sizes, seed = recipe.architecture, recipe.training.seed
+    model = build_transformer(sizes, source, target, seed, find_mixing(sizes))
+    equip_for_training(model.to(select_device()), replace(recipe.training, compile=False))
     token_seconds, adam_seconds = measure_updates(model, recipe, corpus)
     store, data = corpus.train, recipe.data
     pieces = int(store.source_lengths.sum()) + int(store.target_lengths.sum())
@@ -84,7 +88,7 @@ def measure_updates(
 ) -> tuple[float, float]:
     """Return the seconds of a token's part in an update, and those of the optimiser's step."""
     training, device = recipe.training, select_device()
-    optimiser = Optimiser(model, training)
+    optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
     if device.type == "cpu" or not limit:
         limit = max(2 * recipe.data.max_length, min(limit or SAMPLE_TOKENS, SAMPLE_TOKENS))
@@ -94,7 +98,7 @@ def measure_updates(
     for step in range(1, SAMPLE_UPDATES + 2):
         batch = feed.micro_batches(step)[0]
         start = time.perf_counter()
-        pending = queue_update(model, optimiser, training, step, [batch])
+        pending = update_weights(model, optimiser, training, step, [batch])
         assert pending is not None
         pending.read()
         if step > 1:  # the first is only warm-up
@@ -103,7 +107,7 @@ def measure_updates(
             if time.perf_counter() - begin > SAMPLE_SECONDS:
                 break
     start = time.perf_counter()
-    optimiser.update(0.0)
+    optimiser.update(0.0, torch.zeros((), device=device))
     synchronise(device)
     adam = time.perf_counter() - start
     return max(seconds - (step - 1) * adam, 0.1 * seconds) / tokens, adam
