@@ -1,6 +1,7 @@
 """Training data and batching."""
 
 import numpy as np
+import torch
 from tests.training.tiny import SYMBOLS, batches, fresh, joined, take_update, training_of
 
 from transduce.corpus.plan import Plan
