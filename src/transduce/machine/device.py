@@ -58,12 +58,6 @@ def has_fast_bfloat16(where: torch.device) -> bool:
     return supports is None or bool(supports())
 
 
-def is_bfloat16_training_on_cpu(x: Tensor) -> bool:
-    """Return whether x is of an update in bfloat16 on a CPU that torch's compiler does not see."""
-    is_on_cpu = x.dtype == torch.bfloat16 and x.device.type == "cpu"
-    return is_on_cpu and torch.is_grad_enabled() and not torch.compiler.is_compiling()
-
-
 def accumulation_dtype(where: torch.device) -> torch.dtype:
     """Return the type for sums on a device: float64, or float32 on Apple's GPU."""
     return torch.float32 if where.type == APPLE_GPU else torch.float64
