@@ -112,7 +112,8 @@ def split_heads(
     x: Float[Tensor, "T parts"], heads: int, parts: Sequence[int]
 ) -> list[Float[Tensor, "T H k"]]:
     """Split each token's projections into queries, keys and values, and these into H heads."""
-    return [part.unflatten(1, (heads, -1)) for part in x.split(list(parts), dim=1)]
+    sides = x.split(list(parts), dim=1) if len(parts) > 1 else (x,)
+    return [side.unflatten(1, (heads, -1)) for side in sides]
 
 
 def is_token(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longest}"]:
