@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def main(words: Sequence[str]) -> int:
         "command": shlex.join(["benchmarks/gpu", *words]),
         "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "rehearsal": asked.rehearse,
-        "machine": card() | machine(),
+        "machine": card() | machine() | installed_peer(),
         "ceiling": 0.0,
         "parts": {},
     }
@@ -129,6 +130,14 @@ def card() -> dict[str, str]:
         "GPU memory": f"{about.total_memory / 2**30:.0f} GiB",
         "CUDA": str(torch.version.cuda),
     }
+
+
+def installed_peer() -> dict[str, str]:
+    """Return the version of Hugging Face's library that is measured here, which is not pinned."""
+    try:
+        return {"transformers": version("transformers")}
+    except PackageNotFoundError:
+        return {}
 
 
 def results_path(asked: argparse.Namespace, name: str) -> Path:

@@ -12,10 +12,11 @@ from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, millise
 from benchmarks.padded_attention import PaddedAttention
 from transduce.corpus.batch import Batch
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import choose_attention, equip_for_training
+from transduce.fast.choose import choose_attention, equip_for_training, has_triton
 from transduce.fast.compiling import compile_layers, compiled_cross_entropy
 from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.loss import smoothed_loss
+from transduce.fast.varlen import VarlenAttention
 from transduce.packed import Packed
 from transduce.paper.model import (
     AddDropout,
@@ -48,7 +49,7 @@ class UpdateVariant:
         equip_for_training(self.model.to(scale.device), replace(self.training, compile=False))
         if kernel:
             self.use_attention(kernel)
-        if self.training.compile:
+        if self.training.compile and not has_triton(scale.device):
             loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
             self.model.operations = replace(self.model.operations, smoothed_loss=loss)
         self.optimiser = FlatAdam(self.model, self.training)
@@ -97,6 +98,10 @@ def cases(scale: Scale) -> Cases:
     yield (
         "packed, attention in rectangles",
         lambda: UpdateVariant(scale, kernel=BucketedAttention).measured(),
+    )
+    yield (
+        "packed, torch's variable-length attention",
+        lambda: UpdateVariant(scale, kernel=VarlenAttention).measured(),
     )
     yield "packed, attention that fits", lambda: UpdateVariant(scale).measured()
     yield "the same, nobody reads what an update did", partial(measure_without_reading, scale)

@@ -15,6 +15,7 @@ import transduce
 parser: Any = importlib.import_module("re._parser")
 ROOT = Path(transduce.__file__).parent
 OWN = ("view/page/squeeze.py",)  # reads this package's own scripts and styles only
+FOR_GPUS = "fast/triton_*.py"  # they need Triton, and have no expression
 METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 LENGTH = 100_000  # characters: in quadratic time ten seconds or more
 SECONDS = 1  # of processor time, after which a search is given up; linear time takes 0.005
@@ -32,7 +33,8 @@ CATEGORIES = {
 
 def find_expressions() -> Iterator[Any]:
     """Every expression of the package, with each way in which it is used."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
+    files = [path for path in ROOT.rglob("*.py") if not path.match(FOR_GPUS)]
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
     names = {path: vars(importlib.import_module(name_module(path))) for path in trees}
     nodes = [(path, node) for path, tree in trees.items() for node in ast.walk(tree)]
     uses: dict[Any, set[str]] = {}  # the methods that are called on each expression

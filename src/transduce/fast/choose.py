@@ -5,9 +5,10 @@ same parameters under the same names. No other module of the middle asks where i
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
@@ -35,7 +36,7 @@ from transduce.fast.onednn import has_onednn_bfloat16
 from transduce.fast.prefetch import read_ahead
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
-from transduce.paper.operations import PLAIN, Operations
+from transduce.paper.operations import PLAIN, BatchAttention, Operations, SmoothedLoss
 from transduce.settings import Architecture, Training
 from transduce.settings.precision import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
@@ -75,8 +76,9 @@ def equip_for_training(model: Transformer, training: Training) -> None:
     if device.type == "cpu":
         swap_classes(model, choose_training_modules(is_half=is_half))
     if training.compile:
-        loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
-        model.operations = replace(model.operations, smoothed_loss=loss)
+        if not has_triton(device):
+            loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
+            model.operations = replace(model.operations, smoothed_loss=loss)
         compile_layers(model)
 
 
@@ -108,7 +110,7 @@ def choose_operations(
         PLAIN,
         attention=partial(choose_attention(sizes, device, precision).kernel, device=device),
         start_cache=start_cache,
-        smoothed_loss=smoothed_loss,
+        smoothed_loss=choose_loss(device, precision),
         target_log_probs=target_log_probs,
         log_softmax=log_softmax_in_place,
         highest_sums=highest_sums if on_cpu else partial(highest_sums, is_any=assume_any),
@@ -159,26 +161,60 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
         module.__class__ = classes.get(type(module), type(module))
 
 
+# --- Kernels of a GPU -----------------------------------------------------------------------------
+
+
+@cache
+def has_triton(device: torch.device) -> bool:
+    """Return whether Triton's kernels run on a device: a small one is tried, once in a process.
+
+    Triton needs a C compiler, and writes its code to a folder. Where anything fails torch does all.
+    """
+    if device.type != "cuda" or not torch.cuda.is_available():
+        return False
+    try:
+        from transduce.fast.triton_loss import cross_entropy_by_triton
+
+        logits = torch.zeros(1, 2, device=device)
+        loss, _ = cross_entropy_by_triton(logits, torch.zeros(1, dtype=torch.long).to(device), 0.0)
+        return math.isclose(loss.item(), math.log(2), rel_tol=1e-5)
+    except Exception:  # noqa: BLE001 - whatever fails, torch computes the same
+        return False
+
+
+def choose_loss(device: torch.device, precision: torch.dtype) -> SmoothedLoss:
+    """Return the loss of section 5.4, on a GPU by a kernel that reads the logits twice."""
+    if precision == torch.float64 or not has_triton(device):
+        return smoothed_loss
+    from transduce.fast.triton_loss import cross_entropy_by_triton
+
+    return partial(smoothed_loss, kernel=cross_entropy_by_triton)
+
+
 # --- Which attention ------------------------------------------------------------------------------
 
 
 class AttentionChoice(NamedTuple):
     """An attention kernel and the reason why it was chosen, in words."""
 
-    kernel: type[BucketedAttention | VarlenAttention]
+    kernel: Callable[..., BatchAttention]  # of lengths, a mask and a device
     reason: str
 
 
 def choose_attention(
     sizes: Architecture, device: torch.device, precision: torch.dtype
 ) -> AttentionChoice:
-    """Return the variable-length kernel if it fits model and device, else the bucketed kernel."""
+    """Return a kernel without padding if one fits model and device, else the bucketed kernel."""
     reason = unsupported_reason(sizes, device, precision)
     if reason:
         return AttentionChoice(BucketedAttention, f"padded blocks: {reason}")
-    return AttentionChoice(
-        VarlenAttention, "torch's variable-length kernel: CUDA, half precision, no dropout"
-    )
+    reason = "CUDA, half precision, no dropout"
+    if has_triton(device):
+        from transduce.fast.triton_attention import WIDTHS, build_packed_attention
+
+        if {sizes.d_k, sizes.d_v} <= set(WIDTHS):
+            return AttentionChoice(build_packed_attention, f"a sentence a program: {reason}")
+    return AttentionChoice(VarlenAttention, f"torch's variable-length kernel: {reason}")
 
 
 def unsupported_reason(sizes: Architecture, device: torch.device, precision: torch.dtype) -> str:

@@ -1,8 +1,8 @@
 """Compile the layers and the loss with torch.compile, if `training.compile` is set.
 
 The encoder layers, the decoder layers and the cross-entropy function are compiled. Attention is
-compiled with torch's variable-length kernel, but not with the bucketed kernel, whose tensor shapes
-differ in every batch.
+compiled with the kernels of a GPU, but not with the bucketed kernel, whose tensor shapes differ in
+every batch.
 """
 
 import os
@@ -15,8 +15,8 @@ from functools import cache, partial
 import torch
 
 from transduce.errors import InputError
+from transduce.fast.blocks import BucketedAttention
 from transduce.fast.loss import CrossEntropyKernel, cross_entropy_inplace
-from transduce.fast.varlen import VarlenAttention
 from transduce.paper.model import Transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention
 from transduce.settings import Training
@@ -56,10 +56,9 @@ def build_for_compiled_layers(
     *,
     build: BuildAttention,
 ) -> BatchAttention:
-    """Build attention for a batch, excluded from compilation unless it is variable-length."""
+    """Build attention for a batch; padded blocks, whose shapes always differ, are not compiled."""
     attend = build(query_lengths, key_lengths, mask)
-    is_compiled = isinstance(attend, VarlenAttention)
-    return attend if is_compiled else torch.compiler.disable(attend)
+    return torch.compiler.disable(attend) if isinstance(attend, BucketedAttention) else attend
 
 
 @cache

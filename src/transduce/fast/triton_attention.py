@@ -1,0 +1,285 @@
+"""Attention over short sentences on a GPU, a sentence and head at a time, by Triton
+
+torch's variable-length kernel is made for long sequences: at 28 tokens most of each tile that it
+computes is padding, and it took a third of an update of the base model. Here one program holds all
+queries, keys and values of a sentence's head, and the backward pass computes the weights again.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple, final
+
+import torch
+import triton
+import triton.language as tl
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from transduce.fast.varlen import VarlenAttention, compute_offsets, compute_window
+from transduce.packed import move_to_device
+from transduce.paper.operations import AttentionMask
+
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
+
+MOST_TOKENS = 128  # of a sentence: its scores stay in the registers of one program
+WIDTHS = (16, 32, 64, 128)  # of a head that a program takes
+NO_LIMIT = 1 << 20  # the width of a window that has no limit
+
+
+@triton.jit
+def load_rows(base, tokens, width, token_stride, real):  # type: ignore[no-untyped-def]
+    """Load the vectors of some tokens, 0 where a token is not real."""
+    at = base + tokens[:, None] * token_stride + width[None, :]
+    return tl.load(at, mask=real[:, None], other=0.0)
+
+
+@triton.jit
+def compute_weights(q, k, keys, scale, before, after, QUERIES: tl.constexpr, KEYS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """softmax(Q Kᵀ / √d_k) under a window; rows that may attend to nothing are 0."""
+    row, column = tl.arange(0, QUERIES)[:, None], tl.arange(0, KEYS)[None, :]
+    allowed = (column < keys) & (column >= row - before) & (column <= row + after)
+    scores = tl.where(allowed, tl.dot(q, tl.trans(k)) * scale, float("-inf"))
+    highest = tl.max(scores, axis=1)
+    highest = tl.where(highest == float("-inf"), 0.0, highest)
+    weights = tl.exp(scores - highest[:, None])
+    total = tl.sum(weights, axis=1)
+    return weights / tl.where(total == 0.0, 1.0, total)[:, None]
+
+
+@triton.jit
+def attend_forward(  # type: ignore[no-untyped-def]
+    q_at, k_at, v_at, out_at, query_offsets, key_offsets,
+    q_token, k_token, v_token, q_head, k_head, v_head, out_token, out_head,
+    scale, before, after,
+    QUERIES: tl.constexpr, KEYS: tl.constexpr, K: tl.constexpr, V: tl.constexpr,
+):  # fmt: skip
+    """Write the attention of one sentence and head."""
+    sentence, head = tl.program_id(0), tl.program_id(1)
+    first_query, first_key = tl.load(query_offsets + sentence), tl.load(key_offsets + sentence)
+    queries = tl.load(query_offsets + sentence + 1) - first_query
+    keys = tl.load(key_offsets + sentence + 1) - first_key
+    if queries > 0:
+        row, column = tl.arange(0, QUERIES), tl.arange(0, KEYS)
+        k_width, v_width = tl.arange(0, K), tl.arange(0, V)
+        q = load_rows(q_at + head * q_head, first_query + row, k_width, q_token, row < queries)
+        k = load_rows(k_at + head * k_head, first_key + column, k_width, k_token, column < keys)
+        v = load_rows(v_at + head * v_head, first_key + column, v_width, v_token, column < keys)
+        weights = compute_weights(q, k, keys, scale, before, after, QUERIES, KEYS)
+        out = tl.dot(weights.to(v.dtype), v)
+        at = out_at + head * out_head + (first_query + row)[:, None] * out_token + v_width[None, :]
+        tl.store(at, out.to(v.dtype), mask=(row < queries)[:, None])
+
+
+@triton.jit
+def attend_backward(  # type: ignore[no-untyped-def]
+    q_at, k_at, v_at, d_out_at, d_q_at, d_k_at, d_v_at, query_offsets, key_offsets,
+    q_token, k_token, v_token, q_head, k_head, v_head, out_token, out_head,
+    d_q_token, d_k_token, d_v_token, d_q_head, d_k_head, d_v_head,
+    scale, before, after,
+    QUERIES: tl.constexpr, KEYS: tl.constexpr, K: tl.constexpr, V: tl.constexpr,
+):  # fmt: skip
+    """Write the gradients of the queries, keys and values of one sentence and head."""
+    sentence, head = tl.program_id(0), tl.program_id(1)
+    first_query, first_key = tl.load(query_offsets + sentence), tl.load(key_offsets + sentence)
+    queries = tl.load(query_offsets + sentence + 1) - first_query
+    keys = tl.load(key_offsets + sentence + 1) - first_key
+    if (queries > 0) | (keys > 0):
+        row, column = tl.arange(0, QUERIES), tl.arange(0, KEYS)
+        k_width, v_width = tl.arange(0, K), tl.arange(0, V)
+        is_query, is_key = row < queries, column < keys
+        q = load_rows(q_at + head * q_head, first_query + row, k_width, q_token, is_query)
+        k = load_rows(k_at + head * k_head, first_key + column, k_width, k_token, is_key)
+        v = load_rows(v_at + head * v_head, first_key + column, v_width, v_token, is_key)
+        d_out = load_rows(
+            d_out_at + head * out_head, first_query + row, v_width, out_token, is_query
+        )
+        weights = compute_weights(q, k, keys, scale, before, after, QUERIES, KEYS)
+        d_weights = tl.dot(d_out, tl.trans(v))
+        mean = tl.sum(weights * d_weights, axis=1)
+        d_scores = (weights * (d_weights - mean[:, None]) * scale).to(q.dtype)
+        d_q = tl.dot(d_scores, k)
+        d_k = tl.dot(tl.trans(d_scores), q)
+        d_v = tl.dot(tl.trans(weights.to(q.dtype)), d_out)
+        query_at, key_at = (first_query + row)[:, None], (first_key + column)[:, None]
+        tl.store(
+            d_q_at + head * d_q_head + query_at * d_q_token + k_width[None, :],
+            d_q.to(q.dtype),
+            mask=is_query[:, None],
+        )
+        tl.store(
+            d_k_at + head * d_k_head + key_at * d_k_token + k_width[None, :],
+            d_k.to(q.dtype),
+            mask=is_key[:, None],
+        )
+        tl.store(
+            d_v_at + head * d_v_head + key_at * d_v_token + v_width[None, :],
+            d_v.to(q.dtype),
+            mask=is_key[:, None],
+        )
+
+
+@final
+class ShortAttentionFunction(torch.autograd.Function):
+    """Autograd function of softmax(Q Kᵀ / √d_k) V over a packed batch of short sentences."""
+
+    @staticmethod
+    def forward(ctx: Any, layout: "Layout", q: Tensor, k: Tensor, v: Tensor) -> Tensor:  # noqa: ANN401
+        """Return the attention of every query."""
+        ctx.layout = layout
+        ctx.save_for_backward(q, k, v)
+        return run_forward(q, k, v, *layout)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        """Return the gradients of queries, keys and values."""
+        return (None, *run_backward(d_out, *ctx.saved_tensors, *ctx.layout))
+
+
+class Layout(NamedTuple):
+    """Where sentences begin, how long the longest are, and how far a query may look each way."""
+
+    query_offsets: Tensor
+    key_offsets: Tensor
+    longest_query: int
+    longest_key: int
+    before: int
+    after: int
+
+
+@final
+class ShortAttention:
+    """The attention kernel for a GPU and batches whose sentences are all short."""
+
+    def __init__(
+        self,
+        queries: Sequence[int],
+        keys: Sequence[int],
+        mask: AttentionMask,
+        device: torch.device,
+    ) -> None:
+        before, after = (NO_LIMIT if side < 0 else side for side in compute_window(mask))
+        ours, theirs = (move_to_device(compute_offsets(side), device) for side in (queries, keys))
+        self.layout = Layout(ours, theirs, max(queries), max(keys), before, after)
+
+    def __call__(
+        self,
+        q: Float[Tensor, "T H K"],
+        k: Float[Tensor, "S H K"],
+        v: Float[Tensor, "S H d_v"],
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "T H d_v"]:
+        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch    (equation 1)
+
+        To torch's compiler the kernels are one operator that it does not look into. Otherwise they
+        are started directly, since the call of an operator takes several times as long.
+        """
+        assert not dropout, "this kernel drops no weights: choose.py takes another"
+        if torch.compiler.is_compiling():
+            out: Tensor = attention_operator()(q, k, v, *self.layout)
+            return out
+        direct: Tensor = ShortAttentionFunction.apply(self.layout, q, k, v)
+        return direct
+
+
+def build_packed_attention(
+    queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+) -> ShortAttention | VarlenAttention:
+    """Build attention for a batch: by these kernels, or by torch's if a sentence is too long."""
+    is_short = max(max(queries), max(keys)) <= MOST_TOKENS
+    return (ShortAttention if is_short else VarlenAttention)(queries, keys, mask, device)
+
+
+def run_forward(q: Tensor, k: Tensor, v: Tensor, *layout: Any) -> Tensor:  # noqa: ANN401
+    """Start the kernel that attends."""
+    query_offsets, key_offsets, longest_query, longest_key, before, after = layout
+    q, k, v = map(with_dense_heads, (q, k, v))
+    out = v.new_empty(q.shape[0], q.shape[1], v.shape[2])
+    sizes = (block_of(longest_query), block_of(longest_key), q.shape[2], v.shape[2])
+    attend_forward[(len(query_offsets) - 1, q.shape[1])](
+        q, k, v, out, query_offsets, key_offsets, *list_strides(q, k, v), *list_strides(out),
+        q.shape[2] ** -0.5, before, after, *sizes, num_warps=count_warps(sizes),
+    )  # fmt: skip
+    return out
+
+
+def run_backward(
+    d_out: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *layout: Any,  # noqa: ANN401
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Start the kernel that computes the gradients of queries, keys and values."""
+    query_offsets, key_offsets, longest_query, longest_key, before, after = layout
+    q, k, v, d_out = map(with_dense_heads, (q, k, v, d_out))
+    d_q, d_k, d_v = found = empty_gradients(q, k, v)
+    sizes = (block_of(longest_query), block_of(longest_key), q.shape[2], v.shape[2])
+    attend_backward[(len(query_offsets) - 1, q.shape[1])](
+        q, k, v, d_out, d_q, d_k, d_v, query_offsets, key_offsets,
+        *list_strides(q, k, v), *list_strides(d_out), *list_strides(d_q, d_k, d_v),
+        q.shape[2] ** -0.5, before, after, *sizes, num_warps=count_warps(sizes),
+    )  # fmt: skip
+    return found
+
+
+def empty_gradients(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return dense tensors of the shapes of queries, keys and values."""
+    return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
+
+
+def list_strides(*sides: Tensor) -> list[int]:
+    """Return how far apart tokens are in each tensor, and then how far apart heads are."""
+    return [side.stride(n) for n in (0, 1) for side in sides]
+
+
+def block_of(longest: int) -> int:
+    """Return the tokens of a program's tile: a power of two, and at least 16."""
+    return max(16, 1 << (longest - 1).bit_length())
+
+
+def count_warps(sizes: tuple[int, int, int, int]) -> int:
+    """Return the warps of a program, by the scores that it holds."""
+    scores = sizes[0] * sizes[1]
+    return 1 if scores <= 32 * 32 else 4 if scores <= 64 * 64 else 8
+
+
+def with_dense_heads(x: Tensor) -> Tensor:
+    """Return x with each head's numbers side by side, which the kernels ask for."""
+    return x if x.stride(2) == 1 else x.contiguous()
+
+
+@functools.cache
+def attention_operator() -> Any:  # noqa: ANN401 - torch's own class of operators
+    """Return the same as an operator of torch's, which is registered at the first call."""
+
+    def attend(
+        q: Tensor, k: Tensor, v: Tensor, query_offsets: Tensor, key_offsets: Tensor,
+        longest_query: int, longest_key: int, before: int, after: int,
+    ) -> Tensor:  # fmt: skip
+        return run_forward(
+            q, k, v, query_offsets, key_offsets, longest_query, longest_key, before, after
+        )
+
+    def go_back(
+        d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, query_offsets: Tensor, key_offsets: Tensor,
+        longest_query: int, longest_key: int, before: int, after: int,
+    ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+        return run_backward(
+            d_out, q, k, v, query_offsets, key_offsets, longest_query, longest_key, before, after
+        )
+
+    def save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ANN401, ARG001
+        ctx.save_for_backward(*inputs[:5])
+        ctx.limits = inputs[5:]
+
+    def differentiate(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        return (*backward(d_out, *ctx.saved_tensors, *ctx.limits), *[None] * 6)
+
+    backward = torch.library.custom_op("transduce::short_attention_back", go_back, mutates_args=())
+    backward.register_fake(lambda _, q, k, v, *__: empty_gradients(q, k, v))
+    forward = torch.library.custom_op("transduce::short_attention", attend, mutates_args=())
+    forward.register_fake(lambda q, _, v, *__: v.new_empty(*q.shape[:2], v.shape[2]))
+    forward.register_autograd(differentiate, setup_context=save)
+    return forward

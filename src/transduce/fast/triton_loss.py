@@ -1,0 +1,60 @@
+"""The smoothed cross-entropy and its gradient on a GPU, in two readings of the logits, by Triton"""
+
+import torch
+import triton
+import triton.language as tl
+from jaxtyping import Float, Int
+from torch import Tensor
+
+# V: symbols of the vocabulary · rows: tokens of a slice, padding included · T: the real ones
+
+BLOCK = 4_096  # logits that a program reads at once
+
+
+@triton.jit
+def soften_row(  # type: ignore[no-untyped-def]
+    logits_at, targets_at, loss_at, nats_at, real, mass, row_stride,
+    symbols: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Write one token's loss and -log p, and overwrite its logits with the loss's gradient."""
+    row = tl.program_id(0).to(tl.int64)
+    at = logits_at + row * row_stride
+    column = tl.arange(0, BLOCK)
+    if row < real:
+        highest, total, plain = float("-inf"), 0.0, 0.0
+        for first in range(0, symbols, BLOCK):
+            inside = first + column < symbols
+            some = tl.load(at + first + column, mask=inside, other=float("-inf")).to(tl.float32)
+            higher = tl.maximum(highest, tl.max(some, axis=0))
+            total = total * tl.exp(highest - higher) + tl.sum(tl.exp(some - higher), axis=0)
+            plain += tl.sum(tl.where(inside, some, 0.0), axis=0)
+            highest = higher
+        log_total = highest + tl.log(total)
+        target = tl.load(targets_at + row)
+        nats = log_total - tl.load(at + target).to(tl.float32)
+        tl.debug_barrier()  # the target's logit is read before it is overwritten
+        for first in range(0, symbols, BLOCK):
+            inside = first + column < symbols
+            some = tl.load(at + first + column, mask=inside, other=float("-inf")).to(tl.float32)
+            gradient = tl.exp(some - log_total) - mass / symbols
+            gradient -= tl.where(first + column == target, 1.0 - mass, 0.0)
+            tl.store(at + first + column, gradient.to(logits_at.dtype.element_ty), mask=inside)
+        tl.store(nats_at + row, nats)
+        tl.store(loss_at + row, (1.0 - mass) * nats + mass * (log_total - plain / symbols))
+    else:
+        for first in range(0, symbols, BLOCK):
+            inside = first + column < symbols
+            zero = tl.zeros((BLOCK,), dtype=logits_at.dtype.element_ty)
+            tl.store(at + first + column, zero, mask=inside)
+
+
+def cross_entropy_by_triton(
+    logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Return the summed loss and -log p of T targets; overwrite logits with the loss's gradient."""
+    loss, nats = (torch.empty(len(targets), device=logits.device) for _ in range(2))
+    soften_row[(len(logits),)](
+        logits, targets, loss, nats, len(targets), mass, logits.stride(0),
+        symbols=logits.shape[1], BLOCK=BLOCK, num_warps=8,
+    )  # fmt: skip
+    return loss.sum(dtype=torch.float64), nats.sum(dtype=torch.float64)
