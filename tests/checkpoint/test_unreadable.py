@@ -9,6 +9,7 @@ from tests.checkpoint.samples import folder, require_step, write_checkpoints
 from transduce.checkpoint import load_newest_checkpoint, prune, resume
 from transduce.checkpoint.steps import list_steps
 from transduce.errors import FolderError, SaveError
+from transduce.runs.run_folder import require_run_folder
 
 
 def refuse_to_list(monkeypatch):
@@ -52,6 +53,13 @@ def test_checkpoints_that_would_lie_elsewhere_are_neither_read_nor_written(run, 
     with pytest.raises(SaveError, match="is a link to another place"):
         write_checkpoints(run, 2)
     assert [path.name for path in (tmp_path / "other").iterdir()] == ["step-00000001"]
+
+
+def test_a_file_in_the_place_of_the_checkpoints_is_named_before_a_step_is_taken(run):
+    (run / "checkpoints").write_text("mine")
+    with pytest.raises(FolderError, match="checkpoints: is no folder"):
+        require_run_folder(run)
+    assert (run / "checkpoints").read_text() == "mine"
 
 
 def test_a_checkpoint_deleted_for_a_newer_one_during_the_search_is_no_damage(run, monkeypatch):

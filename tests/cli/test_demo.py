@@ -79,6 +79,13 @@ def test_a_shorter_demo_warms_up_for_as_much_less():
     assert choose_recipe({"training.steps": "300", "training.warmup": "9"}).training.warmup == 9
 
 
+def test_the_demo_may_not_lie_in_a_model_folder(demo, call, tmp_path):
+    demo()
+    ended = call("demo", tmp_path / "demo" / "model")
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {tmp_path / 'demo' / 'model'}: an output in it would")
+
+
 def test_the_folder_of_the_demo_is_named_once(call, tmp_path):
     ended = call("demo", tmp_path / "a", "-o", tmp_path / "b")
     assert (ended.code, list(tmp_path.iterdir())) == (2, [])

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 
 import pytest
 from tests.cli.language import write
@@ -279,6 +280,16 @@ def test_an_output_may_not_overwrite_an_input(call, model, tmp_path, written):
     assert f"{tmp_path / written}: is read here, and would be overwritten" in ended.stderr
     assert (tmp_path / "in").read_text() == "precious\n"
     assert (tmp_path / "begun").read_text() == "as well\n"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "new.de"])
+def test_an_output_may_not_lie_in_a_model_folder(call, model, tmp_path, name):
+    copy = tmp_path / "copy"
+    shutil.copytree(model, copy)
+    ended = call("translate", copy, "-o", copy / name, stdin=b"a dog\n")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {copy}: an output in it would damage it\n")
+    assert call("verify", copy).code == 0
 
 
 def test_placeholders_and_addresses_come_back_unless_they_may_be_lost(call, babbler):

@@ -301,7 +301,7 @@ def test_the_control_that_checks_the_first_checkpoint_only_is_caught(tmp_path, m
 def test_the_control_that_follows_links_is_caught(tmp_path, monkeypatch, record):
     run = linked(tmp_path)
     before = contents(tmp_path, but="run")
-    monkeypatch.setattr(steps, "require_no_link", lambda _: None)
+    monkeypatch.setattr(steps, "require_real_folder", lambda _: None)
     train_folder(run)
     files = len(contents(tmp_path, but="run")) - len(before)
     record(files_written_outside=files)

@@ -1,6 +1,7 @@
 """What the surroundings of a process do to it: environment variables, streams, limits, signals."""
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import pytest
 
 from transduce.cli import display
@@ -102,6 +104,14 @@ def test_an_unknown_instruction_of_completion_has_a_sentence(capsys, monkeypatch
     monkeypatch.setenv("_TRANSDUCE_COMPLETE", instruction)
     assert run(command, []) == 2
     assert "error: _TRANSDUCE_COMPLETE=" in capsys.readouterr().err
+
+
+def test_in_a_folder_that_was_deleted_there_is_a_sentence(capsys, monkeypatch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run(command, ["verify", str(tmp_path)]) == 2
+    assert "was deleted\nhint: go to another: cd\n" in capsys.readouterr().err
 
 
 def test_without_any_folder_for_temporary_files_there_is_a_sentence(capsys, monkeypatch):
@@ -216,6 +226,17 @@ def test_a_variable_that_torch_refuses_has_a_sentence(variable):
     assert done.stderr.startswith(b"error: torch cannot be loaded: ")
     assert b"TORCH" in done.stderr.splitlines()[-1]
     assert len(done.stderr) < 500
+
+
+@pytest.mark.parametrize(("end", "code"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_a_signal_while_torch_is_loaded_is_no_fault_of_torch(tmp_path, end, code):
+    (tmp_path / "torch.py").write_text("raise end")
+
+    @click.command()
+    def load():
+        runpy.run_path(str(tmp_path / "torch.py"), {"end": end}, "torch")
+
+    assert run(load, []) == code
 
 
 @pytest.mark.parametrize("host", ["\ufffd", "a" * 70 + ".x", "a\0b", "a..b"])

@@ -75,6 +75,18 @@ def test_several_processes_give_the_text_of_one_in_order():
     assert no_worker_is_left()
 
 
+def test_no_process_starts_without_a_request_for_it(monkeypatch):
+    started, start = list[int](), workers.start_workers
+
+    def count_and_start(load, count):
+        started.append(count)
+        return start(load, count)
+
+    monkeypatch.setattr(workers, "start_workers", count_and_start)
+    assert texts(translate(load, number_lines(MANY[:7], None), workers=1_000))
+    assert started == [2]  # blocks have five lines here
+
+
 def test_prefixes_and_line_numbers_reach_the_workers():
     prefixes = ["who" if line else "" for line in MANY]
     found = texts(translate(load, number_lines(MANY, prefixes), 1, workers=2))

@@ -125,6 +125,16 @@ def test_damaged_files_that_a_run_was_started_with_are_refused(made, tmp_path, r
     record(flips=sum(flipped.values()), refused_and_named=flipped)
 
 
+@pytest.mark.parametrize("name", ["vocabulary.json", "data.json"])
+def test_a_resumed_run_has_the_files_of_its_corpus_again(made, name):
+    file = made / "run" / name
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:-1], whole.replace(b"1", b"2")):
+        file.write_bytes(damaged)
+        begin_or_resume_run(made / "run", TOY, open_prepared(made / "run" / "store"))
+        assert file.read_bytes() == whole
+
+
 def test_a_snapshot_is_refused(made, tmp_path, record):
     outputs = (tmp_path / str(number) for number in range(1000))
     flips = sum(

@@ -40,6 +40,12 @@ def test_every_number_has_a_highest_value(path):
         GROUPS[group](**{name: 1e308 if type(BASE.flat_settings()[path]) is float else 10**400})
 
 
+def test_a_whole_number_that_is_too_long_is_not_said_to_be_none():
+    for beam in (10**30, -(10**30)):
+        with pytest.raises(InputError, match="a whole number of at most 18 digits, not a number"):
+            GROUPS["search"](beam=beam)
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_numbers_that_are_none_are_refused_in_python_too(group):
     for field in dataclasses.fields(GROUPS[group]):

@@ -30,7 +30,7 @@ def write_step(parent: Path, step: int, files: FileMakers, size: int) -> None:
     """Write a step's files, about `size` bytes, to a folder, unless an intact folder exists."""
     folder = step_folder(parent, step)
     try:
-        require_no_link(parent)
+        require_real_folder(parent)
         about = {"run": read_run_id(parent.parent), "step": step}
     except FolderError as fault:  # after a SaveError training continues and writes again later
         raise SaveError(fault.fact, fault.hint) from fault
@@ -72,7 +72,7 @@ def step_folder(parent: Path, step: int) -> Path:
 
 def list_steps(parent: Path) -> list[int]:
     """Return the steps that have a folder in `parent`, oldest first, intact or damaged."""
-    require_no_link(parent)
+    require_real_folder(parent)
     if not parent.is_dir():
         return []
     names = list_names(parent)
@@ -80,11 +80,15 @@ def list_steps(parent: Path) -> list[int]:
     return sorted(step for step in steps if step_folder(parent, step).name in names)
 
 
-def require_no_link(parent: Path) -> None:
-    """Raise FolderError if a path is a symbolic link: a run writes only in its own folder."""
+def require_real_folder(parent: Path) -> None:
+    """Raise FolderError if a path is a link, or a file: a run writes only in its own folder."""
     if parent.is_symlink():
         hint = "put the folder itself here, or name a link to the whole run"
         raise FolderError("is a link to another place", hint, file=parent)
+    if parent.exists() and not parent.is_dir():
+        raise FolderError(
+            "is no folder", "put the folder back, or move this file elsewhere", file=parent
+        )
 
 
 def remove_steps(parent: Path, steps: list[int]) -> list[str]:

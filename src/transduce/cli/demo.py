@@ -64,6 +64,7 @@ def command(
     require(folder is None or output is None, "FOLDER and -o name the folder twice", "give one")
     folder = folder or output or Path("transduce-demo")
     run, recipe = folder / "run", choose_recipe(dict(changes))
+    options.require_open(folder)
     require_run_folder(run)
     with locked_folder(run):
         prepared = prepare_demo_corpus(run / STORE, recipe.data, live=not no_progress)

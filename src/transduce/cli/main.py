@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ from transduce.cli.standard_streams import (
     replace_closed_streams,
     use_blocking_streams,
 )
+from transduce.errors import InputError
 from transduce.machine.process_settings import use_brief_waiting
 
 TRAINING_COMMANDS = ("demo", "train", "reproduce")
@@ -91,11 +93,21 @@ closed, 130 interrupted, 141 output pipe closed, 143 terminated, 152 processor t
 @click.pass_context
 def transduce(context: click.Context) -> None:
     """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
+    require_place()
     # torch is imported only later, when a command is called
     use_brief_waiting(training=context.invoked_subcommand in TRAINING_COMMANDS)
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
+
+
+def require_place() -> None:
+    """Refuse to work in a folder that was deleted, in which torch's libraries end the process."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        fact = "the folder that this terminal or program is in was deleted"
+        raise InputError(fact, "go to another: cd") from error
 
 
 def main() -> NoReturn:

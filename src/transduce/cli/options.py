@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from transduce.cli.file_path import FilePath
+from transduce.durable import has_manifest
 from transduce.errors import InputError
 from transduce.recipes import names
 from transduce.recipes.choice import customise_recipe, find_recipe
@@ -62,7 +63,7 @@ class Languages(click.ParamType):  # type: ignore[type-arg]
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse an output file that is one of the inputs or whose folder does not exist."""
+    """Refuse an output file that is an input, or whose folder is none or must stay as it is."""
     if output is None:
         return
     folder = output.parent
@@ -70,9 +71,16 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
         raise InputError("is a file, not a folder", "choose another name", file=folder)
     if not folder.is_dir():
         raise InputError("no such folder", f"mkdir -p {shlex.quote(str(folder))}", file=folder)
+    require_open(folder)
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
+
+
+def require_open(folder: Path) -> None:
+    """Refuse an output in a model, store or checkpoint, which another file would damage."""
+    if has_manifest(folder):
+        raise InputError("an output in it would damage it", "choose another folder", file=folder)
 
 
 def scale_recipe(recipe: Recipe | None, scale: str | None, example: str) -> Recipe | None:

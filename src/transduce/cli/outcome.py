@@ -112,7 +112,8 @@ def convert_system_error(error: BaseException) -> BaseException:
     origin = error.__context__ if isinstance(error, InputError | FolderError) else error
     if origin and (exhaustion := find_exhaustion(origin)):  # a file could not even be opened
         return exhaustion
-    if is_raised_while_loading("torch", error):  # such as of a variable TORCH_LOGS=junk
+    if isinstance(error, Exception) and is_raised_while_loading("torch", error):
+        # such as of a variable TORCH_LOGS=junk, but no signal
         fact = f"torch cannot be loaded: {short_repr(str(error), 200)}"
         return InputError(fact, "look at the environment variables that begin with TORCH")
     if not isinstance(error, OSError):

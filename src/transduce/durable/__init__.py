@@ -14,6 +14,7 @@ from transduce.durable.strict_json import parse_json, read_json, to_json
 from transduce.durable.verified import (
     HashingReader,
     VerifiedFolder,
+    has_manifest,
     list_names,
     open_folder,
     read_regular,
@@ -28,6 +29,7 @@ __all__ = [
     "atomic_folder",
     "ensure_folder",
     "from_checksummed_json",
+    "has_manifest",
     "list_names",
     "lock_folder",
     "open_folder",

@@ -123,6 +123,16 @@ class HashingReader:
         return self.digest.hexdigest()
 
 
+def has_manifest(path: Path) -> bool:
+    """Return whether a folder has a sound manifest of ours, of whatever kind."""
+    manifest = path / MANIFEST
+    try:
+        from_checksummed_json(read_regular(manifest, MANIFEST_LIMIT), manifest)
+    except TransduceError:
+        return False
+    return True
+
+
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
     """Open a folder of a kind, such as "store", after checking its manifest and file names.
 

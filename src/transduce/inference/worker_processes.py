@@ -47,8 +47,13 @@ class Worker(Generic[Model, Result]):
 def run_in_workers(
     load: Load[Model], requests: Iterable[Request[Model, Result]], workers: int
 ) -> Generator[Result, None, None]:
-    """Yield the result of every request in order; each worker calls `load` once."""
-    waiting = enumerate(requests)
+    """Yield the result of every request in order; each worker calls `load` once.
+
+    There are no more workers than requests.
+    """
+    unread = iter(requests)
+    first = list(itertools.islice(unread, workers))
+    workers, waiting = len(first), enumerate(itertools.chain(first, unread))
     with start_workers(load, workers) as staff:
         answers: dict[int, Result | Failure] = {}
         running: dict[int, int] = {}  # number of a busy worker -> number of its request

@@ -16,7 +16,7 @@ from transduce.checkpoint import (
     read_run,
 )
 from transduce.checkpoint.run_file import RUN_FILE
-from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_no_link
+from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_real_folder
 from transduce.corpus.batch import Batch
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
@@ -93,14 +93,13 @@ def begin_or_resume_run(
         require_same_recipe(folder, recipe, stored.recipe)
         corpus = {name: one for name, one in stored.fingerprints.items() if name != PARENT}
         require_same_corpus(folder, corpus, fingerprint_corpus(prepared))
+        copy_corpus_files(folder, prepared)
         if parent is not None:
             save_parent_weights(folder, stored.recipe, parent)
         return extend_run(folder, recipe).recipe
     recipe = resolve_machine_settings(recipe, prepared, processes)
     ensure_folder(folder)
-    for name, content in prepared.vocabularies.files().items():
-        write_atomically(folder / name, content)
-    write_atomically(folder / DATA, to_checksummed_json(prepared.train.about))
+    copy_corpus_files(folder, prepared)
     fingerprints = fingerprint_corpus(prepared)
     if parent is None:
         create_run(folder, recipe, fingerprints)
@@ -111,11 +110,21 @@ def begin_or_resume_run(
     return recipe
 
 
+def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
+    """Write a run's copies of its corpus's vocabularies and facts, where they are not yet right."""
+    about = {DATA: to_checksummed_json(prepared.train.about)}
+    for name, content in (*prepared.vocabularies.files().items(), *about.items()):
+        path = folder / name
+        if path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content:
+            continue
+        write_atomically(path, content)
+
+
 def require_run_folder(folder: Path) -> None:
     """Refuse a folder that holds files but no run, or a run with parts that are symbolic links."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in (CHECKPOINTS, SNAPSHOTS, MILESTONES):
-        require_no_link(folder / name)
+        require_real_folder(folder / name)
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:

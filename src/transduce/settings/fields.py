@@ -32,9 +32,10 @@ def require_types(owner: object) -> None:
     for field in dataclasses.fields(owner):  # type: ignore[arg-type]  # settings are dataclasses
         value, wanted = getattr(owner, field.name), field.type
         fits = type(value) is wanted or (wanted is float and type(value) is int)
-        fits = fits and not (type(value) is int and not -(2**63) <= value < 2**63)
         found = format_number(value) if type(value) is int else short_repr(value)
         name = TYPE_NAMES[typing.cast("type", wanted)]
+        if type(value) is int and not -(2**63) <= value < 2**63:
+            fits, name = False, f"{name} of at most 18 digits"
         require(fits, f"{field_path(owner, field.name)} must be {name}, not {found}")
 
 
