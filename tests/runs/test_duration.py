@@ -44,6 +44,18 @@ def test_what_is_set_is_not_chosen_by_the_minutes():
     assert found.training.warmup == 7
 
 
+def test_the_pace_of_a_parser_is_measured_with_room_for_a_tree(tmp_path):
+    (tmp_path / "a.trees").write_text("(S (NP (PRP he)) (VP (VBD ran)))\n" * 20, "utf-8")
+    text = (tmp_path / "a.trees",) * 2
+    told: list[str] = []
+    callbacks = TrainingCallbacks(on_message=told.append)
+    settings = SMALL | {"training.steps": 1, "data.drop_duplicates": False}
+    run = transduce.train(
+        tmp_path / "run", *text, recipe="craft", settings=settings, callbacks=callbacks
+    )
+    assert (run.progress.step, "by a measurement" in "".join(told)) == (1, True)
+
+
 def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp_path, monkeypatch):
     told: list[str] = []
     callbacks = TrainingCallbacks(on_message=told.append)
@@ -87,7 +99,10 @@ def test_a_measurement_changes_no_bit_of_a_run(tmp_path):
 @pytest.mark.parametrize(
     ("more", "fact"),
     [
-        ({"recipe": "tiny"}, "minutes choose sizes and updates, and so does a recipe or a model"),
+        (
+            {"recipe": "tiny"},
+            "--minutes chooses sizes and updates, and so does a recipe or a model",
+        ),
         ({"settings": {"training.steps": 5}}, "minutes choose training.steps, which is set too"),
         ({"minutes": 0.0}, "minutes must be positive, not 0.0"),
     ],

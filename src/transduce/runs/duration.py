@@ -117,13 +117,13 @@ def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -
     """Return the seconds that a validation's translations take, by a few of its lines.
 
     A new model ends no output, so that outputs as long as their sources stand for those of a
-    trained one.
+    trained one. A tree needs two symbols more than it has words.
     """
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))
     seconds = 0.0
     for few in (min(lines, WARM_UP_LINES), min(lines, SAMPLE_LINES)):
-        short = with_changes(recipe, {"training.validate_lines": few, "search.extra_length": 1})
+        short = with_changes(recipe, {"training.validate_lines": few, "search.extra_length": 2})
         translate = build_translation(short, corpus, SignalRequests())
         start = time.perf_counter()
         translate(model)

@@ -89,8 +89,8 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     is_begun = is_run(inputs.folder)
     require(
         inputs.minutes is None or is_begun or (inputs.recipe is None and inputs.parent is None),
-        "minutes choose sizes and updates, and so does a recipe or a model to go on from",
-        "leave out one, or --set training.steps=2000",
+        "--minutes chooses sizes and updates, and so does a recipe or a model to go on from",
+        "leave out one, or set the updates: --set training.steps=2000",
     )
     prepared = choose_and_prepare(inputs, on_progress)
     if inputs.minutes is None or is_begun:
