@@ -105,7 +105,10 @@ def test_settings_that_depend_on_each_other_change_together(call):
     ("change", "answer"),
     [
         ("training.stepps=3", "error: unknown setting 'training.stepps'\nhint: did you mean tra"),
-        ("training.steps", "error: --set training.steps: no value\nhint: --set training.steps=2"),
+        (
+            "training.steps",
+            "error: --set training.steps: no value\nhint: --set training.steps=VALUE",
+        ),
         ("training.steps=x", "error: training.steps must be a whole number, not 'x'\n"),
         (
             "architecture.tie_embeddings=some",

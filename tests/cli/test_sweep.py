@@ -67,7 +67,10 @@ def test_every_combination_is_trained_once_and_resumed_with_the_best_first(sweep
         (["architecture.dropout=0.1,0.1"], "architecture.dropout has one of its values twice"),
         (["architecture.droput=1"], "unknown setting 'architecture.droput'\nhint: did you mean"),
         (["data.vocabulary_size=300,400"], "data.vocabulary_size cannot vary: the corpus is"),
-        (["architecture.dropout"], "--vary architecture.dropout: no value"),
+        (
+            ["architecture.dropout"],
+            "--vary architecture.dropout: no value\nhint: --vary architecture.dropout=VALUE",
+        ),
         (["training.seed=1", "training.seed=2"], "--vary names a setting twice"),
         ([], "missing option '--vary'"),
     ],

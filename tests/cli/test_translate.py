@@ -123,7 +123,7 @@ def test_a_sentence_of_100_000_characters_is_split_with_a_warning_and_a_count(ca
     assert len(lines[1]) > 25_000
     warning, count = ended.stderr.splitlines()
     assert warning.startswith("warning: line 2: a sentence of ")
-    assert warning.endswith(" pieces, and this model takes 256; split at words")
+    assert warning.endswith(" characters, and this model takes 256 pieces; split at words")
     assert count == (
         "warning: 1 line is longer than the model takes: translated in parts, joined again; "
         "--strict refuses such lines"
@@ -136,7 +136,7 @@ def test_a_sentence_of_100_000_characters_is_refused_with_its_line_if_strict(cal
     assert ended.code == 2
     assert ended.stdout == ""
     assert ended.stderr.startswith("error: line 2: a sentence of ")
-    assert " pieces, and this model takes 256\nhint: split the sentence" in ended.stderr
+    assert " characters, and this model takes 256 pieces\nhint: split the sentence" in ended.stderr
 
 
 def test_a_run_serves_as_a_model(call, trained):
@@ -308,7 +308,7 @@ def test_what_is_lost_is_named_with_its_line(call, babbler):
     ended = call("translate", babbler, *FAST, "--json", stdin=data)
     assert ended.stderr == (
         "warning: line 2: its translation lacks 77\n"
-        "warning: 1 line has a translation that lacks something of it: the warnings above name it\n"
+        "warning: 1 line lost something in translation: see the warnings above\n"
     )
     found = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [one["outputs"][0].get("lost") for one in found] == [None, ["77"]]

@@ -71,7 +71,7 @@ def test_what_is_lost_is_named_with_the_line():
     output, _, warned = kept("a {0} sees 7 dogs", r"[0-9]{4}|Tom|\{0\}|7", can_align=False)
     assert output.lost == ("{0}", "7")
     assert output.as_json()["lost"] == ["{0}", "7"]
-    assert warned == ["line 3: its translation lacks {0} 7"]
+    assert warned == ["line 3: its translation lacks {0}, 7"]
 
 
 def test_a_line_of_nothing_but_items_is_not_translated():

@@ -146,6 +146,13 @@ def test_a_missing_file_is_named(tmp_path):
         list(read_lines(tmp_path / "none.en"))
 
 
+def test_a_sentence_in_the_place_of_a_file_is_sent_to_standard_input():
+    with pytest.raises(
+        InputError, match=r"A dog.: cannot be read(.|\n)*a sentence goes to standard input"
+    ):
+        list(read_lines("A dog."))
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
 def test_a_folder_is_no_file(tmp_path, suffix):
     folder = tmp_path / f"folder{suffix}"
@@ -210,7 +217,10 @@ def test_a_tab_parts_the_sides(file):
 @pytest.mark.parametrize(("line", "found"), [("a", "1 column"), ("a\tb\tc", "3 columns")])
 def test_a_line_without_exactly_two_columns_is_refused(file, line, found):
     path = file(f"a\tb\n{line}\n".encode())
-    with pytest.raises(InputError, match=rf"text, line 2: {found}, not 2(.|\n)*one tab"):
+    hint = (
+        "one tab, target; --columns 1,2 chooses two columns, --source and --target name two files"
+    )
+    with pytest.raises(InputError, match=rf"text, line 2: {found}, not 2(.|\n)*{hint}"):
         list(read_pairs_tsv(path))
 
 

@@ -48,7 +48,7 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         path, sign, text = value.partition("=")
         if not sign:
             option = param.opts[0] if param else "--set"
-            raise InputError(f"{option} {value}: no value", f"{option} training.steps=2000")
+            raise InputError(f"{option} {value}: no value", f"{option} {value}=VALUE")
         return path.strip(), text.strip()
 
 

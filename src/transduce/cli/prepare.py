@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913 - one for each option
     require(
         any(one is not None for one in (recipe, parent, train)),
         "neither a recipe nor a text was named",
-        "transduce prepare RECIPE, or --source FILE --target FILE; `transduce recipes` lists",
+        "transduce prepare RECIPE, or --source FILE --target FILE; `transduce recipes` lists them",
     )
     with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
         corpus = prepare(

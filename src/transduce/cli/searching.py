@@ -276,8 +276,8 @@ class WarningPrinter:
         effects = {
             "too long": ("is longer than the model takes", "are longer than the model takes"),
             "lost": (
-                "has a translation that lacks something of it",
-                "have translations that lack something of them",
+                "lost something in translation",
+                "lost something in translation",
             ),
             "repaired": ("has a malformed output", "have malformed outputs"),
             "unknown label": (
@@ -287,7 +287,7 @@ class WarningPrinter:
         }
         ends = {
             "too long": too_long,
-            "lost": "the warnings above name it",
+            "lost": "see the warnings above",
             "repaired": "repaired",
             "unknown label": "not scored (nan)",
         }

@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 - one for each option
     require(
         named is not None or texts[0] is not None,
         "neither a recipe nor a text was named",
-        "transduce sweep RECIPE …, or --source FILE --target FILE; `transduce recipes` lists",
+        "transduce sweep RECIPE …, or --source FILE --target FILE; `transduce recipes` lists them",
     )
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")

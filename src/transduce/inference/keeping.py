@@ -163,4 +163,4 @@ def describe(lost: Sequence[str]) -> str:
     """Name what is lost, if that is short; else the beginning of it."""
     named = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lost[:MOST_NAMED]]
     more = len(lost) - len(named)
-    return " ".join(named) + (f" and {more:,} more" if more else "")
+    return ", ".join(named) + (f" and {more:,} more" if more else "")

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from transduce.errors import InputError
 
 HEAD = 512  # bytes that tell what a file is
-SAVE_AS = "save it as plain text in UTF-8, or as HTML, which translate --format html keeps"
+SAVE_AS = "save it as plain text in UTF-8, or as HTML for translate --format html"
 UNPACK = "unpack it, and name a file that was in it"
 DOCUMENTS = {  # zip archives by the ends of their names
     ".docx": "a Word document (DOCX)",

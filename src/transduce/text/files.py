@@ -73,11 +73,10 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
             file=name,
         ) from error
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror or error})",
-            "check the path and its rights",
-            file=name,
-        ) from error
+        hint = "check the path and its rights"
+        if isinstance(error, FileNotFoundError) and " " in name:
+            hint = "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …"
+        raise InputError(f"cannot be read ({error.strerror or error})", hint, file=name) from error
 
 
 def display_name(path: Path | str) -> str:
@@ -110,7 +109,11 @@ def read_pairs_tsv(
 
     `columns` are those of the source and the target, counted from 1; without it, there are two.
     """
-    name, hint = display_name(path), "a line is source, one tab, target; --columns 1,2 chooses two"
+    name = display_name(path)
+    hint = (
+        "a line is source, one tab, target; "
+        "--columns 1,2 chooses two columns, --source and --target name two files"
+    )
     for number, line in enumerate(read_lines(path), start=1):
         if columns is None:
             yield split_columns(line, hint, name, number)

@@ -58,7 +58,11 @@ def read_xliff(events: Sequence[Event], file: str) -> Xliff:
     root = next((event for event in events if event.kind == "start"), events[0])
     version = (root.attributes or {}).get("version", "")[:1]
     if root.name != "xliff" or version not in UNITS:
-        raise InputError("is no XLIFF of version 1 or 2", "name its --format", file=file)
+        raise InputError(
+            "is no XLIFF of version 1 or 2",
+            "name the format that it has, such as --format html",
+            file=file,
+        )
     holders = ("file",) if version == "1" else ("xliff",)
     files = [
         number
