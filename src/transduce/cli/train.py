@@ -157,7 +157,8 @@ def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
     if not names_something:
         raise InputError(
             "neither a recipe nor a text was named",
-            "transduce train RECIPE, or --source FILE --target FILE; `transduce recipes` lists them",
+            "transduce train RECIPE, or --source FILE --target FILE; "
+            "`transduce recipes` lists them",
         )
     with display.show_pair_count(live=not quiet) as on_progress:
         prepared = prepare_training(inputs, on_progress)
