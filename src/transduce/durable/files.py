@@ -20,6 +20,7 @@ from transduce.durable.write_errors import raise_save_errors
 from transduce.errors import InputError
 
 CHUNK = 1 << 20
+NO_FILE, NO_FILE_HINT = "is no regular file", "choose another name"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -50,7 +51,8 @@ def is_stream(path: Path) -> bool:
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a binary stream that replaces file `path` if the with block ends without an error.
 
-    A device or pipe, such as /dev/null, is written as it is: it cannot be replaced.
+    A device such as /dev/null, or a pipe that somebody reads, is written as it is: it cannot be
+    replaced.
     """
     if is_stream(path):
         file = HashingFile(path, path, is_new=False)
@@ -62,7 +64,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             file.close()
         return
     if path.exists() and not path.is_file():
-        raise InputError("is no regular file", "choose another name", file=path)
+        raise InputError(NO_FILE, NO_FILE_HINT, file=path)
     ensure_folder(path.parent)
     delete_abandoned(path)
     temporary = temporary_path(path)
@@ -86,10 +88,16 @@ class HashingFile(io.RawIOBase):
         self.final_path = final_path  # the path after renaming, for error messages
         self.size = 0
         self.digest = hashlib.sha256()
-        flags = os.O_WRONLY | os.O_CLOEXEC
-        flags |= os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW if is_new else 0
+        new = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_CLOEXEC | (new if is_new else os.O_NONBLOCK)
         with raise_save_errors(final_path):
-            self.descriptor = os.open(path, flags, 0o666)  # the umask restricts these permissions
+            try:  # the umask restricts these permissions
+                self.descriptor = os.open(path, flags, 0o666)
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # a pipe without a reader: opening it would wait
+                    raise InputError(NO_FILE, NO_FILE_HINT, file=path) from None
+                raise
+        os.set_blocking(self.descriptor, True)
         mark_alive(self.descriptor)
 
     def writable(self) -> bool:
