@@ -103,7 +103,11 @@ def test_a_file_over_the_callers_limit_is_not_read(folder):
 
 def test_a_link_a_pipe_and_a_folder_are_no_files(folder):
     for name, said, make in (
-        ("link", "cannot be read: ", lambda path: path.symlink_to(folder.parent / "secret")),
+        (
+            "link",
+            "is a link, and links are not followed here",
+            lambda path: path.symlink_to(folder.parent / "secret"),
+        ),
         ("pipe", "is no regular file", os.mkfifo),
         ("folder", "cannot be read: ", lambda path: path.mkdir()),
     ):
