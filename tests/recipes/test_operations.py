@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.recipes.operations import (
@@ -30,7 +31,8 @@ TEXT = TextSize(*map(float, (B * N, B * M, B * N**2, B * M**2, B * N * M)))
 
 def counted(architecture: Architecture, *, backward: bool) -> int:
     """Operations of one forward pass, or of both, as torch counts them."""
-    model = Transformer(architecture, SYMBOLS, SYMBOLS).train()
+    mixing = find_mixing(architecture)
+    model = Transformer(architecture, SYMBOLS, SYMBOLS, build_mixing=mixing).train()
     for weight in model.parameters():
         torch.nn.init.normal_(weight)
     source = Packed.from_sentences([range(2, 2 + N)] * B)
