@@ -49,7 +49,10 @@ def test_two_taggers_are_compared_by_both_figures(call, files):
         (GOLD.replace("sleeps\tO\n", ""), "sentence 2, token 2: the output has 1 tokens, the gold"),
         (GOLD.partition("\n\n")[0], "1 sentences are to be scored, but the gold file has 2"),
         (GOLD.replace("\tO", ""), "{}, line 4: 1 column, not 2"),
-        (GOLD.replace("I-NP", "NP"), "label 'NP' is not O, B-… or I-…\nhint: --scheme raw"),
+        (
+            GOLD.replace("I-NP", "NP"),
+            "label 'NP' is not O, B-… or I-…\nhint: labels without B",
+        ),
         ("", "there are no sentences to score"),
     ],
 )

@@ -37,7 +37,7 @@ def test_an_unknown_option_is_answered_with_the_nearest(call):
         (
             "sweep tiny -o=c",
             "missing option '--vary'",
-            "sweep [OPTIONS] RECIPE --vary SETTING=VALUES -o OUTPUT",
+            "sweep [OPTIONS] [RECIPE] --vary SETTING=VALUES -o OUTPUT",
         ),
         (
             "translate a b c",

@@ -9,6 +9,7 @@ from tests.inference.random_models import SIZES
 
 from transduce.checkpoint.model_folder import save_model
 from transduce.inference.load import TaskModel
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import Transformer, build_transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
@@ -28,7 +29,8 @@ def random_member(
 ) -> TaskModel:
     """Return a model with random weights and the recipe that it would be stored with."""
     vocabularies = Vocabularies(source, target or source)
-    model = build_transformer(sizes, len(source), len(vocabularies.target), seed=1).eval()
+    symbols = len(source), len(vocabularies.target)
+    model = build_transformer(sizes, *symbols, seed=1, build_mixing=find_mixing(sizes)).eval()
     roughen(model)
     settings = Data(max_length=40, **data)  # type: ignore[arg-type]
     search = Search(beam=3, extra_length=30)

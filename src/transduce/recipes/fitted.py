@@ -86,9 +86,10 @@ FITTED: Mapping[str, Fitting] = MappingProxyType(
 
 def find_fitting(data: Data) -> Fitting:
     """Return the fitting for the task of these settings; refuse a task that has none."""
-    if data.task not in FITTED:
+    found = FITTED.get(data.task)
+    if found is None:
         raise InputError(
             f"a corpus for {data.task} does not say how to train",
             "name a recipe beside the corpus: the one that it was prepared with",
         )
-    return FITTED[data.task]
+    return found

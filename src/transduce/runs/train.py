@@ -125,8 +125,9 @@ def train_interruptibly(
     from transduce.runs.training_run import RunHooks, run_training
     from transduce.training.callbacks import TrainingCallbacks, ignore_event
 
+    is_display = callable(callbacks) and hasattr(callbacks, "__wrapped__")  # a context manager
     require(
-        callbacks is None or callable(callbacks) or isinstance(callbacks, TrainingCallbacks),
+        callbacks is None or is_display or isinstance(callbacks, TrainingCallbacks),
         f"callbacks must be a TrainingCallbacks, not {short_repr(callbacks)}",
         "transduce.TrainingCallbacks(on_update=lambda update, progress: …)",
     )
