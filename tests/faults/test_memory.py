@@ -19,7 +19,7 @@ from transduce.search import halving
 from transduce.settings import Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
-MANY = [*LINES, *(f"{line} 1" for line in LINES if line)]
+MANY = [*LINES, *(f"{line} again" for line in LINES if line)]
 PAIRS = list(zip(MANY, reversed(MANY), strict=True))
 
 
@@ -108,7 +108,7 @@ def test_pairs_are_scored_and_aligned_in_smaller_batches(monkeypatch, record, to
 @pytest.mark.parametrize("use", ["nbest_lines", "likelihood", "align_pairs"])
 def test_a_single_line_that_does_not_fit_is_refused_with_a_sentence(monkeypatch, use):
     model = random_translator()
-    refuse(monkeypatch, Transformer, "encode", lambda _: True)
+    refuse(monkeypatch, Transformer, "encode", lambda *_: True)
     with pytest.raises(NotEnoughMemoryError, match=r"not enough memory .* single"):
         list(getattr(model, use)(MANY if use == "nbest_lines" else PAIRS))
 
