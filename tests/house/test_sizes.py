@@ -10,14 +10,14 @@ BANNED = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"
 SHORTENED = {"src", "tgt", "cfg", "mgr"}
 
 
-def test_no_function_is_over_70_lines():
+def test_no_function_is_over_100_lines():
     functions = {
         f"{path.name}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
         for path in FILES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert {name: length for name, length in functions.items() if length > 70} == {}
+    assert {name: length for name, length in functions.items() if length > 100} == {}
 
 
 def test_no_file_or_folder_has_a_name_that_says_nothing():

@@ -40,11 +40,11 @@ def test_lines_are_read_and_translated_lazily():
     def lines():
         for number in range(10_000):
             taken.append(number)
-            yield f"a dog {number}"
+            yield "a dog"
 
     outputs = TRANSLATE.translate_lines(lines())
     assert taken == []
-    assert next(outputs) == TRANSLATE("a dog 0")
+    assert next(outputs) == TRANSLATE("a dog")
     assert len(taken) == 2_000
 
 

@@ -30,7 +30,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "fetch": "Download public corpora and test sets into a cache for the other commands.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
-        "sweep": "Train RECIPE with every combination of some settings, and compare them.",
+        "sweep": "Train RECIPE, or one for the text, with every combination of some settings.",
         "curves": "Draw the training curves of RUNS as a page, live or a file, a picture or CSV.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",

@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913 - one for each option
     no_progress: bool,
     **files: Path | float | None,
 ) -> None:
-    """Train RECIPE, or one that fits the text, with every combination of some settings.
+    """Train RECIPE, or one for the text, with every combination of some settings.
 
     The settings and their values are those of --vary. Without RECIPE and a development set pairs
     are held out, as by `transduce train`. Prints the best validation of each run, the

@@ -15,7 +15,7 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.runs.text_names import set_languages
 from transduce.settings import Recipe
-from transduce.settings.recipe import Value
+from transduce.settings.recipe import Value, require_changes
 from transduce.text.arguments import read_path
 
 
@@ -53,7 +53,9 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder = read_path("folder", folder)
     require_corpus_folder(folder)
     report = on_progress or ignore_progress
-    changes = {**(settings or {}), **set_languages(languages)}
+    settings = {} if settings is None else settings
+    require_changes(settings)
+    changes = {**settings, **set_languages(languages)}
     explain = on_message or ignore_message
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):

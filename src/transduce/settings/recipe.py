@@ -109,13 +109,18 @@ class Recipe:
         return with_changes(recipe, changes)
 
 
-def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with changed settings, given as new values by path."""
+def require_changes(changes: object) -> None:
+    """Refuse what is no table of new values by path."""
     require(
         isinstance(changes, Mapping),
         f"settings must be a table of new values by path, not {short_repr(changes)}",
         'settings={"training.steps": 2000}',
     )
+
+
+def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
+    """Return a copy of the recipe with changed settings, given as new values by path."""
+    require_changes(changes)
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
         group, field = find_setting(path)

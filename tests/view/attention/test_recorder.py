@@ -10,6 +10,7 @@ from tests.inference.random_models import SEARCH, SIZES, ensemble_of, random_tra
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_attention
 from transduce.inference.decoders import build_decoder
+from transduce.mixing.layers import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
 from transduce.paper.search import beam_search
@@ -35,7 +36,8 @@ def with_sizes(**changes):
     translator = random_translator()
     sizes = replace(SIZES, **changes)
     symbols = len(translator.task.source)
-    model = build_transformer(sizes, symbols, symbols, seed=3).eval()
+    mixing = find_mixing(sizes)
+    model = build_transformer(sizes, symbols, symbols, seed=3, build_mixing=mixing).eval()
     return replace(
         translator, models=(model,), recipe=replace(translator.recipe, architecture=sizes)
     )

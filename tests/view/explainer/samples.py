@@ -6,6 +6,7 @@ import torch
 from tests.inference.random_models import LINES, SEARCH
 
 from transduce.inference.translator import Translator
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import Transformer, initialise
 from transduce.settings import Architecture, Data, Recipe
 from transduce.tasks import build_task
@@ -37,7 +38,7 @@ def make_translator(
     source = source or learn_vocabulary(LINES * 9, 300, kind)
     shared = sizes.tie_embeddings == "all"
     target = source if shared else learn_vocabulary(OTHER, 310, kind)
-    model = Transformer(sizes, len(source), len(target))
+    model = Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
     draws = torch.Generator().manual_seed(seed)
     initialise(model, draws)
     with torch.no_grad():

@@ -15,6 +15,7 @@ from tests.view.browser import Browser
 
 import transduce
 from transduce.errors import InputError
+from transduce.mixing.layers import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.view.attention.recorder import record_attention
 from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead, build_survey_page
@@ -105,7 +106,8 @@ def test_only_the_first_pairs_are_taken_and_progress_is_told(translator, surveye
 
 def test_a_model_without_self_attention_has_heads_to_the_source_only(translator):
     sizes = replace(SIZES, mixing="convolution")
-    model = build_transformer(sizes, len(WORDS), len(WORDS), seed=5).eval()
+    mixing = find_mixing(sizes)
+    model = build_transformer(sizes, len(WORDS), len(WORDS), seed=5, build_mixing=mixing).eval()
     recipe = replace(translator.recipe, architecture=sizes)
     found = transduce.survey(replace(translator, models=(model,), recipe=recipe), SOURCE, TARGET)
     assert {one.kind for one in found.heads} == {"cross"}
