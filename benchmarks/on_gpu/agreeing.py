@@ -1,5 +1,6 @@
 """Whether a GPU computes the same: torch's kernel and equation 1, ways to train and another."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -9,11 +10,13 @@ from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
 from benchmarks.training_ours import attend_plainly
 from transduce.fast.blocks import BucketedAttention
+from transduce.fast.choose import runs_triton
 from transduce.fast.compiling import compile_layers
 from transduce.fast.varlen import VarlenAttention
 from transduce.paper.operations import AttentionMask, BatchAttention
 from transduce.paper.training import update_weights
 
+BuildOn = Callable[..., BatchAttention]  # of lengths, a mask and a device
 MASKS = {
     "everybody": AttentionMask(),
     "past only": AttentionMask(causal=True),
@@ -28,24 +31,37 @@ def cases(scale: Scale) -> Cases:
     """Attention under every mask, then losses."""
     for name, mask in MASKS.items():
         for d_k, d_v in WIDTHS:
-            yield (
-                f"attention, {name}, d_k {d_k}, d_v {d_v}",
-                partial(compare_attention, scale, mask, d_k, d_v),
-            )
+            for way, kernel in list_kernels(scale, d_k, d_v):
+                yield (
+                    f"attention {way}, {name}, d_k {d_k}, d_v {d_v}",
+                    partial(compare_attention, scale, kernel, mask, d_k, d_v),
+                )
     yield "losses, rectangles", partial(compare_losses, scale, BucketedAttention)
     yield "losses, fixed shapes", partial(compare_losses, scale, pad_to_tokens=scale.pad_to_tokens)
     yield "losses, compiled", partial(compare_losses, scale, compile=True)
 
 
-def compare_attention(scale: Scale, mask: AttentionMask, d_k: int, d_v: int) -> Figures:
+def list_kernels(scale: Scale, d_k: int, d_v: int) -> list[tuple[str, BuildOn]]:
+    """Return torch's kernel, and that of Triton where it runs in these sizes."""
+    found: list[tuple[str, BuildOn]] = [("by torch", VarlenAttention)]
+    if runs_triton(scale.device, "triton_attention", d_k, d_v):
+        from transduce.fast.triton_attention import ShortAttention
+
+        found.append(("by Triton", ShortAttention))
+    return found
+
+
+def compare_attention(
+    scale: Scale, kernel: BuildOn, mask: AttentionMask, d_k: int, d_v: int
+) -> Figures:
     """‖ours - plain‖ / ‖plain‖, the plain one in float32; of the output, and of gradients."""
     tokens, heads = sum(LENGTHS), 4
     sides = [torch.randn(tokens, heads, width, device=scale.device) for width in (d_k, d_k, d_v)]
     back = torch.randn(tokens, heads, d_v, device=scale.device)
     sides = [side.bfloat16().float() for side in sides]
     found = []
-    for kernel, kind in ((VarlenAttention, torch.bfloat16), (attend_plainly, torch.float32)):
-        attend: BatchAttention = kernel(LENGTHS, LENGTHS, mask, scale.device)
+    for build, kind in ((kernel, torch.bfloat16), (attend_plainly, torch.float32)):
+        attend: BatchAttention = build(LENGTHS, LENGTHS, mask, scale.device)
         given = [side.to(kind).requires_grad_() for side in sides]
         output = attend(given[0], given[1], given[2])
         found.append([output, *torch.autograd.grad(output, given, back.to(kind))])

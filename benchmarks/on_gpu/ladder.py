@@ -12,10 +12,9 @@ from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, millise
 from benchmarks.padded_attention import PaddedAttention
 from transduce.corpus.batch import Batch
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import choose_attention, equip_for_training, has_triton
-from transduce.fast.compiling import compile_layers, compiled_cross_entropy
+from transduce.fast.choose import choose_attention, choose_loss, equip_for_training
+from transduce.fast.compiling import compile_layers
 from transduce.fast.flat_adam import FlatAdam
-from transduce.fast.loss import smoothed_loss
 from transduce.fast.varlen import VarlenAttention
 from transduce.packed import Packed
 from transduce.paper.model import (
@@ -49,8 +48,8 @@ class UpdateVariant:
         equip_for_training(self.model.to(scale.device), replace(self.training, compile=False))
         if kernel:
             self.use_attention(kernel)
-        if self.training.compile and not has_triton(scale.device):
-            loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
+        if self.training.compile:
+            loss = choose_loss(scale.device, torch.bfloat16, compiled=True)
             self.model.operations = replace(self.model.operations, smoothed_loss=loss)
         self.optimiser = FlatAdam(self.model, self.training)
         self.batches = [build_batch(scale, number) for number in range(UPDATES)]

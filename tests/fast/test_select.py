@@ -6,7 +6,7 @@ from tests.model.tiny import sizes
 
 from transduce.fast import choose as selection
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import choose_attention
+from transduce.fast.choose import choose_attention, runs_triton
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
 
 CUDA, CPU, HALF = torch.device("cuda"), torch.device("cpu"), torch.bfloat16
@@ -14,8 +14,9 @@ CUDA, CPU, HALF = torch.device("cuda"), torch.device("cpu"), torch.bfloat16
 
 @pytest.fixture
 def new_gpu(monkeypatch):
-    """A GPU that can do it all."""
+    """A GPU that can do all that torch's kernel asks for, and none that Triton could run on."""
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (9, 0))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     return CUDA
 
 
@@ -73,3 +74,16 @@ def test_a_torch_without_the_kernel_or_without_windows_has_padded_blocks(new_gpu
 def test_this_torchs_kernel_has_all_that_it_is_asked_for(new_gpu):
     assert callable(import_varlen_kernel())
     assert choose_attention(sizes(), new_gpu, HALF).kernel is VarlenAttention
+
+
+def test_where_the_kernels_of_triton_fail_torch_computes(monkeypatch):
+    """As without Triton, without a C compiler, or on a GPU with too little memory for a tile."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("transduce.fast.choose.import_module", refuse_import)
+    runs = runs_triton.__wrapped__  # without what earlier tests found
+    assert not runs(torch.device("cuda"), "triton_attention", 64, 64)
+    assert not runs(torch.device("cuda"), "triton_loss")
+
+
+def refuse_import(name):
+    raise RuntimeError(f"{name}: failed to find a C compiler")

@@ -5,10 +5,10 @@ same parameters under the same names. No other module of the middle asks where i
 """
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from importlib import import_module
 from typing import NamedTuple
 
 import torch
@@ -76,9 +76,8 @@ def equip_for_training(model: Transformer, training: Training) -> None:
     if device.type == "cpu":
         swap_classes(model, choose_training_modules(is_half=is_half))
     if training.compile:
-        if not has_triton(device):
-            loss = partial(smoothed_loss, kernel=compiled_cross_entropy())
-            model.operations = replace(model.operations, smoothed_loss=loss)
+        loss = choose_loss(device, model.output.weight.dtype, compiled=True)
+        model.operations = replace(model.operations, smoothed_loss=loss)
         compile_layers(model)
 
 
@@ -165,30 +164,30 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 
 
 @cache
-def has_triton(device: torch.device) -> bool:
-    """Return whether Triton's kernels run on a device: a small one is tried, once in a process.
+def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
+    """Return whether the kernels of a module of this package run on a device, in these sizes.
 
-    Triton needs a C compiler, and writes its code to a folder. Where anything fails torch does all.
+    They are tried, once in a process: Triton needs a C compiler and a folder for its code, and a
+    GPU may lack the memory for a tile. Where anything fails torch computes the same.
     """
     if device.type != "cuda" or not torch.cuda.is_available():
         return False
     try:
+        import_module(f"transduce.fast.{module}").try_kernels(device, *sizes)
+    except Exception:  # noqa: BLE001 - whatever it is, there is another way
+        return False
+    return True
+
+
+def choose_loss(
+    device: torch.device, precision: torch.dtype, *, compiled: bool = False
+) -> SmoothedLoss:
+    """Return the loss of section 5.4, on a GPU by a kernel that reads the logits twice."""
+    if precision != torch.float64 and runs_triton(device, "triton_loss"):
         from transduce.fast.triton_loss import cross_entropy_by_triton
 
-        logits = torch.zeros(1, 2, device=device)
-        loss, _ = cross_entropy_by_triton(logits, torch.zeros(1, dtype=torch.long).to(device), 0.0)
-        return math.isclose(loss.item(), math.log(2), rel_tol=1e-5)
-    except Exception:  # noqa: BLE001 - whatever fails, torch computes the same
-        return False
-
-
-def choose_loss(device: torch.device, precision: torch.dtype) -> SmoothedLoss:
-    """Return the loss of section 5.4, on a GPU by a kernel that reads the logits twice."""
-    if precision == torch.float64 or not has_triton(device):
-        return smoothed_loss
-    from transduce.fast.triton_loss import cross_entropy_by_triton
-
-    return partial(smoothed_loss, kernel=cross_entropy_by_triton)
+        return partial(smoothed_loss, kernel=cross_entropy_by_triton)
+    return partial(smoothed_loss, kernel=compiled_cross_entropy()) if compiled else smoothed_loss
 
 
 # --- Which attention ------------------------------------------------------------------------------
@@ -209,11 +208,10 @@ def choose_attention(
     if reason:
         return AttentionChoice(BucketedAttention, f"padded blocks: {reason}")
     reason = "CUDA, half precision, no dropout"
-    if has_triton(device):
-        from transduce.fast.triton_attention import WIDTHS, build_packed_attention
+    if runs_triton(device, "triton_attention", sizes.d_k, sizes.d_v):
+        from transduce.fast.triton_attention import build_packed_attention
 
-        if {sizes.d_k, sizes.d_v} <= set(WIDTHS):
-            return AttentionChoice(build_packed_attention, f"a sentence a program: {reason}")
+        return AttentionChoice(build_packed_attention, f"Triton, sentence by sentence: {reason}")
     return AttentionChoice(VarlenAttention, f"torch's variable-length kernel: {reason}")
 
 

@@ -1,8 +1,8 @@
 """Compile the layers and the loss with torch.compile, if `training.compile` is set.
 
 The encoder layers, the decoder layers and the cross-entropy function are compiled. Attention is
-compiled with the kernels of a GPU, but not with the bucketed kernel, whose tensor shapes differ in
-every batch.
+compiled with torch's variable-length kernel, but not with the bucketed kernel, whose tensor shapes
+differ in every batch, or with Triton's, into which the compiler does not look.
 """
 
 import os
@@ -15,8 +15,8 @@ from functools import cache, partial
 import torch
 
 from transduce.errors import InputError
-from transduce.fast.blocks import BucketedAttention
 from transduce.fast.loss import CrossEntropyKernel, cross_entropy_inplace
+from transduce.fast.varlen import VarlenAttention
 from transduce.paper.model import Transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention
 from transduce.settings import Training
@@ -56,9 +56,9 @@ def build_for_compiled_layers(
     *,
     build: BuildAttention,
 ) -> BatchAttention:
-    """Build attention for a batch; padded blocks, whose shapes always differ, are not compiled."""
+    """Build attention for a batch, excluded from compilation unless it is torch's own kernel."""
     attend = build(query_lengths, key_lengths, mask)
-    return torch.compiler.disable(attend) if isinstance(attend, BucketedAttention) else attend
+    return attend if isinstance(attend, VarlenAttention) else torch.compiler.disable(attend)
 
 
 @cache

@@ -5,7 +5,6 @@ computes is padding, and it took a third of an update of the base model. Here on
 queries, keys and values of a sentence's head, and the backward pass computes the weights again.
 """
 
-import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
@@ -18,7 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from transduce.fast.varlen import VarlenAttention, compute_offsets, compute_window
 from transduce.packed import move_to_device
-from transduce.paper.operations import AttentionMask
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
@@ -170,25 +169,32 @@ class ShortAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch    (equation 1)
-
-        To torch's compiler the kernels are one operator that it does not look into. Otherwise they
-        are started directly, since the call of an operator takes several times as long.
-        """
+        """Compute softmax(Q Kᵀ / √d_k) V of a packed batch    (equation 1)"""
         assert not dropout, "this kernel drops no weights: choose.py takes another"
-        if torch.compiler.is_compiling():
-            out: Tensor = attention_operator()(q, k, v, *self.layout)
-            return out
-        direct: Tensor = ShortAttentionFunction.apply(self.layout, q, k, v)
-        return direct
+        out: Tensor = ShortAttentionFunction.apply(self.layout, q, k, v)
+        return out
 
 
 def build_packed_attention(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> ShortAttention | VarlenAttention:
-    """Build attention for a batch: by these kernels, or by torch's if a sentence is too long."""
+    """Build attention for a batch by these kernels, or by torch's if a sentence is too long."""
     is_short = max(max(queries), max(keys)) <= MOST_TOKENS
     return (ShortAttention if is_short else VarlenAttention)(queries, keys, mask, device)
+
+
+def try_kernels(device: torch.device, d_k: int, d_v: int) -> None:
+    """Run both kernels with their largest tile; raise whatever a device has against it."""
+    if not {d_k, d_v} <= set(WIDTHS):
+        raise ValueError(f"these kernels take heads of {WIDTHS} numbers")
+    q, k, v = (
+        torch.zeros(MOST_TOKENS, 1, width, device=device, dtype=torch.bfloat16, requires_grad=True)
+        for width in (d_k, d_k, d_v)
+    )
+    lengths = [MOST_TOKENS]
+    out = ShortAttention(lengths, lengths, FULL_ATTENTION, device)(q, k, v)
+    torch.autograd.grad(out.sum(), (q, k, v))
+    torch.cuda.synchronize(device)
 
 
 def run_forward(q: Tensor, k: Tensor, v: Tensor, *layout: Any) -> Tensor:  # noqa: ANN401
@@ -214,7 +220,7 @@ def run_backward(
     """Start the kernel that computes the gradients of queries, keys and values."""
     query_offsets, key_offsets, longest_query, longest_key, before, after = layout
     q, k, v, d_out = map(with_dense_heads, (q, k, v, d_out))
-    d_q, d_k, d_v = found = empty_gradients(q, k, v)
+    d_q, d_k, d_v = found = q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
     sizes = (block_of(longest_query), block_of(longest_key), q.shape[2], v.shape[2])
     attend_backward[(len(query_offsets) - 1, q.shape[1])](
         q, k, v, d_out, d_q, d_k, d_v, query_offsets, key_offsets,
@@ -222,11 +228,6 @@ def run_backward(
         q.shape[2] ** -0.5, before, after, *sizes, num_warps=count_warps(sizes),
     )  # fmt: skip
     return found
-
-
-def empty_gradients(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return dense tensors of the shapes of queries, keys and values."""
-    return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
 
 
 def list_strides(*sides: Tensor) -> list[int]:
@@ -248,38 +249,3 @@ def count_warps(sizes: tuple[int, int, int, int]) -> int:
 def with_dense_heads(x: Tensor) -> Tensor:
     """Return x with each head's numbers side by side, which the kernels ask for."""
     return x if x.stride(2) == 1 else x.contiguous()
-
-
-@functools.cache
-def attention_operator() -> Any:  # noqa: ANN401 - torch's own class of operators
-    """Return the same as an operator of torch's, which is registered at the first call."""
-
-    def attend(
-        q: Tensor, k: Tensor, v: Tensor, query_offsets: Tensor, key_offsets: Tensor,
-        longest_query: int, longest_key: int, before: int, after: int,
-    ) -> Tensor:  # fmt: skip
-        return run_forward(
-            q, k, v, query_offsets, key_offsets, longest_query, longest_key, before, after
-        )
-
-    def go_back(
-        d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, query_offsets: Tensor, key_offsets: Tensor,
-        longest_query: int, longest_key: int, before: int, after: int,
-    ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-        return run_backward(
-            d_out, q, k, v, query_offsets, key_offsets, longest_query, longest_key, before, after
-        )
-
-    def save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ANN401, ARG001
-        ctx.save_for_backward(*inputs[:5])
-        ctx.limits = inputs[5:]
-
-    def differentiate(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        return (*backward(d_out, *ctx.saved_tensors, *ctx.limits), *[None] * 6)
-
-    backward = torch.library.custom_op("transduce::short_attention_back", go_back, mutates_args=())
-    backward.register_fake(lambda _, q, k, v, *__: empty_gradients(q, k, v))
-    forward = torch.library.custom_op("transduce::short_attention", attend, mutates_args=())
-    forward.register_fake(lambda q, _, v, *__: v.new_empty(*q.shape[:2], v.shape[2]))
-    forward.register_autograd(differentiate, setup_context=save)
-    return forward

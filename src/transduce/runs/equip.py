@@ -21,10 +21,12 @@ BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
 
 
 def import_chooser() -> ModuleType | None:
-    """Return the module `transduce.fast.choose`, None where that package is missing."""
+    """Return the module `transduce.fast.choose`, or None where that package is missing."""
     try:
         from transduce.fast import choose
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if error.name != "transduce.fast":
+            raise
         return None
     return choose
 
