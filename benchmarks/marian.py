@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
 from benchmarks.shapes import V
-from transduce.paper.model import NORM_EPSILON, PostNorm, PreNorm, Transformer, compute_sinusoids
+from transduce.paper.model import PostNorm, PreNorm, Transformer, compute_sinusoids
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 
@@ -47,7 +47,7 @@ def copy_weights(theirs: Any, ours: Transformer) -> None:  # noqa: ANN401
             weight.zero_()
     for module in theirs.modules():
         if isinstance(module, nn.LayerNorm):
-            module.eps = NORM_EPSILON
+            module.eps = ours.sizes.norm_epsilon
     inner = theirs.model
     inner.shared.weight.copy_(ours.output.weight)
     for stack in (inner.encoder, inner.decoder):

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.device
 SETTINGS = {
-    "training.steps": 60,
+    "training.steps": 400,
     "training.warmup": 20,
     "training.validate_every": 30,
     "training.snapshot_every": 30,
@@ -54,10 +54,12 @@ def test_a_run_that_is_killed_goes_on_and_translates(tmp_path, precision):
         time.sleep(0.05)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
+    assert killed.returncode == -signal.SIGKILL
     finish(transduce(*train))
     log = (tmp_path / "run/log.jsonl").read_text(encoding="utf-8").splitlines()
     steps = [one["step"] for one in map(json.loads, log) if one.get("event") == "update"]
     assert steps[-1] == SETTINGS["training.steps"]
+    assert any('"event": "resume"' in line for line in log)
     finish(transduce("average", tmp_path / "run", "-o", tmp_path / "model"))
     found = finish(transduce("translate", tmp_path / "model", tmp_path / "a.en"))
     assert len(found.splitlines()) == len(lines)

@@ -6,18 +6,21 @@ A field without a comparison fails the first test, so a new fast way costs a fun
 import dataclasses
 import random
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fast.tiny import CPU, FAST, LOOPS
+from tests.fast.tiny import FAST, LOOPS
 from tests.model.tiny import model_of, packed, sizes
 from tests.training.tiny import batch_of, training_of
 
+from transduce.fast import layer_graph
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import equip_for_training
-from transduce.fast.layer_graph import LayerGraph
+from transduce.fast.highest_sums import assume_any, highest_sums
+from transduce.fast.layer_graph import LayerGraph, StepKind
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.operations import PLAIN, AttentionMask, Operations
 from transduce.paper.search import beam_search
@@ -118,14 +121,16 @@ def test_a_cache_gives_the_states_of_the_plain_one_as_rows_come_and_go(way, kind
         )
 
 
-def test_layers_as_a_graph_find_what_the_plain_layers_find():
+def test_layers_as_a_graph_find_what_the_plain_layers_find(monkeypatch):
+    monkeypatch.setattr(layer_graph, "STEPS_BEFORE", dict.fromkeys(StepKind, 1))
     model = model_of().float().eval()
     sources = [packed([n]).to_sentences()[0] for n in (3, 5, 2, 7)]
-    graph = replace(FAST, run_layers=LayerGraph(model.decoder))
+    run_layers = LayerGraph(model.decoder)
     plain, fast = (
         beam_search(TransformerDecoder(model, one), sources, Search(beam=2), operations=one)
-        for one in (replace(graph, run_layers=PLAIN.run_layers), graph)
+        for one in (FAST, replace(FAST, run_layers=run_layers))
     )
+    assert run_layers.graphs
     assert fast == plain
 
 
@@ -187,11 +192,17 @@ def test_the_highest_sums_are_the_plain_ones_to_the_bit(way, sentences, width, s
     assert all(map(torch.equal, found, expected))
 
 
-@pytest.mark.parametrize("flags", [[], [False], [False, True]])
-def test_flags_are_true_where_one_is(flags):
-    assert FAST.is_any(torch.tensor(flags, dtype=torch.bool)) == PLAIN.is_any(
-        torch.tensor(flags, dtype=torch.bool)
+def test_flags_that_are_not_read_change_no_search():
+    """As on a GPU, which is never asked for the value of a flag."""
+    unread = replace(FAST, is_any=assume_any, highest_sums=partial(highest_sums, is_any=assume_any))
+    model = model_of()
+    sources = [packed([n]).to_sentences()[0] for n in (3, 5, 2, 7)]
+    plain, fast = (
+        beam_search(TransformerDecoder(model, one), sources, Search(beam=3), operations=one)
+        for one in (PLAIN, unread)
     )
+    for ours, theirs in zip(fast, plain, strict=True):
+        assert [one.ids for one in ours] == [one.ids for one in theirs]
 
 
 @given(st.lists(st.integers(1, 70), min_size=1, max_size=5))
@@ -215,4 +226,3 @@ def test_the_comparisons_are_of_other_functions():
     """Else they would compare a function with itself."""
     same = {name for name in COMPARED if getattr(FAST, name) == getattr(PLAIN, name)}
     assert same == {"run_layers", "is_any", "pad_batch"}, "these three are chosen with a model"
-    assert CPU.type == "cpu"

@@ -28,7 +28,7 @@ class DropoutRecord:
 
 @pytest.fixture
 def recorded():
-    """Returns a function that runs a model and records what its dropouts are given."""
+    """A record of what dropouts are given, still empty."""
     return DropoutRecord()
 
 

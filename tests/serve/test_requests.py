@@ -66,12 +66,10 @@ ITEMS = ["the {0} sees a cat.", "see https://a.org/b?c=1 now", "write to a@b.org
 
 
 def test_placeholders_urls_and_addresses_come_back(client, translator):
-    for line in ITEMS:
+    for line, item in zip(ITEMS, ("{0}", "https://a.org/b?c=1", "a@b.org"), strict=True):
         answer = client.translate(line).json
         assert answer == {"translatedText": translator(line)}
-        assert any(
-            item in answer["translatedText"] for item in ("{0}", "https://a.org/b?c=1", "a@b")
-        )
+        assert item in answer["translatedText"]
     (found,) = client.post("/translator/translate", [{"src": ITEMS[0], "id": 0}]).json
     assert found[0]["tgt"] == translator(ITEMS[0])
 

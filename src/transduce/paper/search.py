@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from transduce.errors import InputError, NotFiniteError
+from transduce.machine.device import read_tensors
 from transduce.packed import move_to_device
 from transduce.paper.operations import PLAIN, Operations, stable_topk
 from transduce.settings import Search
@@ -494,10 +495,9 @@ def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
     """Return the hypotheses of finished sentences, given the indices of their rows."""
     rows = move_to_device(torch.tensor(done), beams.sentences.device)
     finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
+    sentences, *lists = read_tensors([one[rows] for one in (beams.sentences, *finished)])
     results = []
-    for sentence, *of_sentence in zip(
-        *(one[rows].tolist() for one in (beams.sentences, *finished)), strict=True
-    ):
+    for sentence, *of_sentence in zip(sentences, *lists, strict=True):
         found = [
             Hypothesis(tuple(ids[: ids.index(END)]), score, log_prob)
             for ids, score, log_prob in zip(*of_sentence, strict=True)

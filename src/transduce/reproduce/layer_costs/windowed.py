@@ -13,9 +13,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.fast.blocks import BucketedAttention
 from transduce.mixing.layers import SentenceLayout
-from transduce.paper.operations import AttentionMask, BatchAttention
+from transduce.paper.operations import AttentionMask, BatchAttention, attend_padded
 
 CPU = torch.device("cpu")
 
@@ -27,7 +26,7 @@ def build_windowed_attention(
 ) -> BatchAttention:
     """Build attention for a batch on a CPU: windowed if the mask has a neighbourhood."""
     if not mask.neighbourhood:
-        return BucketedAttention(queries, keys, mask, CPU)
+        return attend_padded(queries, keys, mask)
     return WindowedAttention(queries, mask, CPU)
 
 
