@@ -65,8 +65,10 @@ def test_a_batch_that_memory_cannot_hold_is_halved_until_it_fits():
     total = torch.cuda.get_device_properties(0).total_memory
     held = torch.cuda.memory_reserved()
     torch.cuda.set_per_process_memory_fraction((held + 24e6) / total)
+    refused = torch.cuda.memory_stats()["num_ooms"]
     try:
         found = search_by(decoder, sources, wide)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert ids_of(found[:7]) == ids_of(plain)
+    assert torch.cuda.memory_stats()["num_ooms"] > refused

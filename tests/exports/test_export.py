@@ -24,6 +24,8 @@ from transduce.exports.proof import (
 )
 from transduce.exports.subject import require_exportable
 from transduce.exports.target import EngineOutput
+from transduce.exports.to_argos import ARGOS
+from transduce.exports.to_ctranslate2 import describe_use
 from transduce.inference.outputs import search_sources
 
 LINES = ["the dog", "a woman", "who runs", "the cat", "now runs", "a dog"]  # few lengths: fast
@@ -254,6 +256,26 @@ def test_force_replaces_an_export_and_nothing_else(carded, tmp_path, monkeypatch
         with pytest.raises(InputError, match="is not replaced"):
             export(output=place)
         assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_force_replaces_a_package_and_no_other_file(tmp_path):
+    package, thesis = tmp_path / "a.argosmodel", tmp_path / "thesis.argosmodel"
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.writestr("a/metadata.json", "{}")
+    thesis.write_text("mine")
+    module.require_free_output(ARGOS, package, force=True)
+    with pytest.raises(InputError, match=r"thesis\.argosmodel: is not replaced"):
+        module.require_free_output(ARGOS, thesis, force=True)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "there"), [("gnmt", 0.6), ("average", 1.0), ("none", 0.0), ("reward", 0.0)]
+)
+def test_the_ctranslate2_readme_has_the_length_penalty_that_comes_nearest(penalty, there):
+    member = random_member()
+    search = replace(member.recipe.search, penalty=penalty)
+    used = describe_use(replace(member, recipe=replace(member.recipe, search=search)))
+    assert f"length_penalty={there})" in used
 
 
 def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():

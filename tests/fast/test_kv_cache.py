@@ -95,7 +95,7 @@ def test_slots_in_no_history_are_evicted_when_caches_are_concatenated():
     model, rows = model_of(), torch.zeros(3, dtype=torch.long)
     first, second = (start_cache(model, sentences([n])).reorder(rows) for n in (5, 6))
     _, first = decode_columns(model, first, [[2, 3, 4]])
-    assert cache.concatenate(first.reorder(rows), second).slot_count == 1
+    assert first.reorder(rows).concatenate(second).slot_count == 1
 
 
 @torch.no_grad()
@@ -137,7 +137,7 @@ def test_caches_of_different_lengths_are_concatenated(kind, ahead, behind):
         states.append(decode_columns(model, state, columns)[1] if columns else state)
     rows = [*((row, ahead) for row in inputs[0]), *((row, behind) for row in inputs[1])]
     following = [[row[done + n] for row, done in rows] for n in range(4)]
-    joined = cache.concatenate(states[0], states[1])
+    joined = states[0].concatenate(states[1])
     assert joined.longest == max(ahead, behind)
     stepwise, state = decode_columns(model, joined, following)
     expected = decode_whole(model, sources[0] + sources[1], inputs[0] + inputs[1])
@@ -170,7 +170,7 @@ def test_after_concatenation_any_sentences_may_be_dropped(kind):
         ]
         for source, rows, done in zip(sources, inputs, steps, strict=True)
     ]
-    joined = cache.concatenate(cache.concatenate(groups[0], groups[1]), groups[2])
+    joined = groups[0].concatenate(groups[1]).concatenate(groups[2])
     following = [
         [rows[0][done + n] for rows, done in zip(inputs, steps, strict=True)] for n in range(3)
     ]

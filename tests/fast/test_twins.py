@@ -121,6 +121,7 @@ def test_a_cache_gives_the_states_of_the_plain_one_as_rows_come_and_go(way, kind
         )
 
 
+@pytest.mark.usefixtures("unchecked_types")  # a graph is traced with numbers as tensors
 def test_layers_as_a_graph_find_what_the_plain_layers_find(monkeypatch):
     monkeypatch.setattr(layer_graph, "STEPS_BEFORE", dict.fromkeys(StepKind, 1))
     model = model_of().float().eval()
@@ -131,6 +132,7 @@ def test_layers_as_a_graph_find_what_the_plain_layers_find(monkeypatch):
         for one in (FAST, replace(FAST, run_layers=run_layers))
     )
     assert run_layers.graphs
+    assert all(run_layers.graphs.values()), "every graph was traced"
     assert fast == plain
 
 

@@ -5,8 +5,6 @@ from tests.fast.test_kv_cache import decode_columns, decode_whole, equal, start_
 from tests.fast.tiny import model_of
 from tests.model.tiny import SYMBOLS, sentences, sizes
 
-from transduce.fast import kv_cache as cache
-
 KINDS = [{"decoder_neighbourhood": r} for r in (0, 1, 3)]
 pairs = st.lists(
     st.tuples(st.integers(1, 7), st.lists(st.integers(0, SYMBOLS - 1), min_size=1, max_size=9)),
@@ -55,7 +53,7 @@ def test_concatenated_sentences_have_the_states_that_they_have_alone(
         columns = [[row[n] for row in targets for _ in range(width)] for n in range(done)]
         state = decode_columns(model, state, columns)[1] if columns else state
         sides.append((state, decode_whole(model, sources, targets), targets, done))
-    state = cache.concatenate(sides[0][0], sides[1][0])
+    state = sides[0][0].concatenate(sides[1][0])
     for number in range(4):
         rows = [
             (row, n) for _, _, targets, done in sides for row, n in ((t, done) for t in targets)

@@ -44,7 +44,7 @@ def test_steps_too_small_for_bfloat16_are_not_lost():
     before = optimiser.weights.detach().clone()
     optimiser.gradients.fill_(1.0)
     for _ in range(100):
-        optimiser.update(learning_rate=1e-5)
+        optimiser.update(1e-5, torch.zeros(()))
     moved = before - optimiser.weights.detach()
     torch.testing.assert_close(moved, torch.full_like(moved, 1e-3), rtol=1e-2, atol=2e-5)
 

@@ -1,5 +1,6 @@
 """`transduce.export` writes a trained model as a folder or file that another program loads."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -144,6 +145,9 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
         require_absent(output, "choose another name, or --force replaces it")
     elif not target.suffix:
         require_replaceable(output, KIND)
+    elif os.path.lexists(output):
+        fact = f"is not replaced: it is no export to {target.name}"
+        require(target.is_packed(output), f"{output}: {fact}", "choose another name")
 
 
 def write_export(job: ExportJob, output: Path) -> Export:

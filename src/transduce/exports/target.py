@@ -70,3 +70,4 @@ class Target:
     describe_use: Callable[[TaskModel], str]  # how to load the files, in Markdown
     suffix: str = ""  # of the file that `pack` writes; "" if the export is a folder
     pack: Callable[[Path, str, ByteStream], None] | None = None  # a folder, its name, the file
+    is_packed: Callable[[Path], bool] = Path.is_file  # whether a file is one of `pack`

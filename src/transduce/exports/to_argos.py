@@ -68,6 +68,14 @@ def pack_argos(folder: Path, name: str, stream: ByteStream) -> None:
             package.write(path, f"{name}/{inside}")
 
 
+def is_package(path: Path) -> bool:
+    """Return whether a file is a zip archive with the one top folder of an Argos package."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as package:
+        return any(name.split("/")[1:] == [METADATA] for name in package.namelist())
+
+
 def find_unsupported(model: TaskModel) -> str:
     """Return why Argos cannot use a model, or an empty string."""
     source, target = model.task.source, model.task.target
@@ -171,4 +179,5 @@ ARGOS = Target(
     describe_use=describe_use,
     suffix=".argosmodel",
     pack=pack_argos,
+    is_packed=is_package,
 )

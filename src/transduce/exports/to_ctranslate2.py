@@ -64,6 +64,7 @@ def name_tokenizers(model: TaskModel) -> dict[str, Vocabulary]:
 def describe_use(model: TaskModel) -> str:
     """Return how to translate with an exported folder, as Markdown."""
     files, search = list(name_tokenizers(model)), model.recipe.search
+    penalty = {"gnmt": search.alpha, "average": 1.0}.get(search.penalty, 0.0)
     names = f'"{files[0]}", "{files[-1]}"'
     return f"""```python
 import ctranslate2
@@ -73,7 +74,7 @@ model = ctranslate2.Translator("FOLDER")  # this folder
 source, target = (Tokenizer.from_file(f"FOLDER/{{name}}") for name in ({names}))
 source.encode_special_tokens = True  # "</s>" in a text stays text
 pieces = source.encode("…", add_special_tokens=False).tokens
-found = model.translate_batch([pieces], beam_size={search.beam}, length_penalty={search.alpha})
+found = model.translate_batch([pieces], beam_size={search.beam}, length_penalty={penalty})
 print(target.decode([target.token_to_id(piece) for piece in found[0].hypotheses[0]]))
 ```"""
 

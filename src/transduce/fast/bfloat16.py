@@ -12,7 +12,7 @@ integer, those of a negative one a negative integer. So elements are zeroed by t
 """
 
 import functools
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ SUM_ROWS = 16  # as many sums take less time in oneDNN's kernel than one alone
 
 
 def is_update() -> bool:
-    """Return whether gradients are wanted of what torch's compiler does not see."""
+    """True where gradients are recorded and torch.compile is not tracing."""
     return torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
 
@@ -54,9 +54,6 @@ class Bfloat16Linear(Linear):
         out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "relu")
         return out
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
 class Bfloat16LayerNorm(LayerNorm):
@@ -68,9 +65,6 @@ class Bfloat16LayerNorm(LayerNorm):
             return super().forward(x)
         out: Tensor = Bfloat16NormFunction.apply(x, self.weight, self.bias, self.eps)
         return out
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @final
@@ -85,9 +79,6 @@ class Bfloat16AddDropout(AddDropout):
             return x + (dropout(y, self.p) if self.training else y)
         total: Tensor = AddDropoutFunction.apply(x, y, self.p)
         return total
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 class OneDnnLinearFunction(torch.autograd.Function):

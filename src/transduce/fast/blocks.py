@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from transduce.fast.dropout import build_dropout_mask
 from transduce.packed import move_to_device
-from transduce.paper.operations import AttentionMask
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 # G sentences of one block, with GH = G · H heads in all · t query and s key positions of each
@@ -227,7 +227,7 @@ def build_padded_block(
     query_tokens, height = index_block_tokens(queries, bucket)
     key_tokens, width = index_block_tokens(keys, bucket)
     masked = None
-    if not (mask.is_unrestricted and key_tokens.is_real.all()):
+    if not (mask == FULL_ATTENTION and key_tokens.is_real.all()):
         allowed = mask.compute_allowed(torch.arange(height), torch.arange(width))  # [t s]
         indices = query_tokens.indices
         position = torch.from_numpy(indices - indices[:, :1])  # [G t]; padding: last position

@@ -1,7 +1,8 @@
 """Looks at the device, the processor, the precision and the size of a job, once, and chooses
 
 What has no weights is handed in as `Operations`; what has weights is swapped in place, with the
-same parameters under the same names. No other module of the middle asks where it runs.
+same parameters under the same names. The chapters of `paper/` never ask where they run; in this
+package a function asks only where the answer depends on its tensors.
 """
 
 import inspect
@@ -173,7 +174,8 @@ def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
     if device.type != "cuda" or not torch.cuda.is_available():
         return False
     try:
-        import_module(f"transduce.fast.{module}").try_kernels(device, *sizes)
+        with torch.inference_mode(mode=False), torch.enable_grad():
+            import_module(f"transduce.fast.{module}").try_kernels(device, *sizes)
     except Exception:  # noqa: BLE001 - whatever it is, there is another way
         return False
     return True

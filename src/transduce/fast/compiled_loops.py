@@ -56,7 +56,7 @@ def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bo
 
 
 def load_loops() -> bool:
-    """Load or compile the loops of a search; return whether they work, in this process' thread."""
+    """Load or compile the loops of a search; False if they fail or torch has several threads."""
     return torch.get_num_threads() == 1 and try_loops()
 
 

@@ -4,7 +4,7 @@ torch draws one random number for every element, on one thread of a CPU. In this
 elements share the 64 bits of one draw, 16 bits each: the probability is exact to 1 in 65,536.
 """
 
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import torch
 from jaxtyping import Float, Int
@@ -24,9 +24,6 @@ class CheapDropout(Dropout):
         """Compute Dropout(x); only in training is anything dropped."""
         return dropout(x, self.p) if self.training else x
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
 class CheapAddDropout(AddDropout):
@@ -37,9 +34,6 @@ class CheapAddDropout(AddDropout):
     ) -> Float[Tensor, "*shape"]:
         """Compute x + Dropout(y); only in training is anything dropped."""
         return x + (dropout(y, self.p) if self.training else y)
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:

@@ -84,7 +84,7 @@ class FlatAdam:
         self.stale.update(range(len(self.gradient_views)))
 
     @torch.no_grad()
-    def update(self, learning_rate: float, skip: Float[Tensor, ""] | None = None) -> None:
+    def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
         """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
         Adam reads `skip` on the device, so that the CPU need not wait for its value. This calls the

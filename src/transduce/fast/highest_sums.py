@@ -20,8 +20,8 @@ BLOCK = 64  # neighbouring symbols, compared by their maximum first
 MOST_BY_LOOPS = 256  # the most sums to find by loops, which insert each among the best so far
 
 
-def assume_any(flags: Bool[Tensor, "*shape"]) -> bool:  # noqa: ARG001 - they stay unseen
-    """Return True unseen: the `IsAny` of devices that would have to be waited for."""
+def assume_any(flags: Bool[Tensor, "*shape"]) -> bool:  # noqa: ARG001 - they are not read
+    """Return True without reading the flags, for devices where reading would wait."""
     return True
 
 

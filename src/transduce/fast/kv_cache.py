@@ -166,7 +166,28 @@ class KVCache:
 
     def concatenate(self, other: "KVCache") -> "KVCache":
         """Return one cache with the hypotheses of both caches, which may differ in length."""
-        return concatenate(self, other)
+        both = self, other
+        live = [cache.find_live_slots() for cache in both]
+        kept = max(order.shape[1] for order in live)
+        capacity = round_up_slots(kept + SPARE_STEPS * self.visible.shape[1])
+        slots, visible, positions = [], [], []
+        for cache, order in zip(both, live, strict=True):
+            slots.append(locate_slots(order, cache.keys.shape, capacity))
+            seen, at = cache.select_slots(order, kept)
+            visible.append(seen)
+            positions.append(at)
+        return KVCache(
+            keys=gather_slots([cache.keys for cache in both], slots, capacity),
+            values=gather_slots([cache.values for cache in both], slots, capacity),
+            visible=torch.cat(visible),
+            positions=torch.cat(positions),
+            lengths=torch.cat([self.lengths, other.lengths]),
+            longest=max(self.longest, other.longest),
+            memory_keys=concatenate_sources([cache.memory_keys for cache in both]),
+            memory_values=concatenate_sources([cache.memory_values for cache in both]),
+            memory_mask=concatenate_masks([cache.memory_mask for cache in both]),
+            attend=self.attend,
+        )
 
 
 def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[int, int]) -> None:
@@ -220,32 +241,6 @@ def gather_slots(
 def round_up_slots(count: int) -> int:
     """Round a number of slots up to a multiple of SLOT_MULTIPLE, for a fast softmax."""
     return -(-count // SLOT_MULTIPLE) * SLOT_MULTIPLE
-
-
-def concatenate(first: KVCache, second: KVCache) -> KVCache:
-    """Return one cache with the hypotheses of both caches, which may differ in length."""
-    both = first, second
-    live = [cache.find_live_slots() for cache in both]
-    kept = max(order.shape[1] for order in live)
-    capacity = round_up_slots(kept + SPARE_STEPS * first.visible.shape[1])
-    slots, visible, positions = [], [], []
-    for cache, order in zip(both, live, strict=True):
-        slots.append(locate_slots(order, cache.keys.shape, capacity))
-        seen, at = cache.select_slots(order, kept)
-        visible.append(seen)
-        positions.append(at)
-    return KVCache(
-        keys=gather_slots([cache.keys for cache in both], slots, capacity),
-        values=gather_slots([cache.values for cache in both], slots, capacity),
-        visible=torch.cat(visible),
-        positions=torch.cat(positions),
-        lengths=torch.cat([first.lengths, second.lengths]),
-        longest=max(first.longest, second.longest),
-        memory_keys=concatenate_sources([cache.memory_keys for cache in both]),
-        memory_values=concatenate_sources([cache.memory_values for cache in both]),
-        memory_mask=concatenate_masks([cache.memory_mask for cache in both]),
-        attend=first.attend,
-    )
 
 
 def concatenate_sources(
@@ -460,7 +455,10 @@ def attend_by_loops_if_faster(
 
 
 def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:
-    """Return whether attention is faster as two products: in bfloat16 by oneDNN, with many rows."""
+    """True where two matmuls beat fused attention.
+
+    That is with oneDNN bfloat16 and at least MANY_ROWS query rows.
+    """
     if q.dtype != torch.bfloat16 or q.device.type != "cpu":
         return False
     return q.shape[0] * q.shape[2] >= MANY_ROWS and has_onednn_bfloat16()

@@ -73,7 +73,7 @@ class LayerGraph:
             return graph(x, *step.tensors)
         states = run_layers(decoder, x, step)
         self.steps_left[kind] -= 1
-        if self.steps_left[kind] == 0:
+        if self.steps_left[kind] <= 0 and kind not in self.graphs:
             self.graphs[kind] = trace_layers(DecoderLayers(decoder, step.attend), x, step, states)
         return states
 

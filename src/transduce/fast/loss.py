@@ -162,7 +162,7 @@ def target_log_probs(
 
 
 def log_softmax_in_place(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """log P of V symbols, in at least float32; written over the logits if they are."""
+    """Log-softmax over V, in at least float32. Overwrites float32 and float64 logits in place."""
     logits = at_least_float32(logits)
     return torch.log_softmax(logits, dim=-1, out=logits)
 

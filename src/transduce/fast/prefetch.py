@@ -6,9 +6,7 @@ from typing import final
 import torch
 
 from transduce.corpus.batch import Batch
-from transduce.paper.training import PendingUpdate, Update
-
-ReadBatches = Callable[[int], Sequence[Batch]]
+from transduce.paper.training import PendingUpdate, ReadBatches, Update
 
 
 @final

@@ -15,7 +15,12 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transduce.fast.varlen import VarlenAttention, compute_offsets, compute_window
+from transduce.fast.varlen import (
+    VarlenAttention,
+    compute_offsets,
+    compute_window,
+    round_up_to_power_of_two,
+)
 from transduce.packed import move_to_device
 from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
@@ -127,17 +132,17 @@ class ShortAttentionFunction(torch.autograd.Function):
         """Return the attention of every query."""
         ctx.layout = layout
         ctx.save_for_backward(q, k, v)
-        return run_forward(q, k, v, *layout)
+        return run_forward(layout, q, k, v)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         """Return the gradients of queries, keys and values."""
-        return (None, *run_backward(d_out, *ctx.saved_tensors, *ctx.layout))
+        return (None, *run_backward(ctx.layout, d_out, *ctx.saved_tensors))
 
 
 class Layout(NamedTuple):
-    """Where sentences begin, how long the longest are, and how far a query may look each way."""
+    """Where sentences begin, the longest lengths, and how many keys a query sees on each side."""
 
     query_offsets: Tensor
     key_offsets: Tensor
@@ -184,25 +189,27 @@ def build_packed_attention(
 
 
 def try_kernels(device: torch.device, d_k: int, d_v: int) -> None:
-    """Run both kernels with their largest tile; raise whatever a device has against it."""
+    """Run both kernels with their largest tile; raise an error if the device cannot."""
     if not {d_k, d_v} <= set(WIDTHS):
         raise ValueError(f"these kernels take heads of {WIDTHS} numbers")
     q, k, v = (
-        torch.zeros(MOST_TOKENS, 1, width, device=device, dtype=torch.bfloat16, requires_grad=True)
+        torch.ones(MOST_TOKENS, 1, width, device=device, dtype=torch.bfloat16, requires_grad=True)
         for width in (d_k, d_k, d_v)
     )
     lengths = [MOST_TOKENS]
     out = ShortAttention(lengths, lengths, FULL_ATTENTION, device)(q, k, v)
-    torch.autograd.grad(out.sum(), (q, k, v))
-    torch.cuda.synchronize(device)
+    _, _, d_v_found = torch.autograd.grad(out.sum(), (q, k, v))
+    for found in (out, d_v_found):  # weights that sum to 1 leave ones
+        torch.testing.assert_close(found, torch.ones_like(found))
 
 
-def run_forward(q: Tensor, k: Tensor, v: Tensor, *layout: Any) -> Tensor:  # noqa: ANN401
+def run_forward(layout: Layout, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Start the kernel that attends."""
     query_offsets, key_offsets, longest_query, longest_key, before, after = layout
     q, k, v = map(with_dense_heads, (q, k, v))
     out = v.new_empty(q.shape[0], q.shape[1], v.shape[2])
-    sizes = (block_of(longest_query), block_of(longest_key), q.shape[2], v.shape[2])
+    tile = round_up_to_power_of_two(longest_query), round_up_to_power_of_two(longest_key)
+    sizes = (*tile, q.shape[2], v.shape[2])
     attend_forward[(len(query_offsets) - 1, q.shape[1])](
         q, k, v, out, query_offsets, key_offsets, *list_strides(q, k, v), *list_strides(out),
         q.shape[2] ** -0.5, before, after, *sizes, num_warps=count_warps(sizes),
@@ -211,17 +218,14 @@ def run_forward(q: Tensor, k: Tensor, v: Tensor, *layout: Any) -> Tensor:  # noq
 
 
 def run_backward(
-    d_out: Tensor,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    *layout: Any,  # noqa: ANN401
+    layout: Layout, d_out: Tensor, q: Tensor, k: Tensor, v: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Start the kernel that computes the gradients of queries, keys and values."""
     query_offsets, key_offsets, longest_query, longest_key, before, after = layout
     q, k, v, d_out = map(with_dense_heads, (q, k, v, d_out))
     d_q, d_k, d_v = found = q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
-    sizes = (block_of(longest_query), block_of(longest_key), q.shape[2], v.shape[2])
+    tile = round_up_to_power_of_two(longest_query), round_up_to_power_of_two(longest_key)
+    sizes = (*tile, q.shape[2], v.shape[2])
     attend_backward[(len(query_offsets) - 1, q.shape[1])](
         q, k, v, d_out, d_q, d_k, d_v, query_offsets, key_offsets,
         *list_strides(q, k, v), *list_strides(d_out), *list_strides(d_q, d_k, d_v),
@@ -233,11 +237,6 @@ def run_backward(
 def list_strides(*sides: Tensor) -> list[int]:
     """Return how far apart tokens are in each tensor, and then how far apart heads are."""
     return [side.stride(n) for n in (0, 1) for side in sides]
-
-
-def block_of(longest: int) -> int:
-    """Return the tokens of a program's tile: a power of two, and at least 16."""
-    return max(16, 1 << (longest - 1).bit_length())
 
 
 def count_warps(sizes: tuple[int, int, int, int]) -> int:

@@ -51,7 +51,7 @@ def soften_row(  # type: ignore[no-untyped-def]
 
 
 def try_kernels(device: torch.device) -> None:
-    """Run the kernel on two equal logits; raise whatever a device has against it."""
+    """Run the kernel on two equal logits; raise an error if the device cannot."""
     target = torch.zeros(1, dtype=torch.long, device=device)
     loss, _ = cross_entropy_by_triton(torch.zeros(1, 2, device=device), target, 0.0)
     torch.testing.assert_close(loss.item(), math.log(2), rtol=1e-5, atol=0.0)

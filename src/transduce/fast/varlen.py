@@ -73,7 +73,7 @@ class VarlenAttention:
 
 def compute_window(mask: AttentionMask) -> tuple[int, int]:
     """Return how many keys a mask allows before and after each query, -1 for all    (3.2.3, 4)"""
-    half = (mask.neighbourhood - 1) // 2 if mask.neighbourhood else UNLIMITED
+    half = UNLIMITED if mask.reach is None else mask.reach
     return half, 0 if mask.causal else half
 
 

@@ -45,7 +45,8 @@ class RecomputingDecoder:
 
     def start(self, sources: Sequence[Sequence[int]]) -> Prefixes:
         """Encode sources (ids that end with END); return a row for each, with nothing written."""
-        memory = self.model.encode(Packed.from_sentences(sources).to(self.device))
+        packed = Packed.from_sentences(sources).to(self.device)
+        memory = self.model.encode(packed, self.operations)
         return Prefixes(list(memory.states.split(list(memory.lengths))), [[] for _ in sources])
 
     def step(
@@ -55,7 +56,7 @@ class RecomputingDecoder:
         targets = [[*row, new] for row, new in zip(state.targets, ids.tolist(), strict=True)]
         memory = EncoderOutput(torch.cat(state.sources), tuple(map(len, state.sources)))
         inputs = Packed.from_sentences(targets).to(self.device)
-        states = self.model.decode(inputs, memory)
+        states = self.model.decode(inputs, memory, self.operations)
         lasts = compute_sentence_starts(inputs.lengths) + torch.tensor(inputs.lengths) - 1
         logits = self.model.logits(states[lasts.to(self.device)])
         operations = self.operations or self.model.operations

@@ -8,14 +8,14 @@ feed-forward network follows.
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from transduce.packed import move_to_device
+from transduce.packed import compute_sentence_starts, move_to_device
 from transduce.paper.model import (
     BuildMixing,
     Linear,
@@ -82,9 +82,10 @@ class RecurrentLayer(nn.Module):
         self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
     ) -> Float[Tensor, "T d_model"]:
         """Run the LSTM along each sentence; return its state h at every token."""
-        packed = PackedSequence(layout.sort_by_position(x), layout.batch_sizes)
+        # as PackedSequence has them: all first tokens, then all second, …
+        packed = PackedSequence(x.index_select(0, layout.order), layout.batch_sizes)
         states, _ = self.lstm(packed)
-        return layout.restore_order(states.data)
+        return states.data.index_select(0, layout.inverse)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw each gate's matrices by Glorot's rule; biases are 0, the forget gate's 1."""
@@ -99,9 +100,6 @@ class RecurrentLayer(nn.Module):
     @property
     def last_matrix(self) -> None:
         """None: no matrix is scaled by depth, because the initial states of an LSTM are small."""
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @final
@@ -137,9 +135,6 @@ class ConvolutionLayer(nn.Module):
         """The output matrix, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.projection.output.weight
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
 class FullProjection(nn.Module):
@@ -156,9 +151,6 @@ class FullProjection(nn.Module):
     def fill(self, generator: torch.Generator) -> None:
         """Draw the matrix by Glorot's rule, with fan-in k d_model."""
         self.output.fill_glorot(generator)
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @final
@@ -183,9 +175,6 @@ class SeparableProjection(nn.Module):
         nn.init.uniform_(self.depthwise, -bound, bound, generator=generator)
         self.output.fill_glorot(generator)
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
 class SentenceLayout:
@@ -193,7 +182,7 @@ class SentenceLayout:
 
     def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
         sizes = torch.tensor(lengths)
-        starts = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+        starts = compute_sentence_starts(lengths).repeat_interleave(sizes)
         position = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
         self.before = move_to_device(position, device)  # number of tokens before each token
         self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - position, device)
@@ -210,11 +199,3 @@ class SentenceLayout:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset
         return x.roll(-offset, 0).masked_fill(outside[:, None], 0)
-
-    def sort_by_position(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """Sort tokens as torch's PackedSequence has them: all first tokens, then all second, …"""
-        return x.index_select(0, self.order)
-
-    def restore_order(self, x: Float[Tensor, "T d"]) -> Float[Tensor, "T d"]:
-        """Put tokens sorted by `sort_by_position` back into the order of the packed batch."""
-        return x.index_select(0, self.inverse)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, final, runtime_checkable
+from typing import Any, Protocol, final, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -191,9 +191,6 @@ class EncoderLayer(nn.Module):
         """Return the layer's two sub-layers, which `initialise` scales."""
         return self.self_attention, self.feed_forward
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
 class DecoderLayer(nn.Module):
@@ -230,9 +227,6 @@ class DecoderLayer(nn.Module):
         """Return the layer's three sub-layers, which `initialise` scales."""
         return self.self_attention, self.cross_attention, self.feed_forward
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
@@ -258,9 +252,6 @@ class PostNorm(nn.Module):
         """Compute LayerNorm(x + Sublayer(x)); `add_sublayer(x, x)` returns the sum."""
         return self.norm(add_sublayer(x, x))
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @final
 class PreNorm(nn.Module):
@@ -282,9 +273,6 @@ class PreNorm(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Compute x + Sublayer(LayerNorm(x)); `add_sublayer(LayerNorm(x), x)` returns the sum."""
         return add_sublayer(self.norm(x), x)
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 def build_residual(sizes: Architecture) -> PostNorm | PreNorm:
@@ -321,9 +309,6 @@ class AddDropout(nn.Module):
         """Compute x + Dropout(y); only in training is anything dropped."""
         return x + functional.dropout(y, self.p, self.training)
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 class Dropout(nn.Module):
     """Zeros with probability p, in training; the rest grows by 1 / (1 - p)    (section 5.4)"""
@@ -335,9 +320,6 @@ class Dropout(nn.Module):
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Compute Dropout(x); only in training is anything dropped."""
         return functional.dropout(x, self.p, self.training) if self.p else x
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 # --- Multi-head attention (section 3.2.2) and its uses (section 3.2.3) ----------------------------
@@ -353,8 +335,7 @@ class SelfAttention(nn.Module):
         self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
         self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
         self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
-        # how many steps back a decoding step attends; None: to the first
-        self.reach = (mask.neighbourhood - 1) // 2 if mask.neighbourhood else None
+        self.reach = mask.reach  # how many steps back a decoding step attends
 
     def bind(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
         """Return attention under this layer's mask, for sentences of these lengths."""
@@ -384,9 +365,6 @@ class SelfAttention(nn.Module):
     def last_matrix(self) -> Tensor | None:
         """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @final
@@ -433,9 +411,6 @@ class CrossAttention(nn.Module):
     def last_matrix(self) -> Tensor:
         """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @runtime_checkable
@@ -500,9 +475,6 @@ class FeedForward(nn.Module):
         """The second matrix W2, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.outer.weight
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 @runtime_checkable
 class LinearOperator(Protocol):
@@ -550,9 +522,6 @@ class Linear(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    if TYPE_CHECKING:
-        __call__ = forward
-
 
 # --- Embeddings and softmax (section 3.4) ---------------------------------------------------------
 
@@ -572,9 +541,6 @@ class Embedding(nn.Module):
     def initialise(self, generator: torch.Generator) -> None:
         """Draw the vectors from a normal distribution with standard deviation d_model^-0.5."""
         nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5, generator=generator)
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 @final
@@ -613,12 +579,10 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
         """Return the encodings of all tokens' positions, which must be below `longest`."""
-        if longest > len(self.table):
-            self.table = compute_sinusoids(2 * longest, self.d_model).to(self.table)
-        return self.table[positions]
-
-    if TYPE_CHECKING:
-        __call__ = forward
+        table = self.table  # another thread may set it
+        if longest > len(table):
+            self.table = table = compute_sinusoids(2 * longest, self.d_model).to(table)
+        return table[positions]
 
 
 @final
@@ -641,9 +605,6 @@ class LearnedPositions(nn.Module):
     def initialise(self, generator: torch.Generator) -> None:
         """Draw the vectors from a normal distribution, as large as sinusoids (decision 0044)."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
-
-    if TYPE_CHECKING:
-        __call__ = forward
 
 
 def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositions:

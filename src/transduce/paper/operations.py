@@ -42,14 +42,14 @@ class AttentionMask:
         allowed = torch.ones_like(ahead, dtype=torch.bool)
         if self.causal:
             allowed &= ahead <= 0
-        if self.neighbourhood:
-            allowed &= ahead.abs() <= (self.neighbourhood - 1) // 2
+        if self.reach is not None:
+            allowed &= ahead.abs() <= self.reach
         return allowed
 
     @property
-    def is_unrestricted(self) -> bool:
-        """True if every position may attend to every other."""
-        return not self.causal and self.neighbourhood == 0
+    def reach(self) -> int | None:
+        """How far from itself a position may attend, (r - 1) / 2; None: no limit."""
+        return (self.neighbourhood - 1) // 2 if self.neighbourhood else None
 
 
 FULL_ATTENTION = AttentionMask()
@@ -112,6 +112,7 @@ def split_heads(
     x: Float[Tensor, "T parts"], heads: int, parts: Sequence[int]
 ) -> list[Float[Tensor, "T H k"]]:
     """Split each token's projections into queries, keys and values, and these into H heads."""
+    # a split into one part would cost a copy in the backward pass
     sides = x.split(list(parts), dim=1) if len(parts) > 1 else (x,)
     return [side.unflatten(1, (heads, -1)) for side in sides]
 
@@ -169,7 +170,10 @@ class PlainCache:
         return int(self.next_positions.max())
 
     def open(self, reach: int | None) -> "PlainCache":
-        """Return the cache with room for the next token of each hypothesis."""
+        """Return the cache with room for each hypothesis' next token, which attends `reach` back.
+
+        Without a reach it attends back to the first token.
+        """
         keys, values = (
             functional.pad(side, (0, 0, 0, 0, 0, 1)) for side in (self.keys, self.values)
         )

@@ -71,7 +71,7 @@ class Adam:
         return named
 
     def list_gradients(self) -> list[Tensor]:
-        """Return the gradient of every weight, 0 for weights without one."""
+        """Give weights without a gradient one of zeros; return all gradients."""
         for weight in self.parameters.values():
             if weight.grad is None:
                 weight.grad = torch.zeros_like(weight)
@@ -178,7 +178,7 @@ def accumulate_in_order(
     costs: Sequence[int],
     optimiser: "Optimiser",  # noqa: ARG001 - its gradients are complete
 ) -> Float[Tensor, "M 2"]:
-    """Accumulate one micro-batch after the other; return the two sums of each."""
+    """Add the micro-batches' gradients in order; return each one's summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
 
 
@@ -249,7 +249,7 @@ def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
     model: Transformer,
     optimiser: "Optimiser",
     training: Training,
-    batches: Callable[[int], Sequence[Batch]],
+    batches: "ReadBatches",
     *,
     done: int = 0,
     share: "Share" = accumulate_in_order,
@@ -289,13 +289,15 @@ class Optimiser(Protocol):
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None: ...
 
 
+ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
+
 # adds the gradient of the micro-batch with this index; returns its summed loss and -log P
 Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 
 @runtime_checkable
 class Share(Protocol):
-    """Accumulates the micro-batches of an update, wherever each is computed; see above.
+    """Accumulates an update's micro-batches, wherever each is computed; as `accumulate_in_order`.
 
     `costs` are the micro-batches' token counts. The result is None if the update was interrupted
     and must be dropped.

@@ -35,7 +35,8 @@ class WindowedAttention:
     """Self-attention restricted to a window of neighbours of each position    (section 4)"""
 
     def __init__(self, lengths: Sequence[int], mask: AttentionMask, device: torch.device) -> None:
-        half = (mask.neighbourhood - 1) // 2
+        assert mask.reach is not None
+        half = mask.reach
         self.edges = (half, 0 if mask.causal else half)
         layout = SentenceLayout(lengths, device)
         offsets = torch.arange(-half, self.edges[1] + 1, device=device)  # [w]
