@@ -7,9 +7,8 @@ from tests.fast.test_layer_graph import ALL_AT_ONCE, MANY_SOURCES, untrained
 from tests.fast.tiny import LOOPS
 
 from transduce.fast import choose
-from transduce.fast import compiled_loops as module
-from transduce.fast.choose import SENTENCES_FOR_LOOPS
-from transduce.fast.compiled_loops import load_loops, try_loops
+from transduce.fast import choose as module
+from transduce.fast.choose import SENTENCES_FOR_LOOPS, load_loops, try_loops
 from transduce.fast.loss import log_softmax_by_loops_if_faster
 from transduce.inference.outputs import search_sources
 from transduce.paper.model import TransformerDecoder

@@ -154,6 +154,7 @@ def test_several_in_a_row_end_the_run_and_no_checkpoint_holds_what_is_not_finite
     with pytest.raises(NotFiniteError) as caught:
         train_folder(tmp_path, training)
     assert caught.value.fact == "3 updates in a row were not finite, the last at step 6"
+    assert caught.value.hint.startswith("its last checkpoint is sound; ")
     assert "training.learning_rate_factor" in caught.value.hint
     checkpoint, rejected = load_newest_checkpoint(tmp_path)
     assert checkpoint is not None

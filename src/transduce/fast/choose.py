@@ -18,7 +18,7 @@ from torch import nn
 from transduce.corpus.batch import PADDING_SENTENCE_TOKENS, Batch
 from transduce.fast.bfloat16 import Bfloat16AddDropout, Bfloat16LayerNorm, Bfloat16Linear
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.compiled_loops import load_loops
+from transduce.fast.compiled_loops import LOOP_TYPES, MANY_ROWS
 from transduce.fast.compiling import compile_layers, compiled_cross_entropy, require_compiler
 from transduce.fast.dropout import CheapAddDropout, CheapDropout
 from transduce.fast.flat_adam import FlatAdam
@@ -131,6 +131,42 @@ def choose_search_operations(
     takes_loops = on_cpu and is_long and load_loops()
     each = [model.operations for model in models]
     return [with_compiled_loops(one) for one in each] if takes_loops else each
+
+
+def load_loops() -> bool:
+    """Load or compile the loops of a search; False if they fail or torch has several threads."""
+    return torch.get_num_threads() == 1 and try_loops()
+
+
+@cache
+def try_loops() -> bool:
+    """Run all loops of a search on zeros; return False if numba is missing or fails here.
+
+    It may not be installed, not fit this numpy, lack its library, or find the disk full.
+    """
+    try:
+        import numba
+    except (ImportError, OSError, AttributeError):
+        return False
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined] # it leaves loops to Python
+        return False
+    try:
+        run_loops_once()
+    except Exception:  # noqa: BLE001 # damaged machine code on disk fails in many ways
+        return False
+    return True
+
+
+def run_loops_once() -> None:
+    """Run every loop of a search on a few zeros, which compiles it or loads its machine code."""
+    from transduce.fast.loop_operators import LOOP_OPERATOR, log_softmax_by_loops
+    from transduce.fast.softmax_loops import POSITIONS_AT_ONCE
+
+    for dtype in LOOP_TYPES:
+        sides = torch.zeros(MANY_ROWS, 1, POSITIONS_AT_ONCE, 1, dtype=dtype)
+        LOOP_OPERATOR(sides, sides, sides, sides.transpose(2, 3))
+    log_probs = log_softmax_by_loops(torch.zeros(MANY_ROWS, 2))
+    highest_sums_by_loops(torch.zeros(MANY_ROWS, 1), log_probs, 1)
 
 
 def with_compiled_loops(operations: Operations) -> Operations:
