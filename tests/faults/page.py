@@ -1,7 +1,8 @@
 """docs/records/reliability.md, made from what the rows recorded: no figure in it is typed."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +14,32 @@ RECORDS = Path(__file__).with_name("records.json")
 PAGE = ROOT / "docs/records/reliability.md"
 HEAD = """# Reliability
 
-What happens to a run when the machine, the disk, the clock or a person misbehaves. Made from the
-records of tests by `scripts/renew-reliability`; do not edit. Each row has controls: versions with
-a sabotage that the same check must catch. A test that was skipped is not a test that passed.
+What happens to a run when the machine, the disk, the clock or a person misbehaves. Made by
+`scripts/renew-reliability` from `tests/faults/records.json`, which has each case in full; do not
+edit. A row says what holds, then the tests that show it, with what their short and long forms
+counted together, then its controls: sabotaged versions that the same check must catch. A skipped
+test is not a passed test.
 """
-Tests = Sequence[tuple[str, Mapping[str, Any]]]  # by pytest's name, what it recorded
-OWN = ("outcome", "reason", "form", "seconds", "date", "machine")  # what every test records
+Facts = Sequence[Mapping[str, Any]]
+Tests = Mapping[str, Facts]  # a test's name without parameters, what its cases recorded
+OWN = ("outcome", "reason", "form", "seconds", "date", "machine")  # what every case records
+DETAILS = (  # in the records only
+    *("because", "errors", "exit_codes", "kept_step", "landed_in", "landed_while", "longest"),
+    *("open_files", "places", "runs_took_by_that_clock", "said", "seeds"),
+)
+NOT_ADDED = ("exit_code", "megabytes_more", "newest")
 
 
 def page(records: Mapping[str, Mapping[str, Any]]) -> str:
     """The whole page."""
-    found = {
-        row.number: [(name, fact) for name, fact in records.items() if row_of(name) is row]
-        for row in ROWS
-    }
-    parts = [HEAD, made_with(records), overview(found)]
-    parts += ["".join(section(row, found[row.number])) for row in ROWS]
-    return "\n".join(parts)
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {row.number: {} for row in ROWS}
+    for name, fact in records.items():
+        row = row_of(name)
+        assert row is not None, name
+        test = name.split("[")[0].removeprefix("tests/")
+        found[row.number].setdefault(test, []).append(fact)
+    sections = [section(row, found[row.number]) for row in ROWS]
+    return "\n".join([HEAD, made_with(records), overview(found), *sections])
 
 
 def made_with(records: Mapping[str, Mapping[str, Any]]) -> str:
@@ -46,79 +56,62 @@ def overview(found: Mapping[str, Tests]) -> str:
     lines = ["| row | fault | short form | long form | controls | not run yet |"]
     lines.append("|---|---|---|---|---|---|")
     for row in ROWS:
-        tests = [one for one in found[row.number] if not is_control(row, one[0])]
-        controls = [one for one in found[row.number] if is_control(row, one[0])]
+        tests = found[row.number]
+        facts = [fact for name in row.tests for fact in tests.get(name, ())]
         short, long = (
-            counted([one for one in tests if one[1]["form"] == form]) for form in ("short", "soak")
+            outcomes([one for one in facts if one["form"] == form]) for form in ("short", "soak")
         )
-        caught, left = counted(controls, "caught"), str(len(not_run(row, found[row.number])))
-        cells = (row.number, row.fault, short, long, caught, left)
+        controls = [fact for name in row.controls for fact in tests.get(name, ())]
+        left = sum(name not in tests for name in (*row.tests, *row.controls))
+        cells = (row.number, row.fault, short, long, outcomes(controls, "caught"), str(left))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
-def is_control(row: Row, name: str) -> bool:
-    """Whether a test shows that the others could fail."""
-    return name.split("[")[0].removeprefix("tests/") in row.controls
-
-
-def not_run(row: Row, tests: Tests) -> list[str]:
-    """What the row names and nothing recorded."""
-    ran = {name.split("[")[0].removeprefix("tests/") for name, _ in tests}
-    return [test for test in (*row.tests, *row.controls) if test not in ran]
-
-
-def counted(tests: Tests, passed: str = "passed") -> str:
-    """How many ended how."""
-    outcomes = [fact["outcome"] for _, fact in tests]
+def outcomes(facts: Facts, passed: str = "passed") -> str:
+    """How many cases ended how."""
+    ends = [fact["outcome"] for fact in facts]
     words = {"passed": passed, "skipped": "skipped", "failed": "**failed**"}
-    said = [f"{outcomes.count(o)} {word}" for o, word in words.items() if o in outcomes]
+    said = [f"{ends.count(end)} {word}" for end, word in words.items() if end in ends]
     return ", ".join(said) or "not run"
 
 
-def section(row: Row, tests: Tests) -> Iterator[str]:
-    """One row: the promise, then each test with what it counted."""
-    yield f"## {row.number}: {row.fault}\n\n{row.promise}\n\n"
-    yield "| test | form | seconds | outcome | what it counted |\n|---|---|---|---|---|\n"
-    for name, fact in sorted(tests, key=lambda one: (is_control(row, one[0]), one[0])):
-        file, test = name.removeprefix("tests/").split("::", 1)
-        outcome = fact["outcome"] + (f": {fact['reason']}" if fact.get("reason") else "")
-        if is_control(row, name) and outcome == "passed":
-            outcome = "caught"
-        cells = (
-            f"{sentence(test)} (`tests/{file}`)",
-            fact["form"],
-            f"{fact['seconds']:.1f}",
-            outcome,
-        )
-        yield f"| {' | '.join((*cells, counts(fact)))} |\n"
-    for name in not_run(row, tests):
-        file, test = name.split("::")
-        yield f"| {sentence(test)} (`tests/{file}`) | | | not run yet | |\n"
+def section(row: Row, tests: Tests) -> str:
+    """One row: what holds, then the tests and controls of each file with what they counted."""
+    lines = [f"## {row.number}: {row.fault}", "", row.promise, ""]
+    for label, names in (("", row.tests), ("Control, ", row.controls)):
+        for file, inside in groupby(sorted(names), lambda name: name.split("::")[0]):
+            shown = "; ".join(line(name, tests.get(name, ())) for name in inside)
+            lines.append(f"- {label}`tests/{file}`: {shown}")
+    return "\n".join([*lines, ""])
 
 
-def sentence(test: str) -> str:
-    """A test's name as people read it, its parameters behind it."""
-    name, _, parameters = test.partition("[")
-    said = name.removeprefix("test_").replace("_", " ")
-    return f"{said} [{parameters}" if parameters else said
+def line(test: str, facts: Facts) -> str:
+    """A test's name as people read it, with its cases and figures."""
+    said = test.split("::")[1].removeprefix("test_").replace("_s_", "'s ").replace("_", " ")
+    if not facts or any(fact["outcome"] != "passed" for fact in facts):
+        reasons = dict.fromkeys(fact["reason"] for fact in facts if fact.get("reason"))
+        notes = [": ".join([outcomes(facts), *reasons])]
+    else:
+        notes = [f"{len(facts)} variants"] if len(facts) > 1 else []
+    for name in dict.fromkeys(name for fact in facts for name in fact):
+        if name not in (*OWN, *DETAILS):
+            values = [fact[name] for fact in facts if name in fact]
+            notes.append(f"{name.replace('_', ' ')} {together(name, values)}")
+    return f"{said} ({'; '.join(notes)})" if notes else said
 
 
-def counts(fact: Mapping[str, Any]) -> str:
-    """What a test added of its own."""
-    own = {name: value for name, value in fact.items() if name not in OWN}
-    return "; ".join(
-        f"{name.replace('_', ' ')}: {format_value(value)}" for name, value in own.items()
-    )
-
-
-def format_value(value: object) -> str:
-    """A number, or a few with their names."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {format_value(part)}" for name, part in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(map(format_value, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def together(name: str, values: Sequence[Any]) -> str:
+    """The sum of the cases' figures, or all different values where no sum means anything."""
+    if all(isinstance(value, dict) for value in values):
+        kinds = dict.fromkeys(kind for value in values for kind in value)
+        sums = {kind: sum(value.get(kind, 0) for value in values) for kind in kinds}
+        if name == "refused_and_named":
+            return f"{sum(sums.values()):,}"
+        return ", ".join(f"{kind}: {total:,}" for kind, total in sums.items()) or "none"
+    if all(type(value) is int for value in values) and name not in NOT_ADDED:
+        return f"{sum(values):,}"
+    return ", ".join(dict.fromkeys(str(value) for value in values))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ PAGE_ROWS = (
         number="T18",
         fault="pages of hostile text: words, names and links that would be markup or code",
         promise="Text is shown as it is and never run. A page asks for nothing, and its content "
-        "security policy reports nothing. In the long form 10,000 made-up strings in attention "
-        "pages, as many typed into the explainer, in runs of the curves, in the server's page; in "
-        "the short one over 200 attacks in words, titles, sentences and names of runs.",
+        "security policy reports nothing. The short form tries over 200 attacks in words, titles, "
+        "sentences and names of runs, the long one 10,000 made-up strings each in attention pages, "
+        "the explainer, the curves and the server's page.",
         tests=(
             "view/page/test_document.py"
             "::test_the_browser_reads_hostile_data_back_and_runs_none_of_it",

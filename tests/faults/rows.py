@@ -38,7 +38,7 @@ ROWS = (
         fault="power cut: data that was not synced is lost, partly written or zeros",
         promise="Every checkpoint that was reported exists and passes verification; no incomplete "
         "folder has its final name. The system calls of a real training are recorded with strace; "
-        "disks that each prefix of them may leave are drawn at random, written and read.",
+        "after each of them, disks that a power cut may leave are drawn at random and read.",
         tests=(
             "faults/test_power.py::test_a_power_cut_after_any_call_takes_no_announced_checkpoint",
         ),

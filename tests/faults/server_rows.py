@@ -45,11 +45,10 @@ SERVER_ROWS = (
         fault="the server under load: over capacity, clients that leave, killed searches, SIGTERM, "
         "replaced and damaged models",
         promise="Every answer is the translation of the client's own text. Over capacity requests "
-        "are refused at once with 503; what a client that left has asked for is no longer "
-        "searched; sentences of a search that ends are searched again, and a request that ends two "
-        "is refused; another search is started, as often as it takes. /health says when a model "
-        "has none. On SIGTERM what was accepted is answered. A model that does not verify is never "
-        "used.",
+        "are refused at once with 503, and the search for a client that has left stops. When a "
+        "search process ends, another is started, as often as it takes, and repeats its sentences; "
+        "a request that ends two of them is refused. /health says when a model has none. On "
+        "SIGTERM accepted requests are answered. A model that does not verify is never used.",
         tests=(
             f"{LIFE}::test_no_answer_goes_to_another_client",
             f"{LIFE}::test_parallel_clients_get_the_answers_to_their_own_texts",

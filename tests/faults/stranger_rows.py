@@ -41,8 +41,8 @@ STRANGER_ROWS = (
         fault="a model folder that a stranger made, or that was damaged on the way",
         promise="It is refused with exit code 3 and one sentence: no traceback, no hang, no more "
         "than 200 MB, no file outside of the folder, no process, no connection, no code of its "
-        "own. Contents, manifests, headers, recipes and vocabularies that are absurd, with right "
-        "checksums; things that are no files; random changes, with right checksums and without.",
+        "own. Tried: absurd contents, manifests, headers, recipes and vocabularies with right "
+        "checksums; things that are not files; random changes with right and wrong checksums.",
         tests=(
             "faults/test_strangers.py::test_hostile_folders_are_refused_with_a_sentence",
             "faults/test_strangers.py::test_hostile_parts_of_a_folder_are_refused",

@@ -48,4 +48,4 @@ def test_a_row_that_failed_is_not_hidden():
     fact = {"outcome": "failed", "form": "short", "landed": {"write": 7}, "seeds": [1, 2]}
     made = page({test: {**fact, "seconds": 0.0, "date": "2026-01-01", "machine": "some"}})
     assert f"| {ROWS[0].fault} | not run | not run | 1 **failed** | " in made
-    assert "landed: write 7; seeds: 1, 2" in made
+    assert "(1 **failed**; landed write: 7)" in made
