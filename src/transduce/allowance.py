@@ -15,14 +15,15 @@ CHARACTER_BYTES = 215  # measured: of pieces and of n-grams, for each character 
 def require_affordable(
     what: str, needed: int, most: int, hint: str, line: int | None = None
 ) -> None:
-    """Raise InputError if `what` may need more than `most` bytes, of which it needs `needed`."""
+    """Raise InputError if `needed`, the bytes that `what` may need, exceeds `most`."""
     if needed > most:
-        fact = f"{what} may need {needed / 1e9:,.1f} GB of memory, and {most / 1e9:g} are the limit"
+        needs, limit = f"{needed / 1e6:,.0f} MB", f"{most / 1e6:,.0f} MB"
+        fact = f"{what} may need {needs} of memory, and the limit is {limit}"
         raise InputError(fact, hint, line=line)
 
 
 def require_short_line(text: str, line: int | None = None) -> None:
     """Raise InputError for a line that is too long to be cut into pieces or n-grams."""
     fact = f"a line of {len(text):,} characters"
-    hint = "a line is a sentence, or a few: divide it"
+    hint = "a line should hold a sentence or a few: split it"
     require_affordable(fact, CHARACTER_BYTES * len(text), LINE_BYTES, hint, line)

@@ -40,6 +40,12 @@ def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
         torch.testing.assert_close(weight, (first[name] + second[name]) / 2)
 
 
+def test_a_checkpoint_is_not_counted_as_a_snapshot(trained):
+    shutil.rmtree(trained / "snapshots")
+    with pytest.raises(InputError, match="2 snapshots are to be averaged, and this run has none"):
+        average(trained, last=2)
+
+
 @pytest.mark.parametrize("has_output", [True, False])
 def test_all_snapshots_are_averaged_by_default_if_the_run_has_fewer(trained, tmp_path, has_output):
     output = tmp_path / "m" if has_output else None

@@ -77,13 +77,15 @@ def test_a_shorter_demo_warms_up_for_as_much_less():
     for changes, warmup in (({}, 400), ({"training.steps": "300"}, 60)):
         assert choose_recipe(changes).training.warmup == warmup
     assert choose_recipe({"training.steps": "300", "training.warmup": "9"}).training.warmup == 9
+    short = choose_recipe({"training.steps": "300"})
+    assert short.name == "demo with training.steps=300, training.warmup=60"
 
 
 def test_the_demo_may_not_lie_in_a_model_folder(demo, call, tmp_path):
     demo()
     ended = call("demo", tmp_path / "demo" / "model")
     assert ended.code == 2
-    assert ended.stderr.startswith(f"error: {tmp_path / 'demo' / 'model'}: an output in it would")
+    assert ended.stderr.startswith(f"error: {tmp_path / 'demo' / 'model'}: is a model, ")
 
 
 def test_the_folder_of_the_demo_is_named_once(call, tmp_path):

@@ -100,5 +100,11 @@ def test_markup_of_no_known_format_is_named(call, babbler, tmp_path):
     assert "note: standard input, line 2: this is LaTeX" in said
 
 
+def test_markup_in_a_document_is_named_with_its_line_and_not_its_sentence(call, babbler):
+    text = b"A dog. A cat. A cow.\n\n\\begin{itemize}\n"
+    said = call("translate", babbler, "--format", "text", stdin=text).stderr
+    assert "note: standard input, line 3: this is LaTeX" in said
+
+
 def test_an_output_may_be_thrown_away(call, babbler):
     assert call("translate", babbler, "-o", "/dev/null", stdin=b"a dog\n").code == 0

@@ -8,6 +8,7 @@ from tests.cli.treebank import TINY, write_treebank
 
 from transduce.cli.training import LineDisplay
 from transduce.errors import NotFiniteError
+from transduce.runs import training_run
 from transduce.runs.sweep import SweepRow, rank_row
 from transduce.training import loop
 
@@ -164,11 +165,17 @@ def test_one_s_own_text_is_swept_without_a_recipe_and_a_development_set(call, tm
     command = ("sweep", "--pairs", tmp_path / "a.tsv", "-o", tmp_path / "s", *vary, *settings)
     ended = call(*command, "--json")
     assert ended.code == 0
-    assert "no development set was named: 200 pairs are held out" in ended.stderr
+    assert ended.stderr.count("on this machine, by a measurement: ") == 1
+    assert "no development set was named, so 200 pairs are held out" in ended.stderr
     rows = [json.loads(row) for row in ended.stdout.splitlines()]
     assert {row["settings"]["architecture.dropout"] for row in rows} == {"0.1", "0.3"}
     assert {row["score_name"] for row in rows} == {"BLEU"}
     assert call(*command, "--json", "--quiet").stdout == ended.stdout
+
+
+def test_a_quiet_sweep_measures_nothing(sweep, monkeypatch):
+    monkeypatch.delattr(training_run, "measure_pace")
+    assert sweep("--vary", "training.seed=1", "--quiet").code == 0
 
 
 def test_a_sweep_of_nothing_is_refused(call, tmp_path):

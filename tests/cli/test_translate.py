@@ -288,7 +288,7 @@ def test_an_output_may_not_lie_in_a_model_folder(call, model, tmp_path, name):
     shutil.copytree(model, copy)
     ended = call("translate", copy, "-o", copy / name, stdin=b"a dog\n")
     assert (ended.code, ended.stdout) == (2, "")
-    assert ended.stderr.startswith(f"error: {copy}: an output in it would damage it\n")
+    assert ended.stderr.startswith(f"error: {copy}: is a model, store or checkpoint, ")
     assert call("verify", copy).code == 0
 
 

@@ -111,7 +111,7 @@ def test_in_a_folder_that_was_deleted_there_is_a_sentence(capsys, monkeypatch, t
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     assert run(command, ["verify", str(tmp_path)]) == 2
-    assert "was deleted\nhint: go to another: cd\n" in capsys.readouterr().err
+    assert "was deleted\nhint: change to a folder that exists: cd ~\n" in capsys.readouterr().err
 
 
 def test_without_any_folder_for_temporary_files_there_is_a_sentence(capsys, monkeypatch):

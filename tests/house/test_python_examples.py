@@ -22,7 +22,12 @@ SMALL = {
 }
 SHORT = ", ".join(f'"{name}": {value}' for name, value in SMALL.items())
 # What an example makes itself must not be there before.
-MAKES = {"transduce": ("run", "model"), "train": ("run", "model"), "average": ("model",)}
+MAKES = {
+    "transduce": ("run", "model"),
+    "train": ("run", "model"),
+    "average": ("model",),
+    "show_progress": ("run",),
+}
 
 
 def documented() -> Iterator[tuple[str, str]]:

@@ -7,8 +7,9 @@ import pytest
 from tests.inference.random_models import LINES, ensemble_of, random_translator
 
 import transduce
+from transduce.inference.align_block import align_kept
 from transduce.inference.alignment import Alignment
-from transduce.inference.keeping import keep_items
+from transduce.inference.keeping import Attempt, keep_items
 from transduce.inference.lines import Line
 from transduce.inference.outputs import BlockResult, Output
 
@@ -118,6 +119,23 @@ def test_an_aligned_output_has_links_between_the_words_that_are_shown(translator
     text = "the {{ x }} sees a cat."
     (output,) = translator.aligning().nbest(text, 1)
     assert translator.align(text, output.text) == output.alignment
+
+
+@pytest.mark.parametrize(("read", "stays"), [("a Tom runs", True), ("a  runs", False)])
+def test_an_output_keeps_its_links_if_they_number_the_words_that_are_shown(read, stays):
+    links = Alignment(((0, 0),), (1.0,))
+    attempt = Attempt(Line(1, read), lambda _: ("A {0} RUNS", True))
+    output, _ = attempt.finish(Output("A Tom RUNS", -1.0, -2.0, links), "a {0} runs")
+    assert output.alignment == (links if stays else None)
+
+
+def test_a_line_too_long_to_align_keeps_its_links_or_says_that_it_has_none(translator):
+    translator, line = translator.aligning(), Line(1, "the dog sees a cat, " * 20 + "{0}")
+    for links, facts in ((Alignment(((0, 0),), (1.0,)), []), (None, ["a source of "])):
+        found = BlockResult([[Output("a dog {0}", -1.0, -2.0, links)]], [])
+        aligned = align_kept(translator, [line], found)
+        assert aligned.outputs[0][0].alignment == (links or Alignment())
+        assert [warning.fact[:12] for warning in aligned.warnings] == facts
 
 
 def test_a_forced_prefix_may_have_an_item(translator):

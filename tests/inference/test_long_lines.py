@@ -8,6 +8,7 @@ from tests.inference.random_models import WORDS, random_translator
 from transduce.errors import InputError
 from transduce.inference.long_lines import LineWarning, halve, split_line
 from transduce.tasks import SplitLevel
+from transduce.tasks.tagging import Tagging
 from transduce.tasks.toys import Toy
 from transduce.tasks.translation import Translation
 
@@ -62,6 +63,11 @@ def test_a_strict_model_a_task_that_cannot_split_and_a_character_that_does_not_f
         split_line(LONG, 7, Toy(WORDS, WORDS, action="copies"), 12, strict=False)
     with pytest.raises(InputError, match="line 7: a sentence of 5 pieces, and this model takes 3"):
         split_text("\N{DOG FACE}", 3)
+
+
+def test_a_token_of_very_many_characters_is_refused_by_a_task_that_cannot_cut_it():
+    with pytest.raises(InputError, match="line 7: a sentence of 60,000 characters"):
+        split_line("x" * 60_000, 7, Tagging(WORDS, WORDS, "raw"), 12, strict=False)
 
 
 def test_a_text_is_cut_at_the_boundary_nearest_its_middle():

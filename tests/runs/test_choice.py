@@ -3,7 +3,7 @@
 import pytest
 
 from transduce.errors import InputError
-from transduce.runs.choice import choose_texts, open_texts
+from transduce.runs.choice import choose_texts, hold_out_as_before, open_texts
 from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles
 from transduce.settings import Data
 from transduce.tasks import TRANSLATION
@@ -51,6 +51,11 @@ def test_a_single_file_of_one_side_is_refused_with_the_form_of_two(tmp_path):
         f"train: {tmp_path / 'a.en'} has no tab in its first line, and no second file was named"
     )
     assert refusal.value.hint.startswith("train=('a.en', 'a.de'), or one file with a source, a ")
+
+
+def test_a_text_is_not_read_where_no_corpus_was_prepared_before(tmp_path):
+    unreadable = FilePair(tmp_path / "a", tmp_path / "b")
+    assert hold_out_as_before((unreadable, None), Data(), tmp_path) == (unreadable, None)
 
 
 def test_without_texts_the_recipes_corpus_is_taken():

@@ -104,7 +104,8 @@ def test_a_new_corpus_without_a_recipe_has_a_development_set_and_the_same_one_ag
     messages: list[str] = []
     corpus = transduce.prepare(tmp_path / "p", numbered(2_000), on_message=messages.append)
     assert corpus.dev is not None
-    told = f"no development set was named: {len(corpus.dev)} pairs are held out (--no-dev: none)"
+    held_out = f"no development set was named, so {len(corpus.dev)} pairs are held out"
+    told = f"{held_out}; --no-dev trains on them too"
     assert told in messages
     cleaning = corpus.train.about["cleaning"]
     assert cleaning["dropped"]["held out for validation"]["count"] == len(corpus.dev)

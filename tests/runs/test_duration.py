@@ -1,5 +1,6 @@
 """How long a training takes here: told before a new run begins, and fitted to given minutes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +9,14 @@ from tests.cli.language import sentences
 import transduce
 from transduce.checkpoint import read_run
 from transduce.errors import InputError
-from transduce.runs import training_inputs, training_run
-from transduce.runs.duration import Pace, format_duration, shorten
+from transduce.recipes.fitted import TRANSLATION
+from transduce.runs import duration, training_inputs, training_run
+from transduce.runs.duration import Pace, fit_to_minutes, format_duration, shorten, try_size
+from transduce.runs.machine_settings import resolve_machine_settings
+from transduce.runs.recommend import count_store_pieces
 from transduce.settings import Recipe, Training
 from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.distributed.rank import ProcessRank
 
 PAIRS = sentences(250, seed=1)
 SMALL: dict[str, Any] = {"architecture.layers": 1, "training.threads": 1}
@@ -67,6 +72,7 @@ def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp
     assert run.progress.step == 10
     chosen = "for 0.01 minutes here: 1 + 1 layers, d_model 128, 10 updates of 1,024 tokens a side"
     assert chosen in told
+    assert "by a measurement" not in "".join(told)  # the minutes say how long it takes
     for module, name in ((training_inputs, "fit_to_minutes"), (training_run, "measure_pace")):
         monkeypatch.delattr(module, name)
     again = transduce.train(tmp_path / "run", PAIRS, minutes=5.0, callbacks=callbacks)
@@ -96,6 +102,42 @@ def test_a_measurement_changes_no_bit_of_a_run(tmp_path):
     assert weights[0] == weights[1]
 
 
+def test_nothing_is_measured_for_callbacks_that_hear_no_messages(tmp_path, monkeypatch):
+    monkeypatch.delattr(training_run, "measure_pace")
+    callbacks = TrainingCallbacks(on_update=lambda _update, _progress: None)
+    settings = {"training.steps": 1, "training.threads": 1}
+    run = transduce.train(
+        tmp_path / "run", PAIRS, recipe="tiny", settings=settings, callbacks=callbacks
+    )
+    assert run.is_finished
+
+
+def test_the_updates_of_another_size_are_counted_with_its_own_tokens(tmp_path):
+    settings = {"data.source_tokens": 512, "data.target_tokens": 512}
+    corpus = transduce.prepare(tmp_path, PAIRS, recipe="tiny", settings=settings)
+    size = replace(TRANSLATION.sizes[0], tokens=256)
+    found, passes = try_size(Recipe(name="r"), size, corpus, {})
+    assert (found.data.source_tokens, found.data.target_tokens) == (256, 256)
+    assert passes == found.training.steps * 256 / count_store_pieces(corpus.train)
+
+
+def test_minutes_are_measured_with_the_threads_and_micro_batches_of_the_run(tmp_path, monkeypatch):
+    corpus = transduce.prepare(tmp_path, PAIRS, recipe="tiny")
+    measured = []
+
+    def measure(recipe, _corpus, processes):
+        measured.append((recipe.training.threads, recipe.training.micro_batch_tokens, processes))
+        return Pace(1.0, 0.0)
+
+    monkeypatch.setattr(duration, "measure_pace", measure)
+    rank = ProcessRank(world_size=4, local_size=2)
+    recipe, _ = fit_to_minutes(Recipe(name="r"), corpus, 1.0, {}, rank)
+    resolved = resolve_machine_settings(recipe, corpus, 2).training
+    assert measured == [(resolved.threads, resolved.micro_batch_tokens, 4)]
+    assert recipe.training.threads == 0  # the run chooses it when it begins
+
+
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(
     ("more", "fact"),
     [
@@ -103,8 +145,9 @@ def test_a_measurement_changes_no_bit_of_a_run(tmp_path):
             {"recipe": "tiny"},
             "--minutes chooses sizes and updates, and so does a recipe or a model",
         ),
-        ({"settings": {"training.steps": 5}}, "minutes choose training.steps, which is set too"),
-        ({"minutes": 0.0}, "minutes must be positive, not 0.0"),
+        ({"settings": {"training.steps": 5}}, "--minutes chooses training.steps, which is set too"),
+        ({"minutes": 0.0}, "minutes must be a positive number, not 0.0"),
+        ({"minutes": "30"}, "minutes must be a positive number, not '30'"),
     ],
 )
 def test_minutes_and_another_choice_of_the_updates_are_refused(tmp_path, more, fact):

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -176,14 +177,24 @@ def test_a_corpus_is_prepared_once_and_named_as_store(tmp_path):
     )
     assert run.is_finished
     assert "encoding train" in activities
+    whole = transduce.train(
+        tmp_path / "whole", recipe="tiny", settings=SETTINGS, store=tmp_path / "store", dev=False
+    )
+    assert whole.progress.step == run.progress.step
 
 
+@pytest.mark.usefixtures("unchecked_types")
 @pytest.mark.parametrize(
     ("arguments", "fact"),
     [
         ({"train": 3}, "train: a pair of files, a TSV file, pairs of texts or a corpus name"),
         ({"train": PAIRS, "scale": "laptop"}, "scale makes a recipe smaller"),
         ({"train": PAIRS, "settings": {"training.step": 3}}, "unknown setting 'training.step'"),
+        ({"train": PAIRS, "settings": []}, "settings must be a table of new values by path, not"),
+        (
+            {"train": PAIRS, "settings": [("training.steps", 2)]},
+            "settings must be a table of new values by path, not",
+        ),
         ({}, "neither a recipe nor a text was named"),
         (
             {"train": PAIRS, "recipe": "tiny", "callbacks": print},
@@ -196,6 +207,32 @@ def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, f
         transduce.train(tmp_path / "run", **arguments)
     assert fact in refusal.value.fact
     assert not (tmp_path / "run").exists()
+
+
+def test_any_function_that_opens_callbacks_displays_a_run(tmp_path):
+    told: list[str] = []
+    callbacks = TrainingCallbacks(on_message=told.append)
+    train(tmp_path / "run", callbacks=lambda _recipe: nullcontext(callbacks))
+    assert told[-1].startswith("trained 6 steps")
+
+
+@pytest.mark.parametrize("opened", [None, nullcontext()])
+def test_a_function_that_opens_no_callbacks_is_refused(tmp_path, opened):
+    with pytest.raises(InputError, match="callbacks must be a TrainingCallbacks, not <function"):
+        train(tmp_path / "run", callbacks=lambda _recipe: opened)
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_a_sweep_refuses_what_a_training_refuses(tmp_path):
+    vary: dict[str, Any] = {"recipe": "tiny", "vary": {"training.seed": [1]}}
+    wrong: Any
+    for wrong, fact in (
+        ({"callbacks": print}, "callbacks must be a TrainingCallbacks, not <built-in"),
+        ({"settings": []}, "settings must be a table of new values by path"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            transduce.sweep(tmp_path / "s", PAIRS, **vary, **wrong)
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_recipe_is_a_name_a_file_or_a_value():

@@ -44,6 +44,15 @@ def counted(monkeypatch):
     return say
 
 
+def test_the_scheme_of_labels_is_read_from_the_pairs_that_training_reads():
+    pairs = [("a dog", "B-NP I-NP"), ("she ran off", "PRP VBD RP")]
+    schemes = [
+        fitted(pairs, {"data.task": "tagging", "data.max_pairs": most})[0].data.label_scheme
+        for most in (1, 2)
+    ]
+    assert schemes == ["bio", "raw"]
+
+
 @pytest.mark.parametrize(
     ("pairs", "gpu", "layers", "d_model"),
     [

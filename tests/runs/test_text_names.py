@@ -103,7 +103,10 @@ def test_a_recipe_on_ones_own_text_claims_nothing_about_its_own_corpus(tmp_path)
     assert (found.data.source_language, found.data.target_language) == UNNAMED
     assert found.name == "2+2 layers, 100,000 updates"
     assert found.about == "table3/C-N2, on your own text"
-    assert said == ["languages not known: --languages en-fr names what `serve` and `export` need"]
+    assert said == [
+        "the languages are not known: name them with --languages en-fr (`serve` and `export` need "
+        "them)"
+    ]
 
 
 @pytest.mark.usefixtures("without_detector")
@@ -151,6 +154,12 @@ def test_two_sides_that_seem_to_be_one_language_are_not_guessed():
     assert name_text(C_N2, twice, None, {})[0].data.languages == ()
 
 
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="skipped: py3langid is not installed")
+def test_codes_of_parts_are_in_no_language():
+    codes = InMemoryPairs(((" ".join(f"a{n} b{n}" for n in range(90)), PAIRS.pairs[0][1]),))
+    assert name_text(C_N2, codes, None, {})[0].data.source_language == UNNAMED[0]
+
+
 def test_a_corpus_that_has_a_name_is_called_by_it():
     found, said = name_text(C_N2, GeneratedCorpus("phrasebook", "train", 10), None, {})
     assert (found.data.corpus, found.name, said) == ("phrasebook", "table3/C-N2", [])
@@ -181,9 +190,9 @@ def test_a_name_is_taken_as_it_is_on_one_line():
 def test_a_translator_has_two_languages_and_a_tagger_one():
     assert name_languages(C_N2, ("en", "pt-BR")).data.languages == ("en", "pt-BR")
     assert name_languages(by_name("gum-pos"), ("de",)).data.languages == ("de", "tags")
-    with pytest.raises(InputError, match="has two languages, and 1 named here"):
+    with pytest.raises(InputError, match="has two languages, but 1 was named"):
         name_languages(C_N2, ("en",))
-    with pytest.raises(InputError, match="has one language, and 2 named here"):
+    with pytest.raises(InputError, match="has one language, but 2 were named"):
         name_languages(by_name("gum-pos"), ("en", "de"))
 
 

@@ -60,7 +60,9 @@ def test_languages_are_named_once_for_each_model():
 
 def test_a_server_warns_of_a_model_whose_languages_nobody_named(capsys):
     print_ready("http://127.0.0.1:5000/", [Ready("Law", "en", "target", "0" * 64, 4, 64)])
-    assert "warning: nobody named the languages of Law: --languages " in capsys.readouterr().err
+    assert (
+        "warning: the languages of Law are not named; start again with " in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("options", [["--api-key", ""], ["--host", ""], []])

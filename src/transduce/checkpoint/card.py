@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, final, runtime_checkable
 
 from transduce.settings import Recipe
+from transduce.settings.data import OWN
 from transduce.settings.description import ModelDescription
 from transduce.settings.deviations import list_deviations
 from transduce.settings.recipe import Value, shorten_name
@@ -139,7 +140,7 @@ def data_section(recipe: Recipe, facts: CardFacts) -> str:
         rows.append((reason, f"{count:,}", f"{left:,}"))
     corpus, title = map(escape_markdown, (recipe.data.corpus, facts.description.title))
     named = f"Corpus by the recipe: {corpus}, {title}."
-    if corpus.startswith("your own"):  # no recipe names it
+    if corpus.startswith(OWN):
         named = f"Corpus: {corpus}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])

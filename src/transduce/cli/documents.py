@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,15 @@ def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
     return next((meanings[ending] for ending in endings if ending in meanings), None)
 
 
-def note_markup(file: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines unchanged; print a note if the file's name or a line shows LaTeX or Markdown."""
+def note_markup(
+    file: Path, lines: Iterable[str], numbers: Iterable[int] | None = None
+) -> Iterator[str]:
+    """Yield lines unchanged; print a note if the file's name or a line shows LaTeX or Markdown.
+
+    `numbers` are the numbers of the lines in the file, by default 1, 2, 3 and so on.
+    """
     told = False
-    for number, line in enumerate(lines, start=1):
+    for line, number in zip(lines, numbers or count(1), strict=False):
         if not told and (kind := find_ending(file, MARKUP_SUFFIXES) or name_markup(line)):
             display.print_note(
                 f"note: {display_name(file)}, line {number}: this is {kind}, and its markup is "
@@ -91,9 +97,9 @@ def write_document(
     translator = models.load()
     document = parse_for(translator, source, form)
     if form == "text":
-        deque(note_markup(source, document.sentences), maxlen=0)
-    count = len(document.sentences)
-    workers = processes.choose(lambda most: min(most, count), models)
+        deque(note_markup(source, document.sentences, document.lines), maxlen=0)
+    sentences = len(document.sentences)
+    workers = processes.choose(lambda most: min(most, sentences), models)
     translator = replace(translator, workers=workers, on_warning=on_warning)
     outputs = translate_sentences(translator, document)
     found = join_outputs(document, show_line_count(outputs, live=live))

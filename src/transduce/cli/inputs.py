@@ -29,7 +29,7 @@ class Columns(click.ParamType):  # type: ignore[type-arg]
         """Return the text of two different numbers from 1; refuse any other argument."""
         if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
             hint = "the columns of source and target, counted from 1: --columns 1,2"
-            raise InputError(f"--columns {value}: not two numbers", hint)
+            raise InputError(f"--columns {value}: not two different columns", hint)
         return str(value)
 
 

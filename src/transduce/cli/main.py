@@ -107,7 +107,7 @@ def require_place() -> None:
         Path.cwd()
     except FileNotFoundError as error:
         fact = "the folder that this terminal or program is in was deleted"
-        raise InputError(fact, "go to another: cd") from error
+        raise InputError(fact, "change to a folder that exists: cd ~") from error
 
 
 def main() -> NoReturn:

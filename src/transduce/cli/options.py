@@ -80,7 +80,8 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
 def require_open(folder: Path) -> None:
     """Refuse an output in a model, store or checkpoint, which another file would damage."""
     if has_manifest(folder):
-        raise InputError("an output in it would damage it", "choose another folder", file=folder)
+        fact = "is a model, store or checkpoint, and another file would damage it"
+        raise InputError(fact, "choose another folder", file=folder)
 
 
 def scale_recipe(recipe: Recipe | None, scale: str | None, example: str) -> Recipe | None:
@@ -101,9 +102,13 @@ settings = click.option(
 languages = click.option(
     "--languages",
     type=Languages(),
-    help="Codes of both languages, such as en-fr (default: those that file names tell).",
+    help="Codes of both languages, such as en-fr (default: those of the run or model, or in the "
+    "file names).",
 )
-name = click.option("--name", help="What the model is called (default: its sizes in words).")
+name = click.option(
+    "--name",
+    help="The model's name (default: the recipe's, or languages, layers and updates).",
+)
 force = click.option("--force", is_flag=True, help="Replace what an earlier call wrote there.")
 scale = click.option(
     "--scale",

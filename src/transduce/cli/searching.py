@@ -53,8 +53,8 @@ strict_option = click.option(
 keep_option = click.option(
     "--no-keep",
     is_flag=True,
-    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses, which else "
-    "come back as they are, and check no numbers.",
+    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses, which "
+    "otherwise come back unchanged; numbers are not checked either.",
 )
 
 

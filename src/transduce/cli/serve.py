@@ -157,7 +157,8 @@ def print_ready(address: str, models: "Sequence[Ready]") -> None:
     for one in models:
         if {one.source, one.target} & {*UNNAMED}:
             display.print_message(
-                f"warning: nobody named the languages of {one.name}: --languages en-fr does"
+                f"warning: the languages of {one.name} are not named; "
+                "start again with --languages en-fr"
             )
         display.print_message(f"{one.source} to {one.target}: {one.name}, sha256 {one.hash[:12]}")
     display.print_result(address)

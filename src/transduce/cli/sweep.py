@@ -102,8 +102,11 @@ def command(  # noqa: PLR0913 - one for each option
 @contextmanager
 def display_combination(
     wanted: DisplayOptions, title: str, recipe: Recipe
-) -> "Iterator[TrainingCallbacks]":
-    """Context manager: print a run's title, and yield callbacks that display the run's progress."""
+) -> "Iterator[TrainingCallbacks | None]":
+    """Context manager: print a run's title, and yield callbacks that display it, None if quiet."""
     display.print_note(title)
+    if wanted.quiet:
+        yield None
+        return
     with open_display(recipe.training.steps, wanted) as observer:
         yield build_callbacks(observer)

@@ -124,8 +124,14 @@ def command(  # noqa: PLR0913 - one for each option
             name=name,
             languages=languages,
             minutes=minutes,
+            rank=processes.rank,
         )
-        wanted = DisplayOptions(quiet=quiet, live=not no_progress, tensorboard=tensorboard)
+        wanted = DisplayOptions(
+            quiet=quiet,
+            live=not no_progress,
+            tensorboard=tensorboard,
+            estimates=minutes is None and not quiet,
+        )
         with locked_folder(output):
             prepared = prepare(inputs, quiet=quiet)
             run = train_with_display(
@@ -183,7 +189,7 @@ def train_with_display(
         observe=partial(display_run, folder, wanted),
         receive_requests=signals.signals_as_requests,
         rendezvous=rendezvous,
-        estimates=not wanted.quiet,
+        estimates=wanted.estimates,
     )
     return run_training(folder, recipe, corpus, hooks, parent)
 

@@ -38,6 +38,7 @@ class DisplayOptions:
     quiet: bool = False
     live: bool = True
     tensorboard: bool = False  # whether TensorBoard files are written too
+    estimates: bool = False  # whether a new run's duration is measured and told
 
 
 @contextmanager
@@ -82,7 +83,8 @@ def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
 
     On a terminal that is a panel, elsewhere a line every fifteen seconds.
 
-    run = transduce.train("run", ("a.en", "a.de"), callbacks=transduce.show_progress)
+        texts, settings = ("a.en", "a.de"), {"training.steps": 200}
+        transduce.train("run", texts, settings=settings, callbacks=transduce.show_progress)
     """
     with open_display(recipe.training.steps, DisplayOptions()) as observer:
         yield build_callbacks(observer)

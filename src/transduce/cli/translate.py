@@ -92,10 +92,9 @@ def command(
     Prints one line for each input line, in order, and an empty line for an empty line. With --nbest
     N above 1 each output has its own line: number of the input line, score, log-probability, text,
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
-    warning. Placeholders such as {0}, URLs and e-mail addresses come back as they were; a line of
-    whose text something is lost, or a number, is named. An output file is written completely or not
-    at all. With --format INPUT is a document,
-    and the output keeps its structure.
+    warning. Placeholders such as {0}, URLs and e-mail addresses come back as they were; a warning
+    names each line whose translation lacks one of them, or a number. An output file is written
+    completely or not at all. With --format INPUT is a document, and the output keeps its structure.
     """
     from transduce.tasks import TextToText
 

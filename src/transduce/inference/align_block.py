@@ -105,7 +105,8 @@ def add_alignments(
 def align_kept(translator: "Translator", lines: Sequence[Line], found: BlockResult) -> BlockResult:
     """Return results in which items were kept, with alignments if the translator aligns.
 
-    What the model read in lines with items had other words, so that these are aligned anew.
+    What the model read in lines with items had other words, so that these are aligned anew. A pair
+    that is too long for that keeps its links, if they number its own words; else a warning says so.
     """
     if not translator.aligns:
         plain = [[replace(one, alignment=None) for one in best] for best in found.outputs]
@@ -113,16 +114,21 @@ def align_kept(translator: "Translator", lines: Sequence[Line], found: BlockResu
     places = [
         (index, rank)
         for index, line in enumerate(lines)
-        if any(True for _ in find_items(line.text))
+        if any(find_items(line.text))
         for rank in range(len(found.outputs[index]))
     ]
     pairs = [
         Pair(lines[i].number, lines[i].text, found.outputs[i][rank].text) for i, rank in places
     ]
-    outputs = [list(best) for best in found.outputs]
-    for (index, rank), (alignment, _) in zip(places, align_texts(translator, pairs), strict=True):
-        outputs[index][rank] = replace(outputs[index][rank], alignment=alignment)
-    return replace(found, outputs=outputs)
+    outputs, warnings = [list(best) for best in found.outputs], list(found.warnings)
+    aligned = align_texts(translator, pairs)
+    for (index, rank), (alignment, warning) in zip(places, aligned, strict=True):
+        before = outputs[index][rank]
+        if warning is not None and before.alignment is not None:
+            continue
+        outputs[index][rank] = replace(before, alignment=alignment)
+        warnings += [warning] if warning is not None and not rank else []
+    return BlockResult(outputs, warnings)
 
 
 def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:

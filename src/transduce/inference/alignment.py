@@ -123,7 +123,7 @@ def capture_steps(
     for batch, layers in compute_in_batches(batches, compute):
         for index, weights in zip(batch.tolist(), zip(*layers, strict=True), strict=True):
             for layer in weights:
-                require_finite_numbers(layer, f"pair {index + 1}")
+                require_finite_numbers(layer, "a pair")
             rows = slice(1, None) if shifted else slice(None, -1)
             yield index, [layer[:, rows, :-1].float() for layer in weights]
 

@@ -4,7 +4,7 @@ Recording is a value of one call: `Operations` whose attention also appends its 
 The model is never changed, so several threads may record at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -44,20 +44,10 @@ class AttentionRecord:
 def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> AttentionRecord:
     """Run a model on packed sources and target inputs; return its attention weights    (3.2)"""
     encoder, decoder, cross = Layers(), Layers(), Layers()
-
-    def build_for_encoder(
-        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask
-    ) -> BatchAttention:
-        return RecordingAttention(queries, keys, mask, encoder)
-
-    def build_for_decoder(
-        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask
-    ) -> BatchAttention:
-        return RecordingAttention(queries, keys, mask, decoder if mask.causal else cross)
-
     operations = model.eval().operations
-    memory = model.encode(source, replace(operations, attention=build_for_encoder))
-    states = model.decode(inputs, memory, replace(operations, attention=build_for_decoder))
+    memory = model.encode(source, record(operations, lambda _mask: encoder))
+    in_decoder = record(operations, lambda mask: decoder if mask.causal else cross)
+    states = model.decode(inputs, memory, in_decoder)
     return AttentionRecord(encoder, decoder, cross, states)
 
 
@@ -69,17 +59,22 @@ def capture_cross_attention(model: Transformer, source: Packed, inputs: Packed) 
     """
     operations = model.eval().operations
     cross = Layers()
-    model.decode(inputs, model.encode(source), record_cross_attention(operations, cross))
+    recording = record(operations, lambda mask: None if mask.causal else cross)
+    model.decode(inputs, model.encode(source), recording)
     return cross
 
 
-def record_cross_attention(operations: Operations, cross: Layers) -> Operations:
-    """Return operations that append the weights of each layer's cross-attention to `cross`."""
+def record(operations: Operations, choose: Callable[[AttentionMask], Layers | None]) -> Operations:
+    """Return operations that append each layer's weights to the list that `choose` gives, if any.
+
+    Attention for whose mask it gives None is computed by `operations`.
+    """
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
-        if mask.causal:
+        layers = choose(mask)
+        if layers is None:
             return operations.attention(queries, keys, mask)
-        return RecordingAttention(queries, keys, mask, cross)
+        return RecordingAttention(queries, keys, mask, layers)
 
     return replace(operations, attention=build)
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.inference.keeping import describe
+from transduce.inference.keeping import describe_lost
 from transduce.inference.load import load
 from transduce.inference.long_lines import LineWarning
 from transduce.inference.outputs import Output
@@ -86,7 +86,7 @@ def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> Transla
         links = [output.alignment.rank_links() if output.alignment else () for output in best]
     joined = document.join([output.text for output in best], links)
     losses = [
-        f"line {line}: the translation lacks {describe(output.lost)}"
+        f"line {line}: the translation lacks {describe_lost(output.lost)}"
         for line, output in zip(document.lines, best, strict=False)
         if output.lost
     ]

@@ -48,7 +48,16 @@ class Attempt:
     def finish(self, output: Output, source: str) -> tuple[Output, bool]:
         """Return an output with the items of `source`, and whether all are there."""
         text, is_whole = self.restore(output)
-        return replace(output, text=text, lost=tuple(find_lost(source, text))), is_whole
+        before, after = (self.read.text, output.text), (source, text)
+        has_same_words = [*map(count_words, before)] == [*map(count_words, after)]
+        links = output.alignment if has_same_words else None  # they number the words that were read
+        lost = tuple(find_lost(source, text))
+        return replace(output, text=text, lost=lost, alignment=links), is_whole
+
+
+def count_words(text: str) -> int:
+    """Return how many words a text has, between blanks."""
+    return len(text.split())
 
 
 def take_as_it_is(line: Line) -> Attempt:
@@ -156,11 +165,15 @@ def keep_items(
 def warn_of_loss(number: int, outputs: Sequence[Output]) -> list[LineWarning]:
     """Return a warning if the best output of line `number` lacks something; else none."""
     lost = outputs[0].lost
-    return [LineWarning(number, f"its translation lacks {describe(lost)}", "lost")] if lost else []
+    return (
+        [LineWarning(number, f"its translation lacks {describe_lost(lost)}", "lost")]
+        if lost
+        else []
+    )
 
 
-def describe(lost: Sequence[str]) -> str:
-    """Name what is lost, if that is short; else the beginning of it."""
+def describe_lost(lost: Sequence[str]) -> str:
+    """Name the first 5 lost items, each cut to 60 characters, and how many more there are."""
     named = [one if len(one) <= LONGEST else f"{one[:LONGEST]}…" for one in lost[:MOST_NAMED]]
     more = len(lost) - len(named)
     return ", ".join(named) + (f" and {more:,} more" if more else "")

@@ -40,7 +40,7 @@ def target_log_probs(
 
     batches = split_update(np.arange(len(sources)), first, second, tokens)
     for batch, by_token in compute_in_batches(batches, compute):
-        require_finite_numbers(by_token, f"pair {int(batch[0]) + 1} or a later one")
+        require_finite_numbers(by_token, "a pair")
         sentences = by_token.double().split(second[batch].tolist())
         for index, sentence in zip(batch.tolist(), sentences, strict=True):
             totals[index] = float(sentence.sum())

@@ -86,8 +86,9 @@ def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> I
     pending = [(text, level, 0)]
     while pending:
         text, level, cut = pending.pop()
-        ids = task.encode_sources([text])[0] if len(text) <= WHOLE else None
-        if ids is not None and (len(ids) <= max_length or level == len(task.split_levels)):
+        is_last = level == len(task.split_levels)
+        ids = task.encode_sources([text])[0] if is_last or len(text) <= WHOLE else None
+        if ids is not None and (is_last or len(ids) <= max_length):
             yield Part(text, ids, cut)
             continue
         halves = halve(text, task.split_levels[level])

@@ -79,14 +79,14 @@ TAGGING = Fitting(
     GUM_TAGS,
     (ModelSize(30_000, TINY, 8_000, 1_024, 25), ModelSize(ALL, SMALL, 10_000, 1_024, 20)),
 )
-FITTED: Mapping[str, Fitting] = MappingProxyType(
+FITTINGS: Mapping[str, Fitting] = MappingProxyType(
     {"translation": TRANSLATION, "parsing": PARSING, "tagging": TAGGING}
 )
 
 
 def find_fitting(data: Data) -> Fitting:
     """Return the fitting for the task of these settings; refuse a task that has none."""
-    found = FITTED.get(data.task)
+    found = FITTINGS.get(data.task)
     if found is None:
         raise InputError(
             f"a corpus for {data.task} does not say how to train",

@@ -200,14 +200,15 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
     By default `last` is the recipe's `training.average_last`, or all snapshots if there are fewer.
     Of a run without snapshots the last checkpoint is taken.
     """
-    found = list_snapshots(run) or list_last_checkpoint(run)
+    snapshots = list_snapshots(run)
+    found = snapshots or list_last_checkpoint(run)
     if not found:
         fact = "this run has neither a snapshot nor a checkpoint yet"
         raise InputError(fact, "train until one is written", file=run)
     if last is not None and len(found) < last:
         raise InputError(
-            f"{last} snapshots are to be averaged, and this run has {len(found)}",
-            f"--last {len(found)}",
+            f"{last} snapshots are to be averaged, and this run has {len(snapshots) or 'none'}",
+            f"--last {len(snapshots)}" if snapshots else "without --last its checkpoint is taken",
             file=run,
         )
     return found[-(last or read_run(run).recipe.training.average_last) :]

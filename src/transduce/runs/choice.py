@@ -167,11 +167,11 @@ def choose_recipe(
     has_gpu: bool,
     on_progress: OnProgress,
 ) -> Choice:
-    """Return a recipe that calls the training text what it is, and the opened texts.
+    """Choose the recipe: the caller's with the text's names, or one fitted to the text; open texts.
 
-    `texts` are the training text and the development set. Without a recipe one is recommended for
-    the text and this machine. If it has no development set, pairs are held out of the training
-    text then, unless the folder `store` holds a corpus prepared from the whole text.
+    `texts` are the training text and the development set. If a recipe is fitted, and there is no
+    development set, pairs are held out of the training text, unless the folder `store` holds a
+    corpus prepared from the whole text.
     """
     train, dev = texts
     if recipe is not None:
@@ -193,25 +193,31 @@ def choose_recipe(
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
-    """Hold out pairs of a training text that has no development set; return them, and a sentence.
+    """Return the texts, divided if there is no development set, and a sentence if they were.
 
     A text of too few pairs stays whole, and so does one from which the corpus in `store` was made.
     """
     train, dev = texts
+    if dev is not None:
+        return texts, []
+    stored = read_inputs(store)
     part, held_out = divide(train, data)
-    is_whole = dev is not None or read_inputs(store) == {"train": train.fingerprint()}
+    is_whole = stored is not None and stored == {"train": train.fingerprint()}
     if is_whole or not part.division.held_out:
         return texts, []
     pairs = sum(part.division.held_out.values())
-    told = f"no development set was named: {pairs:,} pairs are held out (--no-dev: none)"
-    return (part, held_out), [told]
+    told = f"no development set was named, so {pairs:,} pairs are held out"
+    return (part, held_out), [f"{told}; --no-dev trains on them too"]
 
 
 def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
     """Return the texts, divided if the corpus in `store` was prepared from their parts."""
+    stored = read_inputs(store)
+    if texts[1] is not None or stored is None:
+        return texts
     part, held_out = divide(texts[0], data)
     parts = {"train": part.fingerprint(), "dev": held_out.fingerprint()}
-    return (part, held_out) if texts[1] is None and read_inputs(store) == parts else texts
+    return (part, held_out) if stored == parts else texts
 
 
 def read_inputs(store: Path) -> dict[str, str] | None:

@@ -123,7 +123,9 @@ def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:
     wanted = min(max(len(hashes) // 100, fewest), most)
     chosen, pairs = dict[int, int](), 0
     for source, count in zip(*np.unique(hashes, return_counts=True), strict=True):
-        if pairs < wanted and pairs + count <= min(2 * wanted, most):
+        if pairs >= wanted:
+            break
+        if pairs + count <= min(2 * wanted, most):
             chosen[int(source)] = int(count)
             pairs += int(count)
     return chosen if len(hashes) >= LEAST_PAIRS and pairs >= fewest else {}
@@ -185,7 +187,7 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
     for side in crossed:
         opposite = SIDES[1 - SIDES.index(side)]
         fact = f"the {side} of {name} reads more like the {opposite} of the training text"
-        raise InputError(fact, "are these the right files?")
+        raise InputError(fact, "check which files were named as source and target")
     for side, our_lines, their_lines in zip(SIDES, sides, others, strict=True):
         alphabet = find_alphabet(their_lines)
         known = count_alphabets(our_lines)
@@ -195,7 +197,7 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
                 f"the {side} of {name} is written in {letters}, and the {side} of the training "
                 "text has none"
             )
-            raise InputError(fact, "are these the right files?")
+            raise InputError(fact, "check which files were named as source and target")
 
 
 def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:

@@ -12,15 +12,16 @@ from typing import final
 import torch
 
 from transduce.corpus.feed import Feed
-from transduce.machine.cpus import available_cpus
+from transduce.errors import short_repr
 from transduce.machine.device import select_device
 from transduce.machine.process_settings import use_threads
 from transduce.machine.rate import synchronise
-from transduce.mixing.layers import find_mixing
-from transduce.paper.model import Transformer, build_transformer
+from transduce.paper.model import Transformer
 from transduce.paper.training import update_weights
 from transduce.recipes.fitted import ModelSize, find_fitting
-from transduce.runs.equip import build_optimiser, equip_for_training
+from transduce.runs.equip import build_for_training, build_optimiser
+from transduce.runs.ledger import count_updates_of_pass
+from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.recommend import build_for_corpus, build_schedule
 from transduce.runs.run_folder import build_plan
@@ -28,6 +29,7 @@ from transduce.runs.validation import build_translation
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
+from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
@@ -58,24 +60,20 @@ class Pace:
 
 
 def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> Pace:
-    """Measure updates and translations of a new model; discard it.
+    """Return a recipe's pace on this machine, measured on a new model that is then discarded.
 
-    `processes` share an update; each is taken to be as fast as this one alone.
+    The recipe has the machine's threads and micro-batch size. `processes` share an update; each is
+    taken to be as fast as this one alone.
     """
-    use_threads(recipe.training.threads or available_cpus())
-    source, target = map(len, corpus.vocabularies)
-    sizes, seed = recipe.architecture, recipe.training.seed
-    model = build_transformer(sizes, source, target, seed, find_mixing(sizes))
-    equip_for_training(model.to(select_device()), replace(recipe.training, compile=False))
-    token_seconds, adam_seconds = measure_updates(model, recipe, corpus)
-    store, data = corpus.train, recipe.data
-    pieces = int(store.source_lengths.sum()) + int(store.target_lengths.sum())
-    per_pass = max(
-        store.source_lengths.sum() / data.source_tokens,
-        store.target_lengths.sum() / data.target_tokens,
-        1.0,
+    use_threads(recipe.training.threads)
+    model = build_for_training(
+        with_changes(recipe, {"training.compile": False}), corpus.vocabularies
     )
-    update = token_seconds * pieces / per_pass / processes + adam_seconds
+    token_seconds, adam_seconds = measure_updates(model, recipe, corpus)
+    store = corpus.train
+    pieces = int(store.source_lengths.sum()) + int(store.target_lengths.sum())
+    per_update = pieces / count_updates_of_pass(store, recipe.data)
+    update = token_seconds * per_update / processes + adam_seconds
     if corpus.dev is None:
         return Pace(update, 0.0)
     held_out = int(corpus.dev.source_lengths.sum()) + int(corpus.dev.target_lengths.sum())
@@ -90,8 +88,8 @@ def measure_updates(
     training, device = recipe.training, select_device()
     optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
-    if device.type == "cpu" or not limit:
-        limit = max(2 * recipe.data.max_length, min(limit or SAMPLE_TOKENS, SAMPLE_TOKENS))
+    if device.type == "cpu":
+        limit = max(2 * recipe.data.max_length, min(limit, SAMPLE_TOKENS))
     feed = Feed(corpus.train, build_plan(recipe, corpus), limit)
     seconds = tokens = 0.0
     begin = time.perf_counter()
@@ -149,23 +147,34 @@ def format_duration(seconds: float) -> str:
 
 
 def fit_to_minutes(
-    recipe: Recipe, corpus: PreparedCorpus, minutes: float, settings: Mapping[str, Value]
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    minutes: float,
+    settings: Mapping[str, Value],
+    rank: ProcessRank,
 ) -> tuple[Recipe, str]:
     """Return a fitted recipe with sizes and updates for so many minutes here, and a sentence.
 
     The largest size up to the corpus' own is chosen with which the minutes are enough, or at least
-    for five passes; else the smallest. Fewer updates, and smaller ones, then fill the minutes.
+    for five passes; else the smallest. Fewer updates, and smaller ones, then fill the minutes. The
+    threads and micro-batches are those that a run of such processes as `rank` gets on this machine.
     """
-    require(minutes > 0, f"minutes must be positive, not {minutes}")
     for path in ("training.steps", "data.source_tokens", "data.target_tokens"):
-        require(path not in settings, f"minutes choose {path}, which is set too", "leave out one")
+        require(
+            path not in settings, f"--minutes chooses {path}, which is set too", "leave out one"
+        )
     has_gpu, seconds = select_device().type != "cpu", 60 * minutes
     sizes = find_fitting(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu)
+
+    def measure(tried: Recipe) -> Pace:
+        resolved = resolve_machine_settings(tried, corpus, rank.local_size)
+        return measure_pace(resolved, corpus, rank.world_size)
+
     tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
-    pace = measure_pace(tried, corpus)
+    pace = measure(tried)
     while sizes and seconds < pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes):
         tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
-        pace = measure_pace(tried, corpus)
+        pace = measure(tried)
     if pace.estimate_seconds(tried) > seconds:
         tried = shorten(tried, pace, seconds, settings)
     layers, d_model = tried.architecture.layers, tried.architecture.d_model
@@ -179,11 +188,22 @@ def try_size(
     recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
     """Return a fitted recipe in another size, and its passes over the corpus."""
-    sized, passes = build_for_corpus(size, corpus, settings)
-    data = replace(recipe.data, source_tokens=size.tokens, target_tokens=size.tokens)
+    tokens: dict[str, Value] = {
+        "data.source_tokens": size.tokens,
+        "data.target_tokens": size.tokens,
+    }
+    sized, passes = build_for_corpus(size, corpus, {**tokens, **settings})
+    data = with_changes(recipe, tokens).data
     return replace(
         recipe, architecture=sized.architecture, data=data, training=sized.training
     ), passes
+
+
+def require_minutes(minutes: object) -> None:
+    """Refuse what is no positive number of minutes."""
+    is_number = isinstance(minutes, int | float) and not isinstance(minutes, bool) and minutes > 0
+    fact = f"minutes must be a positive number, not {short_repr(minutes)}"
+    require(is_number, fact, "minutes=30")
 
 
 def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]) -> Recipe:

@@ -10,11 +10,14 @@ from types import ModuleType
 import torch
 
 from transduce.corpus.batch import Batch
-from transduce.paper.model import Transformer
+from transduce.machine.device import select_device
+from transduce.mixing.layers import find_mixing
+from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.operations import Operations
 from transduce.paper.training import Adam, Optimiser, PendingUpdate, Update
-from transduce.settings import Training
+from transduce.settings import Recipe, Training
 from transduce.settings.precision import InferencePrecision
+from transduce.vocabulary.files import Vocabularies
 
 ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
 BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
@@ -36,6 +39,14 @@ def require_compiler(training: Training, device: torch.device) -> None:
     choose = import_chooser()
     if choose:
         choose.require_compiler(training, device)
+
+
+def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
+    """Return a recipe's new model with its first weights, on its device, equipped for training."""
+    sizes, (source, target) = recipe.architecture, map(len, vocabularies)
+    model = build_transformer(sizes, source, target, recipe.training.seed, find_mixing(sizes))
+    equip_for_training(model.to(select_device()), recipe.training)
+    return model
 
 
 def equip_for_training(model: Transformer, training: Training) -> None:

@@ -1,7 +1,6 @@
 """`transduce.import_model` converts another program's checkpoint to a model folder."""
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import final
@@ -17,6 +16,7 @@ from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path
+from transduce.version import __version__
 
 SMALLEST = 258  # the smallest value of data.vocabulary_size
 
@@ -61,7 +61,7 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
         updates=0,
         imported=found.sha256,
         pairs_read=0,
-        versions={"transduce": version("transduce")},
+        versions={"transduce": __version__},
         size=describe_size(recipe.architecture, *sizes),
     )
     card = model_card(recipe, facts)

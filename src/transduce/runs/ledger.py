@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Int32
 
 from transduce.checkpoint import Run
+from transduce.corpus.store import Store
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
 from transduce.recipes.counts import count_embeddings
@@ -21,7 +22,7 @@ from transduce.recipes.parameters import count_parameters
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.settings import Architecture, Recipe
+from transduce.settings import Architecture, Data, Recipe
 from transduce.training.cost import MachineRecord, TrainingCost
 from transduce.training.journal import LOG, Journal
 
@@ -47,17 +48,20 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     if not data.shared_vocabulary:
         symbols = f"{source:,} and {target:,} symbols"
     store = corpus.train
-    updates = max(
-        store.source_lengths.sum() / data.source_tokens,
-        store.target_lengths.sum() / data.target_tokens,
-    )
+    passes = training.steps / count_updates_of_pass(store, data)
     return [
         f"{sizes.layers} + {sizes.layers} layers, d_model {sizes.d_model}, d_ff {sizes.d_ff:,}, "
         f"dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
         f"{training.steps:,} updates of at most {data.target_tokens:,} tokens a side: about "
-        f"{format_passes(training.steps / max(1.0, updates))} over {len(store):,} pairs",
+        f"{format_passes(passes)} over {len(store):,} pairs",
     ]
+
+
+def count_updates_of_pass(store: Store, data: Data) -> float:
+    """Return about how many updates read every pair of a store once, at least 1."""
+    sides = (store.source_lengths, data.source_tokens), (store.target_lengths, data.target_tokens)
+    return max(1.0, *(float(lengths.sum()) / tokens for lengths, tokens in sides))
 
 
 def format_passes(passes: float) -> str:

@@ -1,7 +1,6 @@
 """Chooses a run's threads and micro-batch size for the machine; a trial update tests the latter."""
 
 import gc
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -14,11 +13,9 @@ from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
 from transduce.machine.free_memory import free_memory_bytes
 from transduce.machine.memory import device_memory
-from transduce.mixing.layers import find_mixing
-from transduce.paper.model import build_transformer
 from transduce.paper.training import update_weights
 from transduce.recipes.parameters import count_recipe_parameters
-from transduce.runs.equip import build_optimiser, equip_for_training
+from transduce.runs.equip import build_for_training, build_optimiser
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -94,10 +91,8 @@ def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> boo
 
 def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
     """Make one update of a new model on the longest pairs (`tokens` tokens); discard the model."""
-    source, target = map(len, prepared.vocabularies)
-    sizes, seed = recipe.architecture, recipe.training.seed
-    model = build_transformer(sizes, source, target, seed, find_mixing(sizes))
-    equip_for_training(model.to(select_device()), replace(recipe.training, compile=False))
+    recipe = with_changes(recipe, {"training.compile": False})
+    model = build_for_training(recipe, prepared.vocabularies)
     batch = Batch.from_store(prepared.train, select_longest(prepared.train, tokens))
     optimiser = build_optimiser(model, recipe.training)
     pending = update_weights(model, optimiser, recipe.training, 1, [batch])

@@ -51,9 +51,8 @@ def recommend_recipe(
     fitting, wanted = start_fitting(train, changes)
     kind = find_task_kind(wanted.data)
     counts = count_corpus(train, wanted.data, on_progress)
-    inferred = kind.infer_settings(
-        target for _, target in Cleaner(wanted.data, kind.normalise).clean(train.read())
-    )
+    cleaned = clean_text(Cleaner(wanted.data, kind.normalise), train, wanted.data.max_pairs)
+    inferred = kind.infer_settings(target for _, target in cleaned)
     size = fitting.choose_size(counts.pairs, has_gpu=has_gpu)
     data = replace(
         fitting.start.data,
@@ -180,10 +179,8 @@ def name_task(train: object) -> str:
     """Return the name of the task that a text's files are for: translation for all other texts."""
     whole = find_whole_text(train) if isinstance(train, Pairs) else train
     gold = whole.main if isinstance(whole, MixedPairs) else whole
-    names = [
-        name for name, kind in TASKS.items() if isinstance(gold, TaskFiles) and kind is gold.kind
-    ]
-    return names[0] if names else Data().task
+    kind = gold.kind if isinstance(gold, TaskFiles) else None
+    return next((name for name, one in TASKS.items() if one is kind), Data().task)
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:

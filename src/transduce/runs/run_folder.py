@@ -23,14 +23,12 @@ from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
 from transduce.errors import InputError
 from transduce.machine.device import select_device
-from transduce.mixing.layers import find_mixing
-from transduce.paper.model import build_transformer
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
     save_parent_weights,
 )
-from transduce.runs.equip import build_optimiser, equip_for_training, read_ahead, require_compiler
+from transduce.runs.equip import build_for_training, build_optimiser, read_ahead, require_compiler
 from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
 from transduce.runs.machine_settings import (
     memory_per_process,
@@ -176,10 +174,7 @@ def train_run(
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
     """Train a run from its last checkpoint to its end, validating on the development set."""
-    source, target = prepared.vocabularies
-    sizes, seed = recipe.architecture, recipe.training.seed
-    model = build_transformer(sizes, len(source), len(target), seed, find_mixing(sizes))
-    equip_for_training(model.to(select_device()), recipe.training)
+    model = build_for_training(recipe, prepared.vocabularies)
     validates = prepared.dev is not None and group.rank == 0
     batches, read = read_ahead(build_feed(recipe, prepared), recipe.training.steps, select_device())
     job = TrainingJob(
@@ -194,7 +189,8 @@ def train_run(
     progress = group.run_on_rank_0(load_resume_point, job, on_start, group)
     if group.rank == 0:
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
-        what = measure_machine(recipe, text, len(target), select_device(), group.world_size)
+        symbols = len(prepared.vocabularies.target)
+        what = measure_machine(recipe, text, symbols, select_device(), group.world_size)
         journal_machine(folder, progress.step, what)
         job = replace(job, machine=what)
     group.broadcast(job.optimiser.state_tensors)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.runs.prepared_corpus import OnProgress
     from transduce.runs.train import ObserveTraining
+    from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
@@ -80,8 +81,9 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
         rows = transduce.sweep("sweep", *texts, recipe="demo", vary=vary, settings=settings)
         best = rows[0].settings
     """
-    from transduce.runs.train import open_callbacks
+    from transduce.runs.train import open_callbacks, require_callbacks
 
+    require_callbacks(callbacks)
     named = None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
     require(scale is None or named is not None, "scale makes a recipe smaller, and none was named")
 
@@ -92,7 +94,9 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
             yield None if callbacks is None else opened
 
     folder = read_path("folder", folder)
-    start, combinations = prepare_sweep(folder, (train, dev), named, settings or {}, vary)
+    start, combinations = prepare_sweep(
+        folder, (train, dev), named, {} if settings is None else settings, vary
+    )
     return train_combinations(folder, start, combinations, observe)
 
 
@@ -141,32 +145,34 @@ def train_combinations(
 
     `observe` is called with a title and the recipe of each run, and gives the run its callbacks.
     """
+    from transduce.runs.train import set_process_for_training
+    from transduce.runs.training_inputs import TrainingInputs
+
+    set_process_for_training()
     rows = []
     for number, combination in enumerate(combinations, start=1):
         run, varied = folder / name_combination(combination), with_changes(recipe, combination)
         with observe(f"{run.name} ({number} of {len(combinations)})", varied) as callbacks:
-            rows.append(train_combination(run, recipe, combination, callbacks))
+            inputs = TrainingInputs(
+                folder=run, recipe=recipe, store=folder / STORE, settings=combination
+            )
+            rows.append(train_combination(inputs, callbacks, estimates=number == 1))
     return sorted(rows, key=rank_row)
 
 
 def train_combination(
-    run: Path,
-    recipe: Recipe,
-    combination: Mapping[str, Value],
-    callbacks: "TrainingCallbacks | None",
+    inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None", *, estimates: bool
 ) -> SweepRow:
-    """Train one combination in the folder `run`, and return its row; divergence is no error."""
-    from transduce.runs.train import train
+    """Train one combination, the inputs' settings; return its row, also if the run diverges."""
+    from transduce.runs.train import train_interruptibly
 
-    store = run.parent / STORE
-    settings = {**combination}
     try:
-        done = train(run, recipe=recipe, store=store, settings=settings, callbacks=callbacks)
+        done = train_interruptibly(inputs, callbacks, estimates=estimates)
     except NotFiniteError as error:
         if callbacks is not None:
             callbacks.on_message(f"warning: {error.fact}; the sweep goes on")
-        return SweepRow(combination, run, 0, math.inf, None, "", error.fact)
-    return build_row(done, combination)
+        return SweepRow(inputs.settings, inputs.folder, 0, math.inf, None, "", error.fact)
+    return build_row(done, inputs.settings)
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:

@@ -28,15 +28,20 @@ from transduce.runs.texts import (
     TaskFiles,
 )
 from transduce.settings import Data, Recipe
-from transduce.settings.data import UNNAMED
+from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, shorten_name, with_changes
 from transduce.tasks import find_task_kind
-from transduce.text.languages import FORM, can_detect_languages, is_language_code, rank_languages
+from transduce.text.languages import (
+    FORM,
+    NO_LANGUAGE,
+    can_detect_languages,
+    is_language_code,
+    rank_languages,
+)
 
 FITTED = "fitted"  # the name of a recipe that was chosen to fit a text, until it has a title
 GUESSED = "the languages were guessed from the text by py3langid"
-OWN = "your own"  # how the name of a corpus begins that no recipe names
 TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of settings
 KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
 SIDE = re.compile(r"(?:.*[-_](?=..\Z))?([a-z]{2,3})")  # a part of a name such as en, eng, train_en
@@ -163,7 +168,8 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
     changes, count = set_languages(codes), 1 if has_one_language(recipe.data) else 2
     what = f"a model for {recipe.data.task} has {'one language' if count == 1 else 'two languages'}"
     form = "--languages en" if count == 1 else FORM
-    require(len(changes) == count, f"{what}, and {len(changes)} named here", form)
+    named = "1 was" if len(changes) == 1 else f"{len(changes)} were"
+    require(len(changes) == count, f"{what}, but {named} named", form)
     because = [one for one in recipe.because.split(" · ") if one != GUESSED]
     return replace(with_changes(recipe, changes), because=" · ".join(because))
 
@@ -207,16 +213,16 @@ def parts(text: Pairs) -> Iterator[tuple[str, str]]:
         case FilePair():
             files = (text.source, text.target)
             hashes = text.fingerprint().split()
-            yield from zip(map(display_name, files), hashes, strict=True)
+            yield from zip(map(decode_name, files), hashes, strict=True)
         case TaskFiles():
-            yield display_name(text.path), text.fingerprint()
+            yield decode_name(text.path), text.fingerprint()
         case InMemoryPairs():
             yield f"{len(text.pairs):,} pairs in memory", text.fingerprint().split()[-1]
         case _:
             yield "pairs", text.fingerprint()
 
 
-def display_name(file: Path) -> str:
+def decode_name(file: Path) -> str:
     """Return a file's name as text that every file can hold, whatever its bytes are."""
     return os.fsencode(file.name).decode("utf-8", "replace")
 
@@ -243,19 +249,19 @@ def read_languages(text: Pairs) -> tuple[str, str]:
         case MixedPairs():
             return read_languages(text.main)
         case FilePair():
-            source, target = read_side(text.source), read_side(text.target)
+            source, target = read_language(text.source), read_language(text.target)
             if source != target:
                 return source, target
             both = read_both(text.source)
             return both if both == read_both(text.target) else ("", "")
         case TaskFiles() if text.kind.target_symbols is not None:
-            return read_side(text.path), ""
+            return read_language(text.path), ""
         case TaskFiles():
             return read_both(text.path)
     return "", ""
 
 
-def read_side(file: Path) -> str:
+def read_language(file: Path) -> str:
     """Return the language in a file's name, such as fr for train.fr.gz and train_fr.txt, or ""."""
     for part in reversed(file.name.split(".")):
         if (found := SIDE.fullmatch(part)) and found[1] in KNOWN:
@@ -291,7 +297,7 @@ def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
 def guess_language(sample: str) -> str:
     """Return the language that a text is in with a probability of at least 0.9, or ""."""
     code, probability = rank_languages(sample)[0]
-    return code if probability >= SURE else ""
+    return code if probability >= SURE and code != NO_LANGUAGE else ""
 
 
 def describe_languages(data: Data, *, are_guessed: bool = False) -> str:
@@ -301,7 +307,9 @@ def describe_languages(data: Data, *, are_guessed: bool = False) -> str:
         del names[1]
     what, codes = ("languages", "en-fr") if len(names) == 2 else ("language", "en")
     if {*names} & {*UNNAMED}:
-        return f"{what} not known: --languages {codes} names what `serve` and `export` need"
+        verb, them = ("are", "them") if len(names) == 2 else ("is", "it")
+        name = f"name {them} with --languages {codes} (`serve` and `export` need {them})"
+        return f"the {what} {verb} not known: {name}"
     said = f"{what}: {' to '.join(names)}"
     guess = f", guessed from the text by py3langid; --languages {codes} says otherwise"
     return said + guess if are_guessed else said

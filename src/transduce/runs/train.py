@@ -1,5 +1,6 @@
 """`transduce.train`: train a model in a run folder by one call."""
 
+import inspect
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,14 +8,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from types import FrameType
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal, NoReturn, final
 
-from transduce.errors import short_repr
+from transduce.errors import InputError, short_repr
 from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value
+from transduce.settings.recipe import Value, require_changes
 from transduce.text.arguments import read_path
 
 if TYPE_CHECKING:
@@ -83,17 +84,18 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         model = transduce.average(run)
     """
     if process_settings:
-        use_brief_waiting(training=True)
-        keep_freed_memory()
+        set_process_for_training()
     from transduce.runs.training_inputs import TrainingInputs
 
+    settings = {} if settings is None else settings
+    require_changes(settings)
     inputs = TrainingInputs(
         folder=read_path("folder", folder),
         recipe=read_recipe(recipe, scale),
         train=train,
         dev=dev,
         store=None if store is None else read_path("store", store),
-        settings=settings or {},
+        settings=settings,
         parent=None if parent is None else read_path("parent", parent),
         old=old,
         old_share=old_share,
@@ -101,8 +103,13 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         languages=languages,
         minutes=minutes,
     )
-    with restored_threads():
-        return train_interruptibly(inputs, callbacks)
+    return train_interruptibly(inputs, callbacks, estimates=minutes is None)
+
+
+def set_process_for_training() -> None:
+    """Let this process wait briefly and keep freed memory, which makes training faster."""
+    use_brief_waiting(training=True)
+    keep_freed_memory()
 
 
 def read_recipe(recipe: str | PathLike[str] | Recipe | None, scale: str | None) -> Recipe | None:
@@ -116,23 +123,25 @@ def read_recipe(recipe: str | PathLike[str] | Recipe | None, scale: str | None) 
 
 
 def train_interruptibly(
-    inputs: "TrainingInputs", callbacks: "TrainingCallbacks | ObserveTraining | None"
+    inputs: "TrainingInputs",
+    callbacks: "TrainingCallbacks | ObserveTraining | None",
+    *,
+    estimates: bool,
 ) -> "TrainingRun":
-    """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt."""
+    """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
+
+    With `estimates` a new run's duration is measured if the callbacks hear of messages.
+    """
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
     from transduce.runs.training_run import RunHooks, run_training
     from transduce.training.callbacks import TrainingCallbacks, ignore_event
 
-    is_display = callable(callbacks) and hasattr(callbacks, "__wrapped__")  # a context manager
-    require(
-        callbacks is None or is_display or isinstance(callbacks, TrainingCallbacks),
-        f"callbacks must be a TrainingCallbacks, not {short_repr(callbacks)}",
-        "transduce.TrainingCallbacks(on_update=lambda update, progress: …)",
-    )
+    require_callbacks(callbacks)
+    hears = not isinstance(callbacks, TrainingCallbacks) or callbacks.on_message != ignore_event
     require_run_folder(inputs.folder)
-    with locked_folder(inputs.folder):
+    with locked_folder(inputs.folder), restored_threads():
         prepared = prepare_training(inputs, ignore_event)
         observer = CallbackObserver(TrainingCallbacks())
 
@@ -146,7 +155,7 @@ def train_interruptibly(
         hooks = RunHooks(
             observe=observe,
             receive_requests=observer.receive_interrupts,
-            estimates=callbacks is not None,
+            estimates=estimates and callbacks is not None and hears,
         )
         run = run_training(inputs.folder, prepared.recipe, prepared.corpus, hooks, prepared.parent)
     if run.stop_signal:
@@ -158,14 +167,39 @@ def train_interruptibly(
 def open_callbacks(
     callbacks: "TrainingCallbacks | ObserveTraining | None", recipe: Recipe
 ) -> "Iterator[TrainingCallbacks]":
-    """In a with block, yield a caller's callbacks, opened for a recipe if they are a display."""
+    """In a with block, yield a caller's callbacks, opened for a recipe if they are a display.
+
+    Raises InputError for a display that is no context manager or yields no callbacks.
+    """
     from transduce.training.callbacks import TrainingCallbacks
 
     if callbacks is None or isinstance(callbacks, TrainingCallbacks):
         yield callbacks or TrainingCallbacks()
         return
-    with callbacks(recipe) as opened:
+    display: object = callbacks(recipe)
+    if not isinstance(display, AbstractContextManager):
+        refuse_callbacks(callbacks)
+    with display as opened:
+        if not isinstance(opened, TrainingCallbacks):
+            refuse_callbacks(callbacks)
         yield opened
+
+
+def require_callbacks(callbacks: object) -> None:
+    """Refuse callbacks that are none: what cannot be called, and built-in functions like print."""
+    from transduce.training.callbacks import TrainingCallbacks
+
+    may_display = callable(callbacks) and not inspect.isbuiltin(callbacks)
+    if not (callbacks is None or may_display or isinstance(callbacks, TrainingCallbacks)):
+        refuse_callbacks(callbacks)
+
+
+def refuse_callbacks(callbacks: object) -> NoReturn:
+    """Raise the InputError for callbacks that are none."""
+    raise InputError(
+        f"callbacks must be a TrainingCallbacks, not {short_repr(callbacks)}",
+        "transduce.TrainingCallbacks(on_update=lambda update, progress: …)",
+    )
 
 
 @final

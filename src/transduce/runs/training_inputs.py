@@ -24,7 +24,7 @@ from transduce.runs.choice import (
     hold_out_as_before,
     open_texts,
 )
-from transduce.runs.duration import fit_to_minutes
+from transduce.runs.duration import fit_to_minutes, require_minutes
 from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     STORE,
@@ -49,6 +49,7 @@ from transduce.runs.text_names import (
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
+from transduce.training.distributed.rank import ProcessRank
 
 
 @final
@@ -67,6 +68,7 @@ class TrainingInputs:
     languages: Sequence[str] | None = None  # codes of source and target; by default found out
     name: str | None = None  # what the model is called; by default a title or the recipe's name
     minutes: float | None = None  # how long a new run without a recipe may take
+    rank: ProcessRank = field(default_factory=ProcessRank)  # among processes that train
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
 
 
@@ -76,7 +78,7 @@ class PreparedTraining:
     """A chosen recipe and a prepared corpus, ready for training."""
 
     recipe: Recipe
-    reasons: list[str]  # why this recipe was recommended, in sentences; empty if it was given
+    reasons: list[str]  # sentences on what was chosen, guessed or held out; empty on a resume
     corpus: PreparedCorpus
     is_new_corpus: bool
     parent: StoredModel | None = None  # the model whose weights the run begins with
@@ -92,10 +94,14 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
         "--minutes chooses sizes and updates, and so does a recipe or a model to go on from",
         "leave out one, or set the updates: --set training.steps=2000",
     )
+    if inputs.minutes is not None:
+        require_minutes(inputs.minutes)
     prepared = choose_and_prepare(inputs, on_progress)
     if inputs.minutes is None or is_begun:
         return prepared
-    recipe, told = fit_to_minutes(prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings)
+    recipe, told = fit_to_minutes(
+        prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings, inputs.rank
+    )
     if is_untitled(recipe):  # a title has the number of updates
         recipe = replace(recipe, name=build_title(recipe))
     return replace(prepared, recipe=recipe, reasons=[*prepared.reasons, told])
@@ -150,7 +156,7 @@ def name_run(inputs: TrainingInputs, recipe: Recipe) -> Recipe:
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
     """Refuse text beside a corpus, a parent without text, old text without parent, a lone share."""
-    texts = (inputs.train, inputs.dev, inputs.old)
+    texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
         "texts and a prepared corpus were named",

@@ -15,6 +15,7 @@ from transduce.settings.fields import (
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
 LINEARISATIONS = ("xx", "numbered", "tags", "t2t")
+OWN = "your own"  # how the name of a corpus begins that no recipe names
 UNNAMED = ("source", "target")  # languages of a text whose file names do not tell them
 VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")

@@ -16,7 +16,6 @@ class Deviation:
     path: str
     paper: Value
     here: Value
-    is_from_paper: bool  # False if the value `paper` is our default, not printed
     explanation: str  # a paraphrase of the paper with the section, or our reason
 
 
@@ -24,19 +23,18 @@ def list_deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:
     """List the settings in which a recipe differs from the recipe `run` (default: base model)."""
     paper = run.flat_settings()
     return [
-        Deviation(path, paper[path], value, *describe_source(path))
+        Deviation(path, paper[path], value, describe_source(path))
         for path, value in recipe.flat_settings().items()
         if value != paper[path]
     ]
 
 
-def describe_source(path: str) -> tuple[bool, str]:
-    """Return whether the paper prints a setting's value, and a sentence that explains the value."""
+def describe_source(path: str) -> str:
+    """Return a sentence that explains a setting's value: the paper's section, or our reason."""
     metadata = find_setting(path)[1].metadata
     section, explanation = metadata["section"], metadata["says"]
-    stands = (
+    return (
         f"section {section}: {explanation}"
         if section
         else f"the paper is silent; ours: {explanation}"
     )
-    return bool(section), stands

@@ -11,6 +11,7 @@ CODE = r"[a-z]{2,3}(?:[-_](?:[A-Z][A-Za-z]{1,3}|[0-9]{3}))*"  # en, pt-BR, zh-Ha
 CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
 FORM = "--languages en-fr: the code of the source, a hyphen, and that of the target"
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
+NO_LANGUAGE = "zxx"  # py3langid's code for what is in no language, such as numbers
 DETECTOR = "py3langid"
 
 
