@@ -4,14 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 ABOUT = [
-    "Made by `benchmarks/run` from the figures in `benchmarks/results/`; do not edit. Parts are "
-    "measured at the times that stand under their headings, with the code of that time; machine "
-    "and versions are those of the part that was measured last.",
-    "",
-    "Ratios count, not figures: machines differ, and this one is shared. All variants of a table "
-    "ran in the same minutes, each in a process of its own, in turn, on the same tokens. A figure "
-    "is the median over rounds, the lowest and highest in brackets; a ratio is taken within each "
-    "round.",
+    "Made by `benchmarks/run` from `benchmarks/results/`; do not edit. Trust the ratios rather "
+    "than the figures, as the machine is shared: all variants of a table ran in turn in the same "
+    "minutes on the same tokens, each in its own process. Figures are medians over rounds, the "
+    "lowest and highest in brackets; ratios are taken within each round. Versions are those of the "
+    "part that was measured last.",
     "",
 ]
 

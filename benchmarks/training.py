@@ -1,5 +1,6 @@
 """Training speed and memory: ours, torch.nn.Transformer and Marian on the same tokens."""
 
+from statistics import median
 from typing import Any
 
 from benchmarks.figures import ratios, spread, table
@@ -65,9 +66,9 @@ def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     lines = [
         f"Updates of at most {TOKENS:,} real tokens a side, sentences of about 13, V = {V:,}, "
-        "dropout 0.1, label smoothing 0.1, Adam with weights in float32; for the peers bfloat16 is "
-        "torch's autocast. Operations are those that real tokens need, whatever a variant computes "
-        "besides. Memory is the most that was ever resident, above what stood after the imports.",
+        "dropout 0.1, label smoothing 0.1, Adam with weights in float32; the peers' bfloat16 is "
+        "torch's autocast. GFLOP/s counts the operations that real tokens need. Memory is the peak "
+        "above what the imports took.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
@@ -99,7 +100,7 @@ def build_table(shape: str, turns: dict[str, list[Turn]], ours: str) -> list[str
         [
             name,
             spread([rate(turn) for turn in some]),
-            spread([gflops(shape, turn) for turn in some]),
+            f"{median(gflops(shape, turn) for turn in some):,.0f}",
             f"{max(turn['memory'] for turn in some) / 1e9:.2f}",
             "" if name == ours else spread(faster[name], 2),
         ]
@@ -107,7 +108,7 @@ def build_table(shape: str, turns: dict[str, list[Turn]], ours: str) -> list[str
     ]
     if "ceiling" in turns:
         products = [turn["operations"] / turn["seconds"] / 1e9 for turn in turns["ceiling"]]
-        body.append(["a large matrix product", "", spread(products), "", ""])
+        body.append(["a large matrix product", "", f"{median(products):,.0f}", "", ""])
     return table(header, body)
 
 

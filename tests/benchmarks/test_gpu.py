@@ -71,6 +71,17 @@ def test_what_was_measured_before_a_part_was_stopped_is_on_the_page():
     assert "The part was stopped after 3 s; what it had measured stands above." in lines
 
 
+def test_cases_that_differ_by_the_size_of_a_head_alone_are_a_row_with_the_largest_figures():
+    cases = [
+        {"name": "attention, past only, d_k 16, d_v 16", "output": 0.25, "d q": 0.125},
+        {"name": "attention, past only, d_k 64, d_v 64", "output": 0.125, "d q": 0.5},
+        {"name": "losses, compiled", "losses": 0.75},
+    ]
+    lines = section(stopped("Whether results agree", cases))
+    assert "| attention, past only | 0.250 | 0.500 |  |" in lines
+    assert "| losses, compiled |  |  | 0.750 |" in lines
+
+
 def test_a_part_that_takes_too_long_leaves_what_it_wrote(monkeypatch):
     def slow(command, *, stdout, timeout, **_):
         stdout.write('{"name": "a", "ms": 1.0}\n{"name": "b", "m')
