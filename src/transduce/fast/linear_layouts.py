@@ -40,7 +40,7 @@ def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | Non
 class TransposedLinear(nn.Module):
     """The linear map x Wᵀ + b with W stored column by column: faster if x has few rows.
 
-    A decoding step in float32 takes up to a seventh less time on a CPU (decision 0033), and as much
+    A decoding step in float32 takes up to a seventh less time on a CPU (decision 0034), and as much
     as before on a GPU.
     """
 
