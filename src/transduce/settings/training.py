@@ -62,7 +62,9 @@ class Training:
         False, "compile the layers with torch.compile, which takes minutes at the start"
     )
     pad_to_tokens: int = our_choice(
-        0, "pad each side of a micro-batch to a multiple of this number of tokens; 0: no padding"
+        0,
+        "pad each side of a micro-batch to a multiple of this many tokens; "
+        "0: to a multiple of 64 in bfloat16, else no padding",
     )
     threads: int = our_choice(
         0, "number of CPU threads, which changes the last bits of results; 0: all cores"
