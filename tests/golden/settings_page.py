@@ -12,11 +12,11 @@ from transduce.settings.recipe import GROUPS, Recipe, with_changes
 
 ABOUT = """Made from `settings/` by `scripts/renew-golden pages`; do not edit.
 
-The defaults are the paper's base model, English to German. A section is given where the paper prints
-the value; otherwise see [deviations](../internals/deviations.md) for the reason. A range is what a
-setting accepts alone; some settings also limit one another. `transduce recipes show NAME` prints the
-values of a recipe; `--set training.steps=20_000` or a [recipe file](formats.md#recipe-files) changes
-them.
+The defaults are the paper's base model, English to German. A section is given where the paper
+prints the value; otherwise see [deviations](../internals/deviations.md) for the reason. A range is
+what a setting accepts alone; some settings also limit one another. `transduce recipes show NAME`
+prints the values of a recipe; `--set training.steps=20_000` or a
+[recipe file](formats.md#recipe-files) changes them.
 """
 PROBES: dict[type, tuple[Any, ...]] = {
     int: (-1, 0, 1, 2, 10**15),
