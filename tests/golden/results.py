@@ -1,10 +1,10 @@
-"""Make docs/records/results.md: results/page.md there, with measured figures put in.
+"""Fill the blocks of docs/records/results.md with measured figures.
 
-{scores NAME}         from results/NAME.json, which `evaluate --json` or `demo --json` wrote
-{learned NAME}        from results/NAME.csv, which `curves -o` wrote
-{compared NAME}       from results/NAME.jsonl: parsers that were trained alike but for one thing
-{facts FILE}          the list at the top of a page that `reproduce` wrote, FILE below docs/records/
-{part FILE, HEADING}  a section of it
+<!-- scores NAME -->    from results/NAME.json, which `evaluate --json` or `demo --json` wrote
+<!-- learned NAME -->   from results/NAME.csv, which `curves -o` wrote
+<!-- compared NAME -->  from results/NAME.jsonl: parsers that were trained alike but for one thing
+
+A block ends with <!-- end -->.
 """
 
 import csv
@@ -19,41 +19,34 @@ from tests.golden.compared import table_of_parsers
 from transduce.checkpoint.card import markdown_table
 from transduce.scores.test_sets import find_current_name
 
-RECORDS = Path(__file__).parents[2] / "docs/records"
-RECORDED = RECORDS / "results"
-PLACEHOLDER = re.compile(
-    r"^\{(scores|learned|compared|facts|part) ([^,}]+)(?:, ([^}]+))?\}$", re.MULTILINE
-)
-MAX_COLUMNS = 10  # so many columns at most
+PAGE = Path(__file__).parents[2] / "docs/records/results.md"
+RECORDED = PAGE.with_suffix("")
+BLOCK = re.compile(r"^(<!-- (\w+) (\S+) -->)\n.*?^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
+MAX_COLUMNS = 6  # of a learning curve
 
 
 def page() -> str:
-    """Return the whole page."""
-    text = (RECORDED / "page.md").read_text(encoding="utf-8")
-    return PLACEHOLDER.sub(lambda found: replacement(*found.groups()), text)
+    """Return the whole page, its blocks made anew."""
+
+    def fill(found: re.Match[str]) -> str:
+        begin, kind, name, end = found.groups()
+        return f"{begin}\n{block(kind, name)}\n{end}"
+
+    return BLOCK.sub(fill, PAGE.read_text(encoding="utf-8"))
 
 
-def replacement(kind: str, name: str, heading: str | None) -> str:
-    """Return what replaces a placeholder."""
+def block(kind: str, name: str) -> str:
+    """Return what stands in a block."""
     match kind:
         case "scores":
             lines = (RECORDED / f"{name}.json").read_text(encoding="utf-8").splitlines()
-            return "\n\n".join(block for line in lines for block in score_tables(json.loads(line)))
+            return "\n\n".join(part for line in lines for part in score_tables(json.loads(line)))
         case "learned":
             return learning_curve(RECORDED / f"{name}.csv")
         case "compared":
             return table_of_parsers(RECORDED / f"{name}.jsonl")
-        case "facts":
-            return (RECORDS / name).read_text(encoding="utf-8").split("\n\n")[1]
         case _:
-            return section((RECORDS / name).read_text(encoding="utf-8"), str(heading))
-
-
-def section(text: str, heading: str) -> str:
-    """Return the section below a heading."""
-    _, found, rest = text.partition(f"\n## {heading}\n")
-    assert found, f"no part is called {heading}"
-    return re.split(r"\n(?:## |!\[)", rest)[0].strip()
+            raise ValueError(f"no block is called {kind}")
 
 
 def score_tables(found: Mapping[str, Any]) -> Iterator[str]:
