@@ -11,13 +11,14 @@ from benchmarks.training import sizes
 from benchmarks.turns import Turn, Variant, measure_in_turns
 
 LENGTH = 20  # symbols of every output, and steps of every system
+ALONE = "one sentence alone"
 WAYS = {  # shape, sentences a turn, sentences at once
-    "d256": {"batches of 64": (128, 64), "one sentence alone": (6, 1)},
-    "base": {"batches of 32": (64, 32), "one sentence alone": (3, 1)},
+    "d256": {"batches of 64": (128, 64), ALONE: (6, 1)},
+    "base": {"batches of 32": (64, 32), ALONE: (3, 1)},
 }
 PRECISIONS = ("float32", "bfloat16", "int8")
 EXACT = "transduce, float32"
-FASTER = "The last column compares our fastest way in the row's precision with the row."
+FASTER = '"Ours is faster" compares our fastest way in a row\'s precision with the row.'
 PAIR = "two processes of one thread"
 
 
@@ -106,10 +107,16 @@ def page(found: dict[str, Any]) -> list[str]:
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
-    for shape, ways in found["shapes"].items():
-        lines += [f"### {shape}: {sizes(SHAPES[shape])}", ""]
-        for way, measured in ways.items():
-            lines += [way, "", *build_table(measured["turns"], measured["equal outputs"])]
+    shapes = found["shapes"]
+    lines += [*(f"- {shape}: {sizes(SHAPES[shape])}" for shape in shapes), ""]
+    for alone in (False, True):
+        columns = {
+            f"{shape}, {way}": measured
+            for shape, ways in shapes.items()
+            for way, measured in ways.items()
+            if (way == ALONE) is alone
+        }
+        lines += build_table(columns)
     return lines
 
 
@@ -138,38 +145,55 @@ def page_model(found: dict[str, Any]) -> list[str]:
         f"of each one's own outputs. {FASTER}",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
-        *build_table(found["turns"], found["equal outputs"]),
+        *build_table({"": found}),
     ]
 
 
-def build_table(turns: dict[str, list[Turn]], equal: Mapping[str, str]) -> list[str]:
-    """Build the table of one way of searching."""
+def build_table(columns: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Build a table with a row for each variant and three columns for each way of searching.
+
+    A sentence about the outputs that differ from ours in float32 ends it.
+    """
+    header = [""]
+    body = {name: [name] for measured in columns.values() for name in measured["turns"]}
+    for column, measured in columns.items():
+        turns = measured["turns"]
+        faster = compare_within_precision(turns)
+        begin = f"{column}: " if column else ""
+        header += [f"{begin}output tokens/s", "memory, GB", "ours is faster, times"]
+        for name, row in body.items():
+            some = turns.get(name)
+            row += [
+                spread([rate(turn) for turn in some]) if some else "",
+                f"{max(turn['memory'] for turn in some) / 1e9:.2f}" if some else "",
+                spread(faster[name], 2) if name in faster else "",
+            ]
+    return [*table(header, list(body.values())), describe_outputs(columns), ""]
+
+
+def describe_outputs(columns: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a sentence that names the variants whose outputs are not all ours in float32."""
+    found = []
+    for column, measured in columns.items():
+        for name, equal in measured["equal outputs"].items():
+            same, _, of_all = equal.partition(" of ")
+            if same != of_all:
+                where = f"{column}, {name}" if column else name
+                found.append(f"{where} ({equal} equal)")
+    others = f" but for: {'; '.join(found)}" if found else ""
+    return f"Outputs are those of ours in float32{others}."
+
+
+def compare_within_precision(turns: Mapping[str, Sequence[Turn]]) -> dict[str, list[float]]:
+    """Return how many times as fast as each variant our fastest way in its precision is."""
     measured = [p for p in PRECISIONS if f"transduce, {p}" in turns]
-    fastest = {p: find_fastest(turns, p) for p in measured}
-    faster = {
+    return {
         name: ratio
-        for precision, ours in fastest.items()
+        for precision in measured
+        for ours in [find_fastest(turns, precision)]
         for name, ratio in ratios(turns, ours, rate).items()
         if f", {precision}" in name and name != ours
     }
-    header = [
-        "",
-        "output tokens/s",
-        "memory, GB",
-        "outputs as ours in float32",
-        "ours is faster, times",
-    ]
-    body = [
-        [
-            name,
-            spread([rate(turn) for turn in some]),
-            f"{max(turn['memory'] for turn in some) / 1e9:.2f}",
-            equal[name],
-            spread(faster[name], 2) if name in faster else "",
-        ]
-        for name, some in turns.items()
-    ]
-    return table(header, body)
 
 
 def find_fastest(turns: Mapping[str, Sequence[Turn]], precision: str) -> str:

@@ -61,7 +61,7 @@ def list_rows(parts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def list_training(shapes: Mapping[str, Mapping[str, Sequence[Turn]]]) -> Iterator[tuple[str, str]]:
     """Yield each shape's ratio to the fastest of the peers."""
     for shape, turns in shapes.items():
-        trained = {name: some for name, some in turns.items() if name != "ceiling"}
+        trained = {name: some for name, some in turns.items() if name != training.CEILING}
         faster = ratios(trained, training.OURS, training.rate)
         measured = [faster[peer] for peer in training.PEERS if peer in faster]
         if measured:

@@ -11,6 +11,7 @@ from transduce.settings import Architecture
 
 UPDATES = {"tiny": 6, "small": 3, "base": 1}  # a turn
 OURS = "transduce"
+CEILING = "ceiling"
 PRECISIONS = ("float32", "bfloat16")
 PEERS = {
     "torch.nn.Transformer, as people run it": ("torch", "plain"),
@@ -32,7 +33,7 @@ def measure(options: Options) -> dict[str, Any]:
                     Variant(name, "training_peers", (*what, *how), peer=True)
                     for name, how in PEERS.items()
                 ]
-            variants.append(Variant("ceiling", "ceiling", (precision,)))
+            variants.append(Variant(CEILING, "ceiling", (precision,)))
             found[f"{shape}, {precision}"] = measure_in_turns(
                 variants, options.rounds, options.threads
             )
@@ -67,23 +68,19 @@ def page(found: dict[str, Any]) -> list[str]:
     lines = [
         f"Updates of at most {TOKENS:,} real tokens a side, sentences of about 13, V = {V:,}, "
         "dropout 0.1, label smoothing 0.1, Adam with weights in float32; the peers' bfloat16 is "
-        "torch's autocast. GFLOP/s counts the operations that real tokens need. Memory is the peak "
-        "above what the imports took.",
+        "torch's autocast. GFLOP/s counts the operations that real tokens need, beside those of "
+        "a large matrix product. Memory is the peak above what the imports took.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
-    for shape, turns in found["shapes"].items():
-        name = shape.split(",")[0]
-        lines += [f"### {shape}: {sizes(SHAPES[name])}", "", *build_table(name, turns, OURS)]
-    return lines
+    names = dict.fromkeys(shape.split(",")[0] for shape in found["shapes"])
+    lines += [f"- {name}: {sizes(SHAPES[name])}" for name in names]
+    return [*lines, "", *build_table(found["shapes"], OURS)]
 
 
 def page_kernels(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
-    lines = []
-    for shape, turns in found["shapes"].items():
-        lines += [f"### {shape}", "", *build_table(shape, turns, next(iter(KERNELS)))]
-    return lines
+    return build_table(found["shapes"], next(iter(KERNELS)))
 
 
 def sizes(one: Architecture) -> str:
@@ -91,25 +88,38 @@ def sizes(one: Architecture) -> str:
     return f"N {one.layers}, d_model {one.d_model}, d_ff {one.d_ff}, h {one.heads}"
 
 
-def build_table(shape: str, turns: dict[str, list[Turn]], ours: str) -> list[str]:
-    """A table of one shape."""
-    trained = {name: some for name, some in turns.items() if name != "ceiling"}
-    faster = ratios(trained, ours, rate)
-    header = ["", "target tokens/s", "GFLOP/s", "memory, GB", f"{ours} is faster, times"]
-    body = [
-        [
-            name,
-            spread([rate(turn) for turn in some]),
-            f"{median(gflops(shape, turn) for turn in some):,.0f}",
-            f"{max(turn['memory'] for turn in some) / 1e9:.2f}",
-            "" if name == ours else spread(faster[name], 2),
-        ]
-        for name, some in trained.items()
+def build_table(shapes: dict[str, dict[str, list[Turn]]], ours: str) -> list[str]:
+    """A row for each shape: ours, and how many times as fast as each other variant it is."""
+    others = [
+        name
+        for name in dict.fromkeys(name for turns in shapes.values() for name in turns)
+        if name not in (ours, CEILING)
     ]
-    if "ceiling" in turns:
-        products = [turn["operations"] / turn["seconds"] / 1e9 for turn in turns["ceiling"]]
-        body.append(["a large matrix product", "", f"{median(products):,.0f}", "", ""])
+    header = [f"{ours}:", "target tokens/s", "GFLOP/s", "of a matrix product's", "GB"]
+    header += [cell for name in others for cell in (f"times as fast as {name}", "its GB")]
+    body = []
+    for shape, turns in shapes.items():
+        mine = turns[ours]
+        reached = median(gflops(shape.split(",")[0], turn) for turn in mine)
+        row = [shape, spread([rate(turn) for turn in mine]), f"{reached:,.0f}"]
+        row += [f"{reached / product:.0%}" if (product := measure_ceiling(turns)) else ""]
+        row += [peak(mine)]
+        faster = ratios({name: turns[name] for name in turns if name != CEILING}, ours, rate)
+        for name in others:
+            row += [spread(faster[name], 2), peak(turns[name])] if name in turns else ["", ""]
+        body.append(row)
     return table(header, body)
+
+
+def measure_ceiling(turns: dict[str, list[Turn]]) -> float:
+    """The GFLOP/s of a large matrix product; 0.0 if it was not measured."""
+    found = [turn["operations"] / turn["seconds"] / 1e9 for turn in turns.get(CEILING, ())]
+    return median(found) if found else 0.0
+
+
+def peak(turns: list[Turn]) -> str:
+    """The most memory of any round in GB."""
+    return f"{max(turn['memory'] for turn in turns) / 1e9:.2f}"
 
 
 def rate(turn: Turn) -> float:
