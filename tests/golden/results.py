@@ -74,7 +74,7 @@ def provenance(found: Mapping[str, Any]) -> str:
     return (
         f"{one['lines']:,} lines ({test_set}); model `{found['models'][0][:12]}` of "
         f"`{recipe['name']}`; beam {search['beam']}, alpha {search['alpha']}, "
-        f"{found['precision']}; {found['date']}, {where['processor']}, {where['threads']} threads, "
+        f"{found['precision']}; {found['date']}, {where['processor']}, threads {where['threads']}, "
         f"transduce {where['transduce']}, torch {where['torch']}."
     )
 
