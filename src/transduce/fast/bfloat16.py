@@ -2,13 +2,13 @@
 
 oneDNN's kernel adds the bias and applies the ReLU while it writes a product. The gradient of W is a
 product whose left factor is transposed, and with AMX oneDNN computes such a product at half its
-rate: there a transposed copy of the smaller factor is made first (decision 0045). Sums over all
-rows are products, too: torch adds the tokens' gradients of gain and bias one after another in
-bfloat16, where a sum soon outgrows what is added to it, and oneDNN adds in float32 (decision 0046).
+rate. A transposed copy of the smaller factor is then made first (decision 0045). Sums over all rows
+are computed as products as well, because oneDNN adds in float32. torch adds the tokens' gradients
+of gain and bias in bfloat16, where a sum soon outgrows what is added to it (decision 0046).
 
-torch converts bfloat16 to float32 and back for most operations on a CPU. Integers of 16 bits it
-compares directly, 32 at a time with AVX-512; and the bits of a positive float are a positive
-integer, those of a negative one a negative integer. So elements are zeroed by their bits.
+torch converts bfloat16 to float32 and back for most operations on a CPU, but it compares 16-bit
+integers directly, 32 at a time with AVX-512. Read as an integer, a float's bits have the float's
+sign. So elements are zeroed by comparing bits.
 """
 
 import functools
@@ -27,18 +27,18 @@ from transduce.paper.model import AddDropout, LayerNorm, Linear
 
 # R rows · n numbers in, m out · k sums · T tokens of a batch, end to end
 
-LEAST_TRANSPOSED = 512  # columns of a factor from which a transposed copy of it pays
-SUM_ROWS = 16  # as many sums take less time in oneDNN's kernel than one alone
+LEAST_TRANSPOSED = 512  # columns that both factors need for a transposed copy to pay
+SUM_ROWS = 16  # sums computed at once: oneDNN's kernel takes less time for 16 than for 1
 
 
 def is_update() -> bool:
-    """True where gradients are recorded and torch.compile is not tracing."""
+    """Return whether gradients are being recorded and torch.compile is not tracing."""
     return torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
 
 @final
 class Bfloat16Linear(Linear):
-    """The linear map x Wᵀ + b of training in bfloat16; a search computes it as the plain one."""
+    """x Wᵀ + b by oneDNN when training in bfloat16; without gradients, the plain `Linear`."""
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""
@@ -57,7 +57,7 @@ class Bfloat16Linear(Linear):
 
 @final
 class Bfloat16LayerNorm(LayerNorm):
-    """Layer normalisation of training in bfloat16, with sums over tokens in float32    (3.1)"""
+    """Layer normalisation for training in bfloat16: sums over tokens are in float32    (3.1)"""
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
         """Compute gain · (x - mean) / √(variance + ε) + bias for every token."""
@@ -69,12 +69,12 @@ class Bfloat16LayerNorm(LayerNorm):
 
 @final
 class Bfloat16AddDropout(AddDropout):
-    """x + Dropout(y) of training in bfloat16, with cheap random bits    (section 5.4)"""
+    """x + Dropout(y) for training in bfloat16, with 16 random bits an element    (section 5.4)"""
 
     def forward(
         self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Compute x + Dropout(y); only in training is anything dropped."""
+        """Return x + Dropout(y), or x + y outside training mode."""
         if not (self.p and self.training and is_update()):
             return x + (dropout(y, self.p) if self.training else y)
         total: Tensor = AddDropoutFunction.apply(x, y, self.p)
@@ -82,7 +82,7 @@ class Bfloat16AddDropout(AddDropout):
 
 
 class OneDnnLinearFunction(torch.autograd.Function):
-    """Autograd function of x Wᵀ + b and what follows it: "none" or "relu"."""
+    """Autograd function of x Wᵀ + b, or of max(0, x Wᵀ + b) if `then` is "relu"."""
 
     @staticmethod
     def forward(
@@ -92,7 +92,7 @@ class OneDnnLinearFunction(torch.autograd.Function):
         bias: Tensor | None,
         then: str,
     ) -> Tensor:
-        """Compute x Wᵀ + b, or max(0, x Wᵀ + b), in one kernel."""
+        """Compute x Wᵀ + b, or max(0, x Wᵀ + b) if `then` is "relu", in one kernel."""
         out = multiply_by_onednn(x, weight, bias, then)
         ctx.save_for_backward(x, weight, out if then == "relu" else None)
         ctx.has_bias = bias is not None
@@ -110,20 +110,20 @@ class OneDnnLinearFunction(torch.autograd.Function):
 
 
 def multiply_transposed(a: Float[Tensor, "R m"], b: Float[Tensor, "R n"]) -> Float[Tensor, "m n"]:
-    """Compute Aᵀ B of two bfloat16 matrices, which have many rows."""
+    """Return Aᵀ B of two bfloat16 matrices, in the way that is fastest for their widths."""
     m, n = a.shape[1], b.shape[1]
     if min(m, n) >= LEAST_TRANSPOSED and is_transposed_product_slow():
         if n >= 2 * m:
             return transpose_by_product(a) @ b
-        if m >= 4 * n:  # the result is transposed, which costs time once more
+        if m >= 4 * n:  # transposing the result takes time as well
             return (transpose_by_product(b) @ a).t()
     return a.t() @ b
 
 
 def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
-    """Return a transposed copy of a matrix: the unit matrix times Aᵀ, which is exact.
+    """Return a transposed copy of a matrix, computed exactly as the unit matrix times Aᵀ.
 
-    torch's copy of a transposed matrix uses one thread. One infinite or NaN element makes a whole
+    torch copies a transposed matrix in one thread. One infinite or NaN element makes a whole
     column NaN here; an update with such a gradient is skipped anyway.
     """
     return multiply_by_onednn(unit_matrix(a.shape[1], a.dtype), a, None, "none")
@@ -131,17 +131,17 @@ def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
 
 @functools.cache
 def unit_matrix(size: int, dtype: torch.dtype) -> Float[Tensor, "size size"]:
-    """Return the unit matrix of a size; it is kept, and must not be changed."""
+    """Return the cached unit matrix of a size, which callers must not change."""
     return torch.eye(size, dtype=dtype)
 
 
 def sum_rows(a: Float[Tensor, "R m"]) -> Float[Tensor, " m"]:
-    """Add up all rows of a bfloat16 matrix, in float32; torch's own sum takes twice as long."""
+    """Return the sum of a bfloat16 matrix's rows, added in float32, in half of torch's time."""
     return weighted_sums(torch.ones(1, len(a), dtype=a.dtype), a)[0]
 
 
 def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Float[Tensor, "k m"]:
-    """Compute k ≤ SUM_ROWS sums of a bfloat16 matrix's rows, each times a factor, in float32."""
+    """Return k ≤ SUM_ROWS weighted sums of a bfloat16 matrix's rows, added in float32."""
     padded = factors.new_zeros(SUM_ROWS, factors.shape[1])
     padded[: len(factors)] = factors
     return (padded @ a)[: len(factors)]
@@ -149,12 +149,12 @@ def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Flo
 
 @functools.cache
 def is_transposed_product_slow() -> bool:
-    """Return whether oneDNN multiplies a transposed matrix at half its rate: with AMX it does."""
+    """Return whether oneDNN multiplies a transposed matrix at half its rate, as with AMX."""
     return "amx_bf16" in read_processor().features
 
 
 class Bfloat16NormFunction(torch.autograd.Function):
-    """Autograd function of layer normalisation in bfloat16, with sums over tokens in float32."""
+    """Autograd function of layer normalisation in bfloat16; sums over tokens are in float32."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, gain: Tensor, bias: Tensor, epsilon: float) -> Tensor:  # noqa: ANN401
@@ -180,11 +180,11 @@ class Bfloat16NormFunction(torch.autograd.Function):
 
 
 class AddDropoutFunction(torch.autograd.Function):
-    """Autograd function of x + Dropout(y) in bfloat16, in two passes and without a mask."""
+    """Autograd function of x + Dropout(y) in bfloat16; it saves random bits and no mask."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, p: float) -> Tensor:  # noqa: ANN401
-        """Return x plus y with elements zeroed with probability p, the others scaled."""
+        """Return x + m y; for each element m is 0 with probability p, else 1 / (1 - p)."""
         bits = view_bits(draw_words_by_numpy(y), y)
         ctx.save_for_backward(bits)
         ctx.p = p
@@ -199,9 +199,9 @@ class AddDropoutFunction(torch.autograd.Function):
 
 
 def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
-    """Draw as `draw_words` does, in half the time, from a seed that torch's generator draws.
+    """Draw 64-bit words as `draw_words` does, but by numpy, from a seed that torch draws.
 
-    torch's compiler, which sees masks being made, cannot see through numpy's generator.
+    This takes half the time. torch's compiler cannot trace it, so masks use `draw_words`.
     """
     seed = int(torch.empty((), dtype=torch.int64).random_().numpy())
     words = np.random.SFC64(seed).random_raw((x.numel() + 3) // 4)
@@ -211,14 +211,14 @@ def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
 def zero_dropped(
     y: Float[Tensor, "*shape"], bits: Int[Tensor, "*shape"], p: float
 ) -> Float[Tensor, "*shape"]:
-    """Return 16-bit floats y with zeros where their random bits drop them."""
+    """Return 16-bit floats y, zeroed where `bits` are in the lowest share p of 16-bit integers."""
     return zero_where_at_most(y, bits, max(least_kept(p) - 1, LEAST_BITS))
 
 
 def zero_where_at_most(
     x: Float[Tensor, "*shape"], controls: Int[Tensor, "*shape"], limit: int
 ) -> Float[Tensor, "*shape"]:
-    """Return 16-bit floats x with zeros where `controls`, integers of 16 bits, are ≤ limit."""
+    """Return 16-bit floats x, zeroed where the 16-bit integers `controls` are ≤ limit."""
     kept: Tensor = torch.ops.aten.threshold_backward(x.view(torch.int16), controls, limit)
     return kept.view(x.dtype)
 
@@ -226,5 +226,5 @@ def zero_where_at_most(
 def zero_where_not_positive(
     x: Float[Tensor, "*shape"], controls: Float[Tensor, "*shape"]
 ) -> Float[Tensor, "*shape"]:
-    """Return 16-bit floats x with zeros where `controls`, 16-bit floats, are ≤ 0."""
+    """Return 16-bit floats x, zeroed where the 16-bit floats `controls` are ≤ 0."""
     return zero_where_at_most(x, controls.view(torch.int16), 0)

@@ -1,4 +1,4 @@
-"""The attention kernel for a CPU: sentences of similar length are computed in one padded block
+"""Attention over a packed batch by padding: sentences of similar length share a block
 
 The backward pass is written by hand because autograd would store and traverse some thirty small
 tensors per layer. Each direction of copying between packed tokens and blocks is one `index_select`
@@ -28,7 +28,7 @@ from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 @final
 class BucketedAttention:
-    """The attention kernel for a CPU: sentences of similar length share padded blocks."""
+    """Attention over a packed batch, in padded blocks of sentences of similar length."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class BucketedAttention:
 @final
 @dataclass(frozen=True)
 class BlockLayout:
-    """Where the heads of a batch's tokens lie in padded blocks, and the blocks' masks."""
+    """Index tables between a batch's packed tokens and its padded blocks, and their masks."""
 
     heads: int
     queries: "HeadRows"
@@ -69,7 +69,7 @@ class BlockLayout:
 def build_block_layout(
     blocks: "Sequence[PaddedBlock]", heads: int, device: torch.device
 ) -> BlockLayout:
-    """Compute where each token's heads lie in padded blocks of sentences, and the blocks' masks."""
+    """Return the index tables and masks of padded blocks, for attention with `heads` heads."""
     return BlockLayout(
         heads,
         build_head_rows([one.queries for one in blocks], heads, device),
@@ -166,8 +166,9 @@ def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
     return scores.div_(scores.sum(dim=-1, keepdim=True))
 
 
-MAX_PADDING_RATIO = 1.5  # highest ratio of the scores that a block computes to those needed
-FREE_SCORES = 65_536  # this many scores of padding cost less than one more block
+# A block computes at most MAX_PADDING_RATIO times the scores that it needs, plus FREE_SCORES, which
+# take less time than one more block.
+MAX_PADDING_RATIO, FREE_SCORES = 1.5, 65_536
 
 
 @final
@@ -182,7 +183,7 @@ class BlockTokens:
 @final
 @dataclass(frozen=True)
 class PaddedBlock:
-    """Sentences padded to equal length: token indices of queries and keys, and a mask."""
+    """Sentences that are padded to equal length: token indices of queries and keys, and a mask."""
 
     queries: BlockTokens
     keys: BlockTokens
@@ -203,7 +204,7 @@ def build_padded_blocks(
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Return where to cut a batch into buckets, given its sorted query and key lengths."""
+    """Return the indices that cut a batch, sorted by key length, into buckets for blocks."""
     bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
@@ -223,7 +224,7 @@ def build_padded_block(
     mask: AttentionMask,
     device: torch.device,
 ) -> PaddedBlock:
-    """Build the padded block of a bucket (sentence indices), given all sentences' lengths."""
+    """Build the block of a bucket (sentence indices), given the lengths of a batch's sentences."""
     query_tokens, height = index_block_tokens(queries, bucket)
     key_tokens, width = index_block_tokens(keys, bucket)
     masked = None
@@ -239,7 +240,7 @@ def build_padded_block(
 def index_block_tokens(
     lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
 ) -> tuple[BlockTokens, int]:
-    """Return the token indices and the longest length of a bucket's sentences, or of all."""
+    """Return the token indices of a bucket's sentences (all if None) and their longest length."""
     every = np.asarray(lengths)
     first = np.cumsum(every) - every
     some = every if bucket is None else every[bucket]
@@ -253,7 +254,7 @@ def index_block_tokens(
 @final
 @dataclass(frozen=True)
 class HeadRows:
-    """Index tables that copy one vector per token and head into padded blocks, and back."""
+    """Index tables to copy one vector per token and head into padded blocks, and back."""
 
     tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
     heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks

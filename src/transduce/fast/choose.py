@@ -1,8 +1,8 @@
-"""Looks at the device, the processor, the precision and the size of a job, once, and chooses
+"""The choice of what is fastest, by the device, the processor, the precision and the job's size
 
-What has no weights is handed in as `Operations`; what has weights is swapped in place, with the
-same parameters under the same names. The chapters of `paper/` never ask where they run; in this
-package a function asks only where the answer depends on its tensors.
+Functions without weights are given to a model as `Operations`. Modules with weights change their
+classes in place and keep their parameters and names. The chapters of `paper/` never ask where they
+run; other functions of this package ask only where the answer depends on their tensors.
 """
 
 import inspect
@@ -52,7 +52,7 @@ __all__ = [
     "unsupported_int8_reason",
 ]
 
-# Sentences of a search from which loading numba and its machine code, half a second, pays off.
+# A search of this many sentences makes up for loading numba and its machine code: half a second.
 SENTENCES_FOR_LOOPS = 1_000
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
@@ -83,7 +83,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Give a model, in place, what decodes fastest on its device, in a precision if one is given.
+    """Equip a model, in place, to decode fastest; convert it if a precision is given.
 
     Without a precision its weights stay as they are. With one they are converted and packed for
     good: such a model cannot be trained, saved, copied or moved to a device.
@@ -102,8 +102,7 @@ def choose_operations(
 ) -> Operations:
     """Return the fastest operations for models of these sizes on a device, in a precision.
 
-    A GPU is never asked for the value of a flag, since the answer would wait for all that it was
-    given to compute.
+    Flags on a GPU are never read, because reading one waits for all that is queued there.
     """
     on_cpu = device.type == "cpu"
     return replace(
@@ -121,10 +120,10 @@ def choose_operations(
 def choose_search_operations(
     models: Sequence[Transformer], sentences: int | None
 ) -> list[Operations]:
-    """Return the operations of each model for a search of so many sentences, None if it is long.
+    """Return each model's operations for a search of `sentences` sentences; None: of very many.
 
-    The answer depends on the size of a search, never on what was searched before. Compiled loops
-    run in one thread, and torch's operators are faster with several.
+    They do not depend on earlier searches. Compiled loops run in one thread, and torch's operators
+    are faster with several.
     """
     is_long = sentences is None or sentences >= SENTENCES_FOR_LOOPS
     on_cpu = models[0].output.weight.device.type == "cpu"
@@ -134,7 +133,7 @@ def choose_search_operations(
 
 
 def load_loops() -> bool:
-    """Load or compile the loops of a search; False if they fail or torch has several threads."""
+    """Load or compile a search's loops; return False if they fail or torch has several threads."""
     return torch.get_num_threads() == 1 and try_loops()
 
 
@@ -142,7 +141,7 @@ def load_loops() -> bool:
 def try_loops() -> bool:
     """Run all loops of a search on zeros; return False if numba is missing or fails here.
 
-    It may not be installed, not fit this numpy, lack its library, or find the disk full.
+    numba may also not fit this numpy, lack its library, or find the disk full.
     """
     try:
         import numba
@@ -170,7 +169,7 @@ def run_loops_once() -> None:
 
 
 def with_compiled_loops(operations: Operations) -> Operations:
-    """Return operations of a CPU that do with compiled loops what loops do faster."""
+    """Return CPU operations with compiled loops for cached attention, log-softmax and top sums."""
     return replace(
         operations,
         start_cache=partial(start_cache, attend=attend_by_loops_if_faster),
@@ -180,7 +179,7 @@ def with_compiled_loops(operations: Operations) -> Operations:
 
 
 def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[nn.Module]]:
-    """Return which classes replace others in a model that is trained on a CPU."""
+    """Return, for training on a CPU, new classes by the module classes that they replace."""
     if not is_half:
         return {Dropout: CheapDropout, AddDropout: CheapAddDropout}
     return {
@@ -192,7 +191,7 @@ def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[n
 
 
 def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Module]]) -> None:
-    """Give a model's modules other classes, with the same parameters under the same names."""
+    """Replace the classes of a model's modules in place; `classes` maps old classes to new."""
     for module in model.modules():
         module.__class__ = classes.get(type(module), type(module))
 
@@ -202,10 +201,10 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 
 @cache
 def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
-    """Return whether the kernels of a module of this package run on a device, in these sizes.
+    """Return whether Triton's kernels of `fast/<module>.py` run on a device in these sizes.
 
-    They are tried, once in a process: Triton needs a C compiler and a folder for its code, and a
-    GPU may lack the memory for a tile. Where anything fails torch computes the same.
+    They are run once in a process, because Triton needs a C compiler and a folder for its code, and
+    a GPU may lack the memory for a tile. Where anything fails, torch computes the same.
     """
     if device.type != "cuda" or not torch.cuda.is_available():
         return False
@@ -220,7 +219,7 @@ def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
 def choose_loss(
     device: torch.device, precision: torch.dtype, *, compiled: bool = False
 ) -> SmoothedLoss:
-    """Return the loss of section 5.4, on a GPU by a kernel that reads the logits twice."""
+    """Return the smoothed loss: by Triton where it runs, else by torch, compiled if `compiled`."""
     if precision != torch.float64 and runs_triton(device, "triton_loss"):
         from transduce.fast.triton_loss import cross_entropy_by_triton
 
@@ -232,7 +231,7 @@ def choose_loss(
 
 
 class AttentionChoice(NamedTuple):
-    """An attention kernel and the reason why it was chosen, in words."""
+    """A function that builds attention for a batch, and why it was chosen, in words."""
 
     kernel: Callable[..., BatchAttention]  # of lengths, a mask and a device
     reason: str
@@ -241,7 +240,7 @@ class AttentionChoice(NamedTuple):
 def choose_attention(
     sizes: Architecture, device: torch.device, precision: torch.dtype
 ) -> AttentionChoice:
-    """Return a kernel without padding if one fits model and device, else the bucketed kernel."""
+    """Return attention without padding if model and device allow it, else in padded blocks."""
     reason = unsupported_reason(sizes, device, precision)
     if reason:
         return AttentionChoice(BucketedAttention, f"padded blocks: {reason}")
@@ -254,7 +253,7 @@ def choose_attention(
 
 
 def unsupported_reason(sizes: Architecture, device: torch.device, precision: torch.dtype) -> str:
-    """Return why torch's variable-length kernel cannot compute a model; empty if it can."""
+    """Return why torch's variable-length kernel cannot compute a model; an empty text if it can."""
     if device.type != "cuda":
         return f"the variable-length kernel needs CUDA, and this is {device.type}"
     if precision not in HALF_PRECISIONS:
@@ -267,7 +266,7 @@ def unsupported_reason(sizes: Architecture, device: torch.device, precision: tor
 
 
 def unsupported_gpu_reason(device: torch.device) -> str:
-    """Return why this GPU or torch cannot run the variable-length kernel; empty if it can."""
+    """Return why this GPU or torch cannot run that kernel; an empty text if they can."""
     if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
         return "this GPU is older than the variable-length kernel"
     try:

@@ -12,35 +12,35 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# Rows, one for each hypothesis, from which another way of computing is the faster one: compiled
-# loops; 8-bit products and attention in bfloat16 by oneDNN. So a graph of the layers is for fewer
-# rows or for more, not for both.
+# From this many rows (one per hypothesis) on, other ways are faster: compiled loops, and oneDNN for
+# 8-bit products and for attention in bfloat16. So a graph of the layers is traced for fewer rows or
+# for more, not for both.
 MANY_ROWS = 64
 
 LOOP_TYPES = torch.float32, torch.bfloat16  # of tensors that compiled loops read
 
-# With these flags numbers are added in any order, several at once: else a loop adds one at a time.
-# NaN and infinity keep their meaning.
+# With these flags a loop adds numbers in any order, several at once; without them, one by one. NaN
+# and infinity keep their meaning.
 ANY_ORDER = frozenset({"reassoc", "contract", "arcp", "nsz"})
 
 
 def has_rows_for_loops(tensor: Tensor, rows: int) -> bool:
-    """Return whether a tensor with so many rows is computed faster by compiled loops."""
+    """Return whether compiled loops are faster than torch for a tensor with `rows` rows."""
     return rows >= MANY_ROWS and tensor.device.type == "cpu" and tensor.dtype in LOOP_TYPES
 
 
 def compile_loops(function: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Compile a function of numbers and arrays, each operation as it is written."""
+    """Return a function compiled by numba, with its operations in the order written."""
     return compile_when_called(function, fastmath=False)
 
 
 def compile_sums(function: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Compile a function of numbers and arrays, whose sums may be added in any order."""
+    """Return a function compiled by numba that may add the terms of a sum in any order."""
     return compile_when_called(function, fastmath=set(ANY_ORDER))
 
 
 def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bool) -> Any:  # noqa: ANN401
-    """Compile a function when it is first called, and keep the machine code on disk.
+    """Return a function that numba compiles at its first call, keeping the code on disk.
 
     Where numba finds no folder to write to, every process compiles anew. The code on disk is
     renewed when the file of the function changes, so a loop calls only functions of its own file.

@@ -1,8 +1,8 @@
 """Compile the layers and the loss with torch.compile, if `training.compile` is set.
 
 The encoder layers, the decoder layers and the cross-entropy function are compiled. Attention is
-compiled with torch's variable-length kernel, but not with the bucketed kernel, whose tensor shapes
-differ in every batch, or with Triton's, into which the compiler does not look.
+compiled only with torch's variable-length kernel. In padded blocks, tensor shapes differ in every
+batch, and Triton's kernels are compiled already.
 """
 
 import os
@@ -21,7 +21,7 @@ from transduce.paper.model import Transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention
 from transduce.settings import Training
 
-# the environment variable that names a compiler, and the commands to try if it is unset
+# an environment variable that names a compiler, and the commands to try if it is unset
 GPU_COMPILER = ("CC", ("gcc", "clang", "cc"))
 CPU_COMPILER = ("CXX", ("clang++",) if sys.platform == "darwin" else ("g++",))
 
@@ -56,7 +56,7 @@ def build_for_compiled_layers(
     *,
     build: BuildAttention,
 ) -> BatchAttention:
-    """Build attention for a batch, excluded from compilation unless it is torch's own kernel."""
+    """Build a batch's attention, and exclude it from compilation unless it is torch's kernel."""
     attend = build(query_lengths, key_lengths, mask)
     return attend if isinstance(attend, VarlenAttention) else torch.compiler.disable(attend)
 

@@ -13,31 +13,31 @@ from torch.autograd.function import once_differentiable
 
 from transduce.paper.model import AddDropout, Dropout
 
-LEAST_BITS = -(2**15)  # the least integer of 16 bits
+LEAST_BITS = -(2**15)  # the least 16-bit integer
 
 
 @final
 class CheapDropout(Dropout):
-    """Dropout on a CPU with cheap random bits    (section 5.4)"""
+    """Dropout on a CPU with 16 random bits an element    (section 5.4)"""
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Compute Dropout(x); only in training is anything dropped."""
+        """Return Dropout(x), or x outside training mode."""
         return dropout(x, self.p) if self.training else x
 
 
 @final
 class CheapAddDropout(AddDropout):
-    """x + Dropout(y) on a CPU with cheap random bits    (section 5.4)"""
+    """x + Dropout(y) on a CPU with 16 random bits an element    (section 5.4)"""
 
     def forward(
         self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Compute x + Dropout(y); only in training is anything dropped."""
+        """Return x + Dropout(y), or x + y outside training mode."""
         return x + (dropout(y, self.p) if self.training else y)
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """Zero elements with probability p and scale the others by 1 / (1 - p)."""
+    """Return x with elements zeroed with probability p, the others scaled by 1 / (1 - p)."""
     if p == 0:
         return x
     dropped: Tensor = DropoutFunction.apply(x, p)
@@ -63,7 +63,7 @@ class DropoutFunction(torch.autograd.Function):
 
 
 def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """Draw a mask of the shape of x: 0 with probability p, else 1 / (1 - p)."""
+    """Draw a mask of the shape of x: each element is 0 with probability p, else 1 / (1 - p)."""
     if x.device.type != "cpu":
         return torch.empty_like(x).bernoulli_(1 - p).div_(1 - p)
     draws = draw_words(x)
@@ -73,15 +73,15 @@ def build_dropout_mask(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*
 
 
 def draw_words(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
-    """Draw a random integer of 64 bits for every four elements of x."""
+    """Draw one random 64-bit integer for every four elements of x."""
     return torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
 
 
 def view_bits(words: Int[Tensor, " words"], x: Float[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
-    """View random integers of 64 bits as integers of 16 bits, one for every element of x."""
+    """View 64-bit integers as 16-bit integers in the shape of x, one for each element."""
     return words.view(torch.int16)[: x.numel()].view(x.shape)
 
 
 def least_kept(p: float) -> int:
-    """Return the least integer of 16 bits that keeps its element: a share p of them is less."""
+    """Return the least 16-bit integer that keeps its element; a share p of all are less."""
     return round(p * 65_536) + LEAST_BITS

@@ -18,7 +18,7 @@ from torch.optim.adam import adam
 from transduce.paper.training import UPDATES
 from transduce.settings import Training
 
-NORM_ROW = 1_024  # gradients whose norm is computed first
+NORM_ROW = 1_024  # gradients of a row; the norms of rows are computed first
 
 
 @final
@@ -32,18 +32,18 @@ class FlatAdam:
         self.weights = nn.Parameter(flat)
         self.weights.grad = torch.zeros_like(flat)
         self.gradient_views = self.as_parameter_views(self.weights.grad)
-        # the numbers of the parameters whose gradient is still that of an earlier update
+        # indices of the parameters whose gradient is still that of an earlier update
         self.stale = set(range(len(self.gradient_views)))
         self.compute_weights = flat
         if training.precision == "bfloat16":
             model.to(torch.bfloat16)
             self.compute_weights = flat.to(torch.bfloat16)
-        for number, (weight, view) in enumerate(
+        for index, (weight, view) in enumerate(
             zip(self.parameters, self.as_parameter_views(self.compute_weights), strict=True)
         ):
             weight.data = view
             weight.register_post_accumulate_grad_hook(
-                partial(accumulate_gradient, number, self.gradient_views[number], self.stale)
+                partial(accumulate_gradient, index, self.gradient_views[index], self.stale)
             )
         self.betas, self.epsilon = (training.beta1, training.beta2), training.epsilon
         # a tensor, because Adam reads the learning rate on the device
@@ -65,14 +65,14 @@ class FlatAdam:
         return self.weights.grad
 
     def list_gradients(self) -> list[Tensor]:
-        """Return the gradients of this update as a list of tensors, to sum them over processes."""
+        """Return the list of tensors to sum over processes: the one flat gradient."""
         return [self.gradients]
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """Return the norm of all gradients of this update: that of the norms of their rows.
+        """Return the L2 norm of all gradients of this update.
 
-        One sum of so many squares in float32 is off by up to 0.4 % on a CPU, and takes twice as
-        long.
+        It is the norm of the norms of rows. A single sum of all squares in float32 is off by up to
+        0.4 % on a CPU, and takes twice as long.
         """
         flat = self.gradients
         whole = len(flat) // NORM_ROW * NORM_ROW
@@ -80,7 +80,7 @@ class FlatAdam:
         return torch.linalg.vector_norm(torch.cat((norms, flat[whole:])))
 
     def clear_gradients(self) -> None:
-        """Mark all gradients as stale: the next backward pass overwrites them."""
+        """Mark all gradients as stale, so that the next backward pass overwrites them."""
         self.stale.update(range(len(self.gradient_views)))
 
     @torch.no_grad()
@@ -88,7 +88,7 @@ class FlatAdam:
         """Take one step of Adam with this learning rate, unless the tensor `skip` is 1.
 
         Adam reads `skip` on the device, so that the CPU need not wait for its value. This calls the
-        function that `torch.optim.Adam` calls: making an object of that class imports torch's
+        function behind `torch.optim.Adam`, because making an object of that class imports torch's
         compiler, which takes as long as importing torch.
         """
         assert not self.stale
@@ -114,7 +114,7 @@ class FlatAdam:
         self.refresh_model()
 
     def refresh_model(self) -> None:
-        """Copy the float32 weights into the bfloat16 weights of the model, if it has any."""
+        """Copy the float32 weights into the model's bfloat16 weights, if it has any."""
         if self.compute_weights.dtype != self.weights.dtype:
             self.compute_weights.copy_(self.weights.detach())
 
@@ -148,15 +148,15 @@ class FlatAdam:
             moment.copy_(moments[name])
 
 
-def accumulate_gradient(number: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
+def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
     """Add a weight's new gradient to `view`, its part of the flat gradient; overwrite a stale view.
 
-    A view is stale until the first gradient of an update. `number` is that of the weight; `stale`
-    has the numbers of stale views.
+    A view is stale until the first gradient of an update. `stale` holds the indices of stale views,
+    and loses `index`, that of the weight.
     """
     assert weight.grad is not None
-    if number in stale:
-        stale.remove(number)
+    if index in stale:
+        stale.remove(index)
         view.copy_(weight.grad)
     else:
         view.add_(weight.grad)

@@ -1,7 +1,7 @@
-"""The highest sums of score and log P without sorting all of them; leftmost wins a tie.
+"""The highest sums of score and log P, found without sorting all; the leftmost wins a tie
 
 `torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows. Here
-the symbols are compared in blocks by their maxima first. Only the best blocks are searched further.
+blocks of symbols are compared by their maxima first, and only the best blocks are searched.
 """
 
 import functools
@@ -17,11 +17,11 @@ from transduce.paper.operations import IsAny
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
-MOST_BY_LOOPS = 256  # the most sums to find by loops, which insert each among the best so far
+MOST_BY_LOOPS = 256  # the most sums to find by loops, which keep the best so far in order
 
 
 def assume_any(flags: Bool[Tensor, "*shape"]) -> bool:  # noqa: ARG001 - they are not read
-    """Return True without reading the flags, for devices where reading would wait."""
+    """Return True without reading the flags, for devices where reading them means waiting."""
     return True
 
 
@@ -32,7 +32,7 @@ def highest_sums(
     *,
     is_any: IsAny = operations.is_any,
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Do what `operations.highest_sums` does, block by block."""
+    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)"""
     if log_probs.dtype == torch.float64:  # its bits and a column do not fit into one sort key
         return operations.highest_sums(scores, log_probs, count)
     columns = find_candidate_columns(scores, log_probs, count, is_any)
@@ -45,7 +45,7 @@ def highest_sums(
 def highest_sums_by_loops(
     scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Do what `operations.highest_sums` does, block by block in compiled loops."""
+    """Return what `highest_sums` does, computed by compiled loops."""
     if log_probs.dtype == torch.float64 or count > MOST_BY_LOOPS:
         return highest_sums(scores, log_probs, count)
     from transduce.fast.topk_loops import fill_highest_sums
@@ -73,8 +73,8 @@ def find_candidate_columns(
         return torch.arange(width * symbols, device=scores.device).expand(sentences, -1)
     maxima = find_block_maxima(split_into_blocks(log_probs, width), is_any)
     totals = (maxima + scores[:, :, None]).flatten(1)
-    numbers, inside, outside = tabulate_blocks(width, symbols, scores.device)
-    candidates = inside[choose_leftmost(totals, numbers, count)].flatten(1)
+    indices, inside, outside = tabulate_blocks(width, symbols, scores.device)
+    candidates = inside[choose_leftmost(totals, indices, count)].flatten(1)
     if not outside.shape[0]:
         return candidates
     return torch.cat([candidates, outside.expand(sentences, -1)], dim=1)
@@ -83,7 +83,7 @@ def find_candidate_columns(
 def split_into_blocks(
     log_probs: Float[Tensor, "R V"], width: int
 ) -> Float[Tensor, "S {width} blocks size"]:
-    """Return the log-probabilities of the whole blocks of each sentence's `width` rows."""
+    """Split each row into whole blocks, without the symbols after the last one."""
     rows, symbols = log_probs.shape
     blocks = symbols // BLOCK
     return log_probs[:, : blocks * BLOCK].reshape(rows // width, width, blocks, BLOCK)
@@ -92,7 +92,7 @@ def split_into_blocks(
 def find_block_maxima(
     log_probs: Float[Tensor, "S W blocks size"], is_any: IsAny
 ) -> Float[Tensor, "S W blocks"]:
-    """Return the highest log-probability of each block, NaN left out; NaN if all are NaN."""
+    """Return each block's highest log-probability, ignoring NaN; NaN if all are NaN."""
     maxima = log_probs.amax(dim=3)  # NaN where a block has one
     if not is_any(maxima.isnan()):
         return maxima
@@ -105,7 +105,7 @@ def find_block_maxima(
 def tabulate_blocks(
     width: int, symbols: int, device: torch.device
 ) -> tuple[Int[Tensor, " B"], Int[Tensor, "B block"], Int[Tensor, " rest"]]:
-    """Return the numbers of B blocks of columns, the blocks' columns, and the columns in none.
+    """Return the indices of B blocks, the columns in each block, and the columns in none.
 
     A sentence has `width` · `symbols` columns. The result is cached, since every step needs it.
     """
@@ -120,10 +120,9 @@ def choose_leftmost(
 ) -> Int[Tensor, "S K"]:
     """Return the indices of each row's `count` highest values; ties go to the lowest of `columns`.
 
-    The highest value comes first. The high part of the sort key is the
-    bit pattern of |value|, negated for values above 0: as an integer the pattern increases with
-    |value|. The low part is the column, so no two keys are equal. NaN has the largest bits and is
-    not above 0, so NaN comes last whatever its sign.
+    The highest value comes first. The high part of the sort key is the bit pattern of |value|,
+    which as an integer increases with |value|, negated for values above 0. The low part is the
+    column, so no two keys are equal. NaN has the largest bits and is not above 0, so it comes last.
     """
     bits = values.float().abs().view(torch.int32)
     keys = (torch.where(values > 0, -bits, bits).long() << 32) | columns

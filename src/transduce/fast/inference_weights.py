@@ -1,4 +1,4 @@
-"""Converts trained weights for inference: their precision and memory layout (decision 0037)"""
+"""Conversion of trained weights for inference: precision and memory layout (decision 0037)"""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -19,13 +19,13 @@ from transduce.machine.processor import Processor, read_processor
 from transduce.paper.model import FeedForward, Linear, Transformer
 from transduce.settings.precision import InferencePrecision
 
-# numbers of a matrix from which its packed form is faster
+# a matrix with at least this many weights is faster in packed form
 LARGE_FOR_ONEDNN = 2**20  # 4 MB: larger than the cache of a core
 LARGE_FOR_MKL = 2**18  # 256 × 1,024 or 512 × 512
 
 
 class WeightLayout(StrEnum):
-    """How a weight matrix lies in memory, which decides whose kernel multiplies with it."""
+    """The memory layout of a weight matrix, which decides the library that multiplies with it."""
 
     COLUMNS = "columns"  # column by column
     ONEDNN = "oneDNN"  # in blocks for oneDNN
@@ -46,7 +46,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     """
     if precision == InferencePrecision.INT8:
         replace_linear_operators(model.float().requires_grad_(requires_grad=False), build_int8)
-        release_freed_memory()  # that of the weights in float32
+        release_freed_memory()  # of the float32 weights
     else:
         model.to(getattr(torch, precision.value))
         processor = read_processor()
@@ -62,7 +62,7 @@ def convert_layouts(model: Transformer, choose: Callable[[Tensor], WeightLayout]
 
 
 def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:
-    """Return a linear map in 8 bits; after a ReLU its inputs have levels from 0 on."""
+    """Return a linear map in 8 bits; its place in `parent` shows whether it follows a ReLU."""
     is_after_relu = isinstance(parent, FeedForward) and linear is parent.outer
     return Int8Linear(linear, follows_relu=is_after_relu and not parent.is_swish)
 
@@ -84,9 +84,9 @@ def replace_linear_operators(
 def choose_layout(weight: Tensor, processor: Processor) -> WeightLayout:
     """Return the layout of a weight matrix with which a search is fastest.
 
-    The answer depends on the device, on the matrix' precision and size and on the kind of
-    processor, never on a measurement: results must not change from one start to the next. In
-    bfloat16 oneDNN's blocks are faster wherever it has instructions for them.
+    It depends on the device, on the matrix' precision and size and on the kind of processor, but on
+    no measurement, so that results do not change from one start to the next. In bfloat16 oneDNN's
+    blocks are faster wherever it has instructions for them.
     """
     if weight.device.type != "cpu":
         return WeightLayout.COLUMNS
@@ -99,9 +99,9 @@ def choose_layout(weight: Tensor, processor: Processor) -> WeightLayout:
 def choose_float32_layout(weight: Tensor, processor: Processor) -> WeightLayout:
     """Return the fastest layout of a float32 matrix on a CPU.
 
-    On Intel MKL is as fast as oneDNN or faster; with AVX-512 it is faster still with large matrices
-    packed. On AMD oneDNN is faster with AVX-512, and without it for large matrices that have more
-    outputs than inputs.
+    On Intel, MKL is as fast as oneDNN or faster, and with AVX-512 it is faster still if large
+    matrices are packed. On AMD, oneDNN is faster with AVX-512; without it, only for large matrices
+    that have more outputs than inputs.
     """
     has_avx512 = "avx512f" in processor.features
     if processor.vendor == "GenuineIntel" and has_avx512 and weight.numel() >= LARGE_FOR_MKL:

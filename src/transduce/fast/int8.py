@@ -28,14 +28,15 @@ from transduce.paper.model import Linear
 
 # R rows · n numbers in, m out
 
-# Rows from which oneDNN's kernel is the faster one: many with a matrix that has WIDE times as many
-# outputs as inputs; with AMX many with any matrix, and a few with a large one.
+# oneDNN's kernel is faster from MANY_ROWS rows on for a matrix with at least WIDE times as many
+# outputs as inputs. With AMX it is faster from MANY_ROWS rows on for any matrix, and from FEW_ROWS
+# rows on for one of at least LARGE weights.
 FEW_ROWS, NEVER = 16, sys.maxsize
 WIDE, LARGE = 3, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
-    """Return the number of rows from which oneDNN multiplies with a matrix, or NEVER."""
+    """Return the least number of rows for which oneDNN is to multiply with a matrix, or NEVER."""
     if not has_equal_onednn_kernel():
         return NEVER
     if "amx_int8" in processor.features:
@@ -45,7 +46,7 @@ def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> in
 
 @final
 class Int8Linear(nn.Module):
-    """The linear map x Wᵀ + b with x and W rounded to 8 bits: replaces a `Linear` for inference."""
+    """The linear map x Wᵀ + b with x and W rounded to 8 bits, in place of a `Linear`."""
 
     precision = "int8"  # of its products
 
@@ -65,11 +66,11 @@ class Int8Linear(nn.Module):
     def multiply(
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
-        """Return x Wᵀ for each row of x divided by its largest magnitude, and these magnitudes."""
+        """Divide each row of x by its largest magnitude; return the new x Wᵀ and the magnitudes."""
         magnitudes = x if self.follows_relu else x.abs()
         largest = magnitudes.amax(dim=1, keepdim=True)
         matrix = self.for_few_rows if x.shape[0] < self.rows_for_onednn else self.for_many_rows
-        # 0 / 0 in a row of zeros is rounded to some integer, and the product is multiplied by 0
+        # in a row of zeros, 0 / 0 is rounded to some integer; its product is multiplied by 0 later
         return matrix.multiply(x / largest), largest
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:

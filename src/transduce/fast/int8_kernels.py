@@ -1,7 +1,7 @@
 """Products of float32 rows with 8-bit matrices by the kernels of two libraries, equal to the bit.
 
-FBGEMM's rounds its inputs itself and is the faster one with few rows. oneDNN's wants inputs that
-are rounded already, and is the faster one with many rows.
+FBGEMM's kernel rounds its inputs and is faster with few rows. oneDNN's kernel takes inputs that are
+rounded already and is faster with many rows.
 """
 
 import functools
@@ -18,9 +18,9 @@ from transduce.fast.onednn import PackedModule, script_if_traced
 
 # R rows · n numbers in, m out
 
-LEVELS = 127  # 8 bits with a sign
+LEVELS = 127  # the highest level of 8 bits with a sign
 SAFE_LEVELS = 64  # a sum of two products, 2 · 255 · 64, fits in 16 bits with a sign
-MIDPOINT_COLUMNS = 16  # of the matrix by which rounding is compared
+MIDPOINT_COLUMNS = 16  # columns of the matrix that compares how two kernels round
 SMALLEST = 1e-30  # the least divisor, for rows of zeros
 
 
@@ -28,8 +28,8 @@ SMALLEST = 1e-30  # the least divisor, for rows of zeros
 class InputLevels(NamedTuple):
     """The 256 levels that inputs are rounded to, stored without a sign."""
 
-    levels: int  # from 0 to the largest input
-    zero_point: int  # the level that stands for 0
+    levels: int  # the number of levels from 0 to the largest input
+    zero_point: int  # the level of input 0
 
 
 SIGNED = InputLevels(LEVELS, 128)  # for inputs from -1 to 1
@@ -37,7 +37,7 @@ POSITIVE = InputLevels(255, 0)  # for inputs from 0 to 1: twice as fine
 
 
 def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
-    """Round every row of a matrix to -levels .. levels by its own scale: a quantized tensor."""
+    """Return a quantized tensor: each row rounded to -levels .. levels by a scale of its own."""
     scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
     zeros = torch.zeros(len(weight), dtype=torch.long)
     with without_announcement():
@@ -46,7 +46,7 @@ def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
 
 @contextmanager
 def without_announcement() -> Iterator[None]:
-    """Hide that torch plans to replace quantized tensors, which it says once in a process."""
+    """Context manager that hides torch's warning that it plans to replace quantized tensors."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
         yield
@@ -54,7 +54,7 @@ def without_announcement() -> Iterator[None]:
 
 @final
 class FbgemmMatrix(PackedModule):
-    """An 8-bit matrix W packed for FBGEMM, and the levels of its inputs."""
+    """An 8-bit matrix W packed for FBGEMM, and the levels that its inputs are rounded to."""
 
     def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class FbgemmMatrix(PackedModule):
 
 @final
 class OneDnnMatrix(PackedModule):
-    """An 8-bit matrix W packed for oneDNN, and the levels of its inputs."""
+    """An 8-bit matrix W packed for oneDNN, and the levels that its inputs are rounded to."""
 
     def __init__(self, rounded: Tensor, inputs: InputLevels = SIGNED) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class OneDnnMatrix(PackedModule):
 def multiply_integers(
     x: Tensor, zero_point: int, packed: Tensor, scales: Tensor, zeros: Tensor
 ) -> Tensor:
-    """Return x Wᵀ by oneDNN's kernel, for integers x in which `zero_point` stands for 0."""
+    """Return x Wᵀ by oneDNN's kernel, for integers x in which `zero_point` means 0."""
     return torch.ops.onednn.qlinear_pointwise(
         x, 1.0, zero_point, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", (), "",
     )  # fmt: skip
@@ -99,7 +99,7 @@ def multiply_integers(
 
 @functools.cache
 def unsupported_int8_reason() -> str:
-    """Return why this torch cannot multiply in 8 bits on this processor; empty if it can."""
+    """Return why torch cannot multiply in 8 bits on this processor; an empty text if it can."""
     try:
         probe = torch.eye(16, 32)
         product = FbgemmMatrix(round_rows_to_int8(probe[:8].clone(), SAFE_LEVELS)).multiply(probe)
@@ -111,10 +111,9 @@ def unsupported_int8_reason() -> str:
 
 @functools.cache
 def do_sums_saturate() -> bool:
-    """Return whether this processor cuts the sum of two 8-bit products to 16 bits.
+    """Return whether this processor clips the sum of two 8-bit products to 16 bits.
 
-    Processors without the VNNI instructions do. Weights are then rounded to 7 bits, whose sums
-    are not cut.
+    Processors without VNNI instructions do. Weights are then rounded to 7 bits, whose sums fit.
     """
     ones = torch.ones(16, 64)
     product = FbgemmMatrix(round_rows_to_int8(ones, LEVELS)).multiply(ones)
@@ -125,8 +124,8 @@ def do_sums_saturate() -> bool:
 def has_equal_onednn_kernel() -> bool:
     """Return whether oneDNN's kernel sums in 32 bits and gives FBGEMM's product to the bit.
 
-    Some versions of torch, such as 2.11, round inputs near the middle of two levels otherwise than
-    FBGEMM does.
+    In some versions of torch, such as 2.11, it rounds inputs near the middle of two levels
+    differently.
     """
     if do_sums_saturate():
         return False
@@ -148,7 +147,7 @@ def has_equal_onednn_kernel() -> bool:
 
 
 def list_midpoints(inputs: InputLevels) -> Float[Tensor, "R n"]:
-    """Return the inputs halfway between two levels, and the numbers next to these, in rows."""
+    """Return the inputs halfway between two levels, and the floats next to these, as rows."""
     lowest = -inputs.zero_point
     levels = torch.arange(lowest, lowest + 255, dtype=torch.float64)
     middle = ((levels + 0.5) / inputs.levels).float()

@@ -1,10 +1,10 @@
-"""The KV cache of incremental decoding on a real machine: keys and values of all layers    (3.1)
+"""The KV cache of incremental decoding: keys and values of all layers in few tensors    (3.1)
 
 Every row is a hypothesis. Each step writes the keys and values of a sentence's rows into new slots.
 Stored slots never move when rows are reordered: each row has a mask over the slots of its own
-history. When all slots are full, or two caches are concatenated, slots that are in no live row's
-history are evicted. A sentence that finishes frees its part of the tensors for another. The keys
-and values of the encoder's output are stored once per sentence.
+history. When all slots are full, or two caches are concatenated, the slots that are in no row's
+history are evicted. A finished sentence frees its part of the tensors for another. The keys and
+values of the encoder's output are stored once per sentence.
 """
 
 import math
@@ -51,7 +51,7 @@ class KVCache:
     memory_keys: Float[Tensor, "N S H s K"]
     memory_values: Float[Tensor, "N S H s d_v"]
     memory_mask: Float[Tensor, "S 1 1 s"]  # -inf past a source's end
-    attend: AttendCached  # computes attention to this cache
+    attend: AttendCached  # the function that computes attention to this cache
 
     @property
     def next_positions(self) -> Int[Tensor, " R"]:
@@ -80,7 +80,7 @@ class KVCache:
         return replace(some, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of the given sentences (indices), moving only those with a new index."""
+        """Return the cache of the given sentences (indices); move only those with a new index."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         source_lengths = (mask == 0).sum(dim=-1).flatten()
         kept, tokens, source_tokens = read_tensors([sentences, lengths, source_lengths])
@@ -101,7 +101,7 @@ class KVCache:
         )
 
     def compact(self) -> "KVCache":
-        """Evict the slots that no hypothesis needs any more; allocate slots for further steps."""
+        """Return the cache without slots that no hypothesis may read, with room for more steps."""
         live = self.find_live_slots()
         capacity = round_up_slots(live.shape[1] + SPARE_STEPS * self.visible.shape[1])
         slots = locate_slots(live, self.keys.shape, capacity)
@@ -117,7 +117,7 @@ class KVCache:
     def find_live_slots(self) -> Int[Tensor, "S kept"]:
         """Return the indices of each sentence's slots that a hypothesis may still read.
 
-        Where a sentence has fewer than another, slots that are hidden from all follow.
+        A sentence that has fewer of them than another is filled up with hidden slots.
         """
         live = self.visible.any(dim=1)  # [S c]
         kept = int(live.sum(dim=1).max()) if live.numel() else 0
@@ -126,14 +126,14 @@ class KVCache:
     def select_slots(
         self, order: Int[Tensor, "S kept"], count: int
     ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
-        """Return which rows see the slots `order`, and their positions, padded to `count` slots."""
+        """Return the masks and the positions of the slots `order`, padded to `count` slots."""
         width, more = self.visible.shape[1], count - order.shape[1]
         visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
         positions = self.positions.gather(1, order)
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def open(self, reach: int | None) -> "KVCache":
-        """Add a slot per hypothesis for its next token; hide slots more than `reach` steps back."""
+        """Return the cache with a slot for each next token; hide slots over `reach` steps back."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -161,7 +161,7 @@ class KVCache:
         return CacheStep(tensors, self.attend)
 
     def advance(self) -> "KVCache":
-        """Return the cache after a step, in which every hypothesis grew by a token."""
+        """Return the cache after a step, with every hypothesis one token longer."""
         return replace(self, lengths=self.lengths + 1, longest=self.longest + 1)
 
     def concatenate(self, other: "KVCache") -> "KVCache":
@@ -191,10 +191,10 @@ class KVCache:
 
 
 def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[int, int]) -> None:
-    """Overwrite sentences' keys and values by those of others: `moves` is from new to old indices.
+    """Copy sentences' keys and values in place; `moves` maps new indices to old ones.
 
-    Few move at once, to places of others: on a CPU a copy of each takes a fifth of the time of an
-    index.
+    Few sentences move at once. On a CPU, copying them one by one takes a fifth of the time of
+    indexing.
     """
     if sides[0].device.type == "cpu" and moves.keys().isdisjoint(moves.values()):
         for side in sides:
@@ -209,7 +209,7 @@ def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[i
 def locate_slots(
     order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
 ) -> Int[Tensor, " indices"]:
-    """Return flat indices into a layer's keys of each sentence's and head's slots `order`.
+    """Return flat indices of each sentence's slots `order` in the keys of a layer, for all heads.
 
     The slots are padded to `capacity`. `shape` is that of the keys: layers, sentences, heads,
     slots, width.
@@ -225,7 +225,7 @@ def locate_slots(
 def gather_slots(
     sides: Sequence[Float[Tensor, "N _ H _ K"]], slots: Sequence[Int[Tensor, " _"]], capacity: int
 ) -> Float[Tensor, "N S H capacity K"]:
-    """Copy slots of keys or values, of one cache or several, to one tensor with spare slots."""
+    """Copy slots of one or more caches' keys (or values) to one tensor with spare slots."""
     layers, _, heads, _, width = sides[0].shape
     counts = [side.shape[1] for side in sides]
     copy = sides[0].new_empty(layers, sum(counts), heads, capacity, width)
@@ -246,7 +246,7 @@ def round_up_slots(count: int) -> int:
 def concatenate_sources(
     sides: Sequence[Float[Tensor, "N _ H _ k"]],
 ) -> Float[Tensor, "N S H s k"]:
-    """Return all sentences' keys or values of the encoder's output, padded to the longest."""
+    """Join caches' keys (or values) of the encoder's output, padded to the longest source."""
     longest = max(side.shape[3] for side in sides)
     missing = [longest - side.shape[3] for side in sides]
     padded = [
@@ -257,7 +257,7 @@ def concatenate_sources(
 
 
 def concatenate_masks(masks: Sequence[Float[Tensor, "_ 1 1 _"]]) -> Float[Tensor, "S 1 1 s"]:
-    """Return all sentences' masks over source positions; the padding is masked."""
+    """Join caches' masks over source positions, with padding masked."""
     longest = max(mask.shape[3] for mask in masks)
     return torch.cat(
         [functional.pad(mask, (0, longest - mask.shape[3]), value=-math.inf) for mask in masks]
@@ -299,7 +299,7 @@ def start_cache(
 def scatter_to_padded(
     side: Float[Tensor, "T H k"], cells: Int[Tensor, " T"], shape: torch.Size
 ) -> Float[Tensor, "S H s k"]:
-    """Copy keys or values of T packed tokens to `cells` (flat indices) of a tensor of zeros.
+    """Return keys (or values) of T packed tokens padded with 0; `cells` are their flat indices.
 
     `shape` is the number of sentences S and of source positions s.
     """
@@ -311,7 +311,7 @@ def scatter_to_padded(
 
 
 class StepTensors(NamedTuple):
-    """What the layers read and write in the KV cache in one decoding step, of all layers."""
+    """The tensors of the KV cache that all layers read and write in one decoding step."""
 
     keys: Float[Tensor, "N S H read K"]
     values: Float[Tensor, "N S H read d_v"]
@@ -326,7 +326,7 @@ class StepTensors(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CacheStep:
-    """The tensors of one decoding step, to be read layer by layer, and how to attend to them."""
+    """The cache's tensors and attention function in a decoding step; iterates over its layers."""
 
     tensors: StepTensors
     attend: AttendCached
@@ -357,7 +357,7 @@ class LayerTensors(NamedTuple):
 @final
 @dataclass(frozen=True)
 class StepSizes:
-    """What all layers share in one decoding step: computed once, since reading is an operator."""
+    """Sizes and mask of one decoding step, computed once because reading is an operator."""
 
     tensors: StepTensors
 
@@ -368,7 +368,7 @@ class StepSizes:
 
     @cached_property
     def output_width(self) -> int:
-        """The numbers of all heads' values, H d_v."""
+        """The width of all heads' values together, H d_v."""
         return self.tensors.new_values.shape[2] * self.tensors.new_values.shape[4]
 
     @cached_property
@@ -384,7 +384,7 @@ class StepSizes:
 @final
 @dataclass(frozen=True)
 class CachedLayer:
-    """One layer's keys and values in the KV cache, to write and to read in one decoding step."""
+    """A layer's view of the KV cache in a decoding step: appends to it and attends to it."""
 
     layer: LayerTensors
     step: StepSizes
@@ -393,9 +393,9 @@ class CachedLayer:
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
     ) -> Sequence[Float[Tensor, "S H W k"]]:
-        """Split the projections of R = S W hypotheses by part, sentence and head."""
+        """Split projections into `parts` (widths of q, k and v), and each by sentence and head."""
         sentences, width = self.step.sentences, parts[0]
-        if len(parts) == 1:  # with fewer operators, and so the next ones
+        if len(parts) == 1:  # this case and the next take fewer operators
             return (x.view(sentences, -1, heads, width // heads).transpose(1, 2),)
         if all(part == width for part in parts):
             equal = x.view(sentences, -1, len(parts), heads, width // heads)
@@ -429,8 +429,8 @@ def attend_to_cache(
 ) -> Float[Tensor, "R Hd_v"]:
     """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)
 
-    The mask is 0 or -inf. `width` is H d_v: it is known beforehand, and to read a shape is an
-    operator in a graph.
+    The mask is 0 or -inf. `width` is H d_v; it is given because reading a shape is an operator in a
+    graph.
     """
     if is_faster_as_products(q):
         out = attend_by_products(q, k, v, mask)
@@ -446,7 +446,7 @@ def attend_by_loops_if_faster(
     mask: Float[Tensor, "S 1 #W s"],
     width: int,
 ) -> Float[Tensor, "R Hd_v"]:
-    """Do what `attend_to_cache` does, with many rows by compiled loops."""
+    """Return what `attend_to_cache` does, computed by compiled loops if there are many rows."""
     if not has_rows_for_loops(q, q.shape[0] * q.shape[2]):
         return attend_to_cache(q, k, v, mask, width)
     from transduce.fast.loop_operators import LOOP_OPERATOR
@@ -455,10 +455,7 @@ def attend_by_loops_if_faster(
 
 
 def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:
-    """True where two matmuls beat fused attention.
-
-    That is with oneDNN bfloat16 and at least MANY_ROWS query rows.
-    """
+    """Return whether two matmuls beat fused attention, as in bfloat16 by oneDNN with many rows."""
     if q.dtype != torch.bfloat16 or q.device.type != "cpu":
         return False
     return q.shape[0] * q.shape[2] >= MANY_ROWS and has_onednn_bfloat16()
@@ -472,7 +469,7 @@ def attend_by_products(
 ) -> Float[Tensor, "S H W d_v"]:
     """Compute attention as two products around a softmax in float32    (equation 1)
 
-    A product takes all sentences and heads in one kernel; torch's one function starts small
+    Each product is one kernel for all sentences and heads. torch's fused function starts small
     products for each of them (decision 0033).
     """
     scores = torch.add(mask.float(), q @ k.transpose(2, 3), alpha=1 / math.sqrt(q.shape[3]))

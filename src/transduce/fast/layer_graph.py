@@ -1,8 +1,8 @@
-"""Runs the layers of a decoding step as a TorchScript graph: without Python between the operators.
+"""The layers of a decoding step as a TorchScript graph, without Python between the operators
 
-A step for few sentences is several hundred small calls, most of which last longer from Python than
-in their kernels (decision 0043). The graph calls the same operators on the same tensors, one after
-another: the states are equal to the bit.
+A step for few sentences makes several hundred small calls, and most spend more time in Python than
+in their kernels (decision 0043). The graph calls the same operators on the same tensors, in the
+same order, so the states are equal to the bit.
 """
 
 import warnings
@@ -26,20 +26,20 @@ RunTensors = Callable[..., Tensor]  # layers or their graph: x and the tensors o
 
 
 class StepKind(StrEnum):
-    """Which kernels a decoding step takes: a graph holds those of one kind."""
+    """The kinds of decoding step by the kernels that they use; each kind has its own graph."""
 
     FEW_ROWS = "few rows"
     MANY_ROWS = "many rows"
     COMPILED_LOOPS = "many rows by compiled loops"
 
 
-# Steps until a graph is traced: it then saves more than tracing costs. For many rows a step gains
-# less, and tracing keeps more memory (decision 0043).
+# Plain steps before a graph is traced, so that it is likely to save more than tracing costs. With
+# many rows a step gains less, and tracing keeps more memory (decision 0043).
 STEPS_BEFORE = {StepKind.FEW_ROWS: 100, StepKind.MANY_ROWS: 1000, StepKind.COMPILED_LOOPS: 1000}
 
 
 def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
-    """Return the kind of a step whose layers begin with the vectors x of R hypotheses."""
+    """Return the kind of a decoding step with these inputs x and this attention function."""
     if attend is attend_by_loops_if_faster and has_rows_for_loops(x, x.shape[0]):
         return StepKind.COMPILED_LOOPS
     return StepKind.MANY_ROWS if x.shape[0] >= MANY_ROWS else StepKind.FEW_ROWS
@@ -47,7 +47,7 @@ def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
 
 @final
 class LayerGraph:
-    """The layers of one decoder in decoding steps on a CPU: plain at first, then as a graph.
+    """Runs the layers of a decoder in decoding steps on a CPU: plainly at first, then as a graph.
 
     Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
     graph's first states differ from the plain ones, the layers stay plain.
@@ -80,7 +80,7 @@ class LayerGraph:
 
 @final
 class DecoderLayers(nn.Module):
-    """The decoder's layers in one decoding step, as a function of tensors alone."""
+    """A module that runs a decoder's layers for one step, with only tensors as arguments."""
 
     def __init__(self, decoder: Iterable[StepLayer], attend: AttendCached) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ def trace_layers(
     step: CacheStep,
     states: Float[Tensor, "R d_model"],
 ) -> RunTensors | None:
-    """Trace layers to a graph; return None if torch cannot, or if it does not compute `states`."""
+    """Return a graph of the layers; None if tracing fails or the graph does not return `states`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch says that it will not develop TorchScript
@@ -112,6 +112,6 @@ def trace_layers(
 
 
 def run_unchanged(traced: RunTensors, *tensors: Tensor) -> Tensor:
-    """Run a graph as it was traced: torch's optimisations join products, which changes bits."""
+    """Run a graph without torch's optimisations, which join products and so change bits."""
     with torch.jit.optimized_execution(should_optimize=False):  # type: ignore[attr-defined]
         return traced(*tensors)

@@ -1,6 +1,6 @@
-"""The linear map x Wᵀ + b with W in a layout for inference: columns, oneDNN's blocks, MKL's packing
+"""The linear map x Wᵀ + b with W stored by columns, in oneDNN's blocks, or packed for MKL
 
-Each replaces a `Linear`, computes without gradients, and gives the same numbers up to rounding.
+Each class replaces a `Linear` for inference, computes no gradients, and equals it up to rounding.
 """
 
 import functools
@@ -26,10 +26,10 @@ from transduce.paper.model import Linear
 # names of torch's private operators for MKL
 MKL_PACK, MKL_LINEAR = "mkl._mkl_reorder_linear_weight", "mkl._mkl_linear"
 
-MKL_ROWS = 256  # MKL packs for a number of rows: from 256 on the form is the fastest one
+MKL_ROWS = 256  # rows of x to pack for: the packed form for 256 or more is the fastest
 
 
-# a traced call would keep the number of rows that it was traced with
+# Traced, a call would keep the number of rows that it was traced with.
 @script_if_traced
 def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | None) -> Tensor:
     """Compute x Wᵀ + b with W packed for MKL."""
@@ -38,10 +38,10 @@ def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | Non
 
 @final
 class TransposedLinear(nn.Module):
-    """The linear map x Wᵀ + b with W stored column by column: faster if x has few rows.
+    """The linear map x Wᵀ + b with W stored column by column, which is faster for few rows of x.
 
-    A decoding step in float32 takes up to a seventh less time on a CPU (decision 0034), and as much
-    as before on a GPU.
+    A decoding step in float32 takes up to a seventh less time on a CPU (decision 0034), and the
+    same time on a GPU.
     """
 
     def __init__(self, linear: Linear) -> None:
@@ -108,14 +108,14 @@ class MklLinear(PackedModule):
     def __init__(self, linear: Linear) -> None:
         super().__init__()
         weight = linear.weight.detach().contiguous()
-        # MKL asks for some 8 MB more than it fills: they cost nothing on pages that nobody touched
+        # MKL allocates some 8 MB more than it fills, which cost nothing on untouched pages
         release_freed_memory()
         packed = find_operator(MKL_PACK)(weight, MKL_ROWS)
         self.register_buffer("packed", packed, persistent=False)  # else it cannot be in a graph
         self.packed: Tensor
         self.bias = linear.bias
-        # the kernel reads no more of W than its shape, but would multiply with it if it were told
-        # another number of rows than x has
+        # The kernel reads only the shape of W. It would multiply with W if it were told another
+        # number of rows than x has.
         shape = weight.new_full((1, 1), torch.nan).expand(weight.shape)
         self.register_buffer("shape", shape, persistent=False)
         self.shape: Tensor
@@ -133,7 +133,7 @@ class MklLinear(PackedModule):
         return self(x).add_(residual)
 
     def unpack(self) -> Float[Tensor, "m n"]:
-        """Return a copy of W in the ordinary layout: its products with the unit vectors."""
+        """Return a copy of W in the ordinary layout, computed as products with unit vectors."""
         inputs = self.shape.shape[1]
         unit_vectors = torch.eye(inputs)
         return multiply_by_mkl(unit_vectors, self.packed, self.shape, None).t().contiguous()

@@ -1,7 +1,7 @@
 """Attention to a KV cache and log-softmax by compiled loops, as functions of tensors
 
-torch calls a library's product for each sentence and head, which waits for memory. The loops read
-all keys and then all values, each once and in their order, so that the processor fetches what
+torch computes a small product for each sentence and head, and waits for memory each time. The loops
+read all keys and then all values, each once and in order, so that the processor prefetches what
 follows (decision 0047).
 """
 
@@ -19,7 +19,7 @@ from transduce.fast.softmax_loops import (
     log_softmax_rows,
 )
 
-MOST_WEIGHTS = 2**20  # that are kept at once: 4 MB; those of one sentence may be more
+MOST_WEIGHTS = 2**20  # attention weights held at once (4 MB), unless one sentence has more
 
 # S sentences · W hypotheses of each, R = S W · H heads · s positions or slots · K numbers of a key
 # or query, D of a value · V symbols
@@ -33,7 +33,7 @@ def attend_by_loops(
 ) -> Float[Tensor, "S W HD"]:
     """Compute attention from each hypothesis to its sentence's keys and values    (equation 1)
 
-    The mask is 0 or -inf. With tensors in bfloat16, too, all is computed in float32.
+    The mask is 0 or -inf. Everything is computed in float32, also for tensors in bfloat16.
     """
     sentences, heads, width, key_width = q.shape
     value_width = v.shape[3]
@@ -46,30 +46,30 @@ def attend_by_loops(
     assert v.stride()[2:] == (value_width, 1), "the values of a head lie apart"
     rows = -(-width // ROWS_AT_ONCE) * ROWS_AT_ONCE
     out = q.new_empty(sentences, rows, heads, value_width, dtype=torch.float32)
-    sides = tuple((view_bits(one), one.stride()[:3]) for one in (q.float(), k, v))
+    sides = tuple((view_memory(one), one.stride()[:3]) for one in (q.float(), k, v))
     hidden = mask[:, 0].float().contiguous().numpy()
     group = min(sentences, max(1, MOST_WEIGHTS // (heads * rows * k.shape[2])))
     weights = np.empty((group, heads, rows * k.shape[2]), float32)
     attend(sides, hidden, (width, key_width), weights, out.numpy())
-    return out[:, :width].to(q.dtype).contiguous().flatten(2)  # the rows of hypotheses alone
+    return out[:, :width].to(q.dtype).contiguous().flatten(2)  # without the added rows
 
 
-# as an operator of torch, which a graph of the layers can hold (layer_graph.py)
+# As an operator of torch it can be part of a graph of the layers (layer_graph.py).
 SIGNATURE = "(Tensor q, Tensor k, Tensor v, Tensor mask) -> Tensor"
 torch.library.define("transduce::attend_by_loops", SIGNATURE)
 torch.library.impl("transduce::attend_by_loops", "cpu", attend_by_loops)
 LOOP_OPERATOR = torch.ops.transduce.attend_by_loops.default
 
 
-def view_bits(x: Tensor) -> NDArray[float32] | NDArray[int16]:
-    """Return all numbers of a tensor's memory from its first one on, as one row."""
+def view_memory(x: Tensor) -> NDArray[float32] | NDArray[int16]:
+    """View a tensor's memory from its first element on as a flat array; bfloat16 as int16."""
     count = x.untyped_storage().nbytes() // x.element_size() - x.storage_offset()
     bits = x.view(torch.int16) if x.dtype == torch.bfloat16 else x
     return bits.as_strided((int(count),), (1,)).numpy()
 
 
 def log_softmax_by_loops(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Return the logarithms of the softmax of each row, written over contiguous logits."""
+    """Return the log-softmax of each row; overwrites logits that are contiguous."""
     logits = logits.contiguous()
     log_softmax_rows(logits.numpy())
     return logits

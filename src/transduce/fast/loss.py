@@ -34,7 +34,7 @@ CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 def cross_entropy_inplace(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss and -log p of T targets; overwrite logits with the loss's gradient.
+    """Return the sums of loss and -log p over T targets; overwrite logits with their gradient.
 
     V is the number of symbols. The rows after the first T are padding, whose gradient is 0. `mass`
     is the probability that label smoothing spreads over all symbols.
@@ -87,7 +87,7 @@ class SlicedLoss(torch.autograd.Function):
         kernel: CrossEntropyKernel,
         bias: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        """Return the summed loss and -log p; compute and store the gradients, slice by slice."""
+        """Return the sums of the loss and of -log p; compute and save gradients, slice by slice."""
         loss, nats = (
             states.new_zeros((), dtype=accumulation_dtype(states.device)) for _ in range(2)
         )
@@ -113,7 +113,7 @@ class SlicedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        """Return the gradients of states, weight and bias that `forward` stored, times `d_loss`."""
+        """Return the gradients of states, weight and bias that `forward` saved, times `d_loss`."""
         d_states, d_weight, d_bias = ctx.saved_tensors
         d_loss = d_loss.to(d_states.dtype)
         d_bias = None if d_bias is None else d_bias * d_loss
@@ -121,7 +121,7 @@ class SlicedLoss(torch.autograd.Function):
 
 
 def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return for how many tokens the logits over V symbols are computed at once."""
+    """Return the number of tokens whose logits over V symbols are computed at once."""
     on_gpu = weight.device.type == "cuda"
     logits = GPU_SLICE_LOGITS if on_gpu else SLICE_BYTES // weight.element_size()
     fit = logits // len(weight)
@@ -132,13 +132,13 @@ def tokens_per_slice(weight: Float[Tensor, "V d_model"]) -> int:
 
 
 def tokens_per_softmax(weight: Float[Tensor, "V d_model"]) -> int:
-    """Return for how many tokens the softmax over V symbols is computed at once."""
+    """Return the number of tokens whose softmax over V symbols is computed at once."""
     on_gpu = weight.device.type == "cuda"
     return tokens_per_slice(weight) if on_gpu else max(1, SOFTMAX_LOGITS // len(weight))
 
 
 def at_least_float32(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Return logits in at least float32, because sums over V symbols need this precision."""
+    """Return logits in at least float32, which sums over V symbols need."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
@@ -168,7 +168,7 @@ def log_softmax_in_place(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def log_softmax_by_loops_if_faster(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Do what `log_softmax_in_place` does, with many rows by compiled loops."""
+    """Return what `log_softmax_in_place` does, computed by compiled loops if rows are many."""
     logits = at_least_float32(logits)
     if not has_rows_for_loops(logits, logits.shape[0]):
         return torch.log_softmax(logits, dim=-1, out=logits)

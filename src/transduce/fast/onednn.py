@@ -1,4 +1,4 @@
-"""Products by torch's private operators for oneDNN: with W in any layout, and what follows them."""
+"""Products by torch's private operators for oneDNN, and modules whose weights are packed"""
 
 import functools
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class PackedModule(nn.Module):
     """A module whose weights are packed for a library of this machine; it cannot be copied."""
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:
-        """Refuse to be copied or pickled: the library's layout cannot be read."""
+        """Raise InputError, because the packed layout cannot be copied or pickled."""
         raise InputError(
             "a model whose weights are packed for this machine cannot be copied or pickled",
             "load it again where it is needed: transduce.load(folder, precision=...)",
@@ -34,14 +34,14 @@ def find_operator(name: str) -> Any:  # noqa: ANN401
 
 
 def script_if_traced(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Let TorchScript compile a function where a graph is traced, as long as torch has it."""
+    """Have TorchScript compile a function when it is called while tracing, if torch has it."""
     jit = getattr(torch, "jit", None)
     return jit.script_if_tracing(function) if jit else function
 
 
 @script_if_traced  # lists without elements cannot be traced
 def multiply_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None, then: str) -> Tensor:
-    """Compute x Wᵀ + b, and what follows it: "none" or "relu"; W may lie in oneDNN's blocks."""
+    """Compute x Wᵀ + b, or max(0, x Wᵀ + b) if `then` is "relu"; W may be in oneDNN's blocks."""
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, then, (), "")  # noqa: SLF001
 
 

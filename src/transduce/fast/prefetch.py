@@ -1,4 +1,4 @@
-"""Batches of the next update, read while a GPU computes this one."""
+"""Batches of the next update, which are read while a GPU computes this one"""
 
 from collections.abc import Callable, Sequence
 from typing import final
@@ -11,7 +11,7 @@ from transduce.paper.training import PendingUpdate, ReadBatches, Update
 
 @final
 class BatchesAhead:
-    """The micro-batches of each step; `read` fetches those of the next step before it waits."""
+    """Returns a step's micro-batches; `read` fetches those of the next step while a GPU works."""
 
     def __init__(self, batches: ReadBatches, last_step: int) -> None:
         self.batches, self.last_step = batches, last_step
@@ -32,9 +32,9 @@ class BatchesAhead:
 def read_ahead(
     batches: ReadBatches, last_step: int, device: torch.device
 ) -> tuple[ReadBatches, Callable[[PendingUpdate], Update]]:
-    """Return how a training on this device gets batches, and how it reads the results of updates.
+    """Return two functions: one gets a step's batches, the other reads an update's results.
 
-    On a GPU the next update's batches are fetched before its results are waited for.
+    On a GPU the second one fetches the next step's batches before it waits for the results.
     """
     if device.type != "cuda":
         return batches, PendingUpdate.read

@@ -20,14 +20,14 @@ from transduce.fast.compiled_loops import compile_loops, compile_sums
 
 Numbers = NDArray[float32]
 Indices = NDArray[int32]
-# A tensor [S, H, _, K]: the numbers of its memory from its first one on, in float32 or as the bits
-# of bfloat16, and its strides over sentences, heads and rows. numba's loops over a slice with
-# strides of its own are slow.
+# A tensor [S, H, _, K] as a flat array of its memory from its first element on, in float32 or as
+# the bits of bfloat16, and its strides over sentences, heads and rows. numba's loops over a slice
+# that has strides of its own are slow.
 Strided = tuple[NDArray[float32] | NDArray[int16], tuple[int, int, int]]
 
-POSITIONS_AT_ONCE = 4  # a block; s must be a multiple of it
-ROWS_AT_ONCE = 4  # hypotheses that are computed when a key or value is read
-LANES = 256  # columns whose maxima are taken side by side
+POSITIONS_AT_ONCE = 4  # positions of a block; s must be a multiple of it
+ROWS_AT_ONCE = 4  # hypotheses that are computed with each key or value that is read
+LANES = 256  # maxima that are computed side by side
 CACHE_LINE = 64  # bytes that a processor fetches at once
 
 ZERO, HALF = float32(0), float32(0.5)
@@ -42,7 +42,7 @@ T0, T1, T2, T3, T4, T5, T6 = (float32(math.log(2) ** n / math.factorial(n)) for 
 
 @intrinsic
 def prefetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
-    """Prefetch the line of memory of a number into the processor's second cache."""
+    """Prefetch the cache line of `numbers[at]` into the processor's second-level cache."""
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401
         array = context.make_array(signature.args[0])(context, builder, values[0])
@@ -58,13 +58,13 @@ def prefetch_line(_: Any, numbers: Any, at: Any) -> Any:  # noqa: ANN401
 
 
 def widen(x: float32 | int16) -> float32:
-    """Return a number in float32, given so or as the bits of bfloat16; in compiled loops alone."""
+    """Convert a float32 or the bits of a bfloat16 to float32; only compiled loops can call it."""
     raise NotImplementedError
 
 
 @overload(widen)
 def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # numba wants no types
-    """Return the function that widens numbers of a type."""
+    """Return what numba compiles for `widen`, given the numba type of x."""
     if x == types.float32:
         return lambda x: x
     return lambda x: int32(int32(x) << BFLOAT16_SHIFT).view(float32)
@@ -72,7 +72,7 @@ def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # n
 
 @compile_sums
 def power_of_e(x: float32) -> float32:
-    """Return e^x for x <= 0: 2^i, whose bits are those of i, times a series for what is left."""
+    """Return e^x for x <= 0 as 2^i · 2^f: i sets the exponent's bits, a series gives 2^f."""
     y = x * LOG2_E
     y = SMALLEST if y < SMALLEST else y  # NaN stays
     number = ZERO if np.isnan(y) else y  # NaN is no integer
@@ -92,9 +92,9 @@ def attend(
 ) -> None:
     """Write the attention of all sentences, hypotheses and heads to `out`    (equation 1)
 
-    `sides` are queries, keys and values, `sizes` W and K. `weights` is memory for those of some
-    sentences, which are computed together. `out` has rows for a multiple of four; those after W
-    are of no hypothesis.
+    `sides` are queries, keys and values, `sizes` W and K. `weights` is scratch memory for the
+    sentences that are computed together. The rows of `out` are a multiple of four; those after the
+    first W belong to no hypothesis.
     """
     (q, q_strides), keys, values = sides
     (k, k_strides), (v, v_strides) = keys, values
@@ -102,7 +102,7 @@ def attend(
     blocks, counts = list_visible_blocks(mask)
     for first in range(0, sentences, weights.shape[0]):
         together = range(first, min(first + weights.shape[0], sentences))
-        # All keys before all values: a processor reads two streams in turn at half the rate of one.
+        # all keys before all values: two streams read in turn have half the rate of one
         for s in together:
             some = blocks[s, : counts[s]]
             for h in range(heads):
@@ -122,9 +122,9 @@ def attend(
 
 @compile_loops
 def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
-    """List each sentence's blocks of four positions of which a hypothesis reads one; count them.
+    """Return the indices of the blocks that each sentence's hypotheses read, and their counts.
 
-    If they are more than half, all are listed: memory is read faster without gaps.
+    A sentence with more than half of its blocks gets all: memory is read faster without gaps.
     """
     (sentences, width), count = mask.shape[:2], mask.shape[2] // POSITIONS_AT_ONCE
     every, blocks = np.arange(count), np.empty((sentences, count), int32)
@@ -146,9 +146,9 @@ def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
 def prefetch_head(
     side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
 ) -> None:
-    """Prefetch the keys or values that a sentence's head reads, if others lie between them.
+    """Prefetch the keys or values that a sentence's head reads, if it skips some.
 
-    `turn` counts the heads of all sentences. One stream the processor prefetches by itself, faster.
+    `turn` is sentence · heads + head. Without gaps the processor itself prefetches, and faster.
     """
     numbers, strides = side
     s, h = divmod(turn, heads)
@@ -167,7 +167,7 @@ def score_positions(
 ) -> None:
     """Write the products of W queries, `step` numbers apart, with the keys of some blocks.
 
-    Four queries and two keys at once; the last query of all is repeated.
+    Four queries and two keys are computed at once; the last query fills up its group of four.
     """
     (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
     for w in range(0, width, ROWS_AT_ONCE):
@@ -196,7 +196,7 @@ def score_positions(
 
 @compile_sums
 def masked_softmax(scores: Numbers, mask: Numbers, sizes: tuple[int, int], blocks: Indices) -> None:
-    """Replace the scores of W hypotheses by their softmax; what the mask hides has no share."""
+    """Replace the scores of W hypotheses by their softmax, which is 0 for masked positions."""
     (width, key_width), count = sizes, blocks.shape[0] * POSITIONS_AT_ONCE
     scale = float32(1 / math.sqrt(key_width))
     for w in range(width):
@@ -216,7 +216,7 @@ def masked_softmax(scores: Numbers, mask: Numbers, sizes: tuple[int, int], block
 
 @compile_sums
 def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) -> None:
-    """Scale and mask the scores of some blocks; subtract the highest."""
+    """Scale and mask the scores of some blocks in place; subtract the highest."""
     for block in range(blocks.shape[0]):
         at, first = block * POSITIONS_AT_ONCE, blocks[block] * POSITIONS_AT_ONCE
         for j in range(POSITIONS_AT_ONCE):
@@ -230,9 +230,9 @@ def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) ->
 
 @compile_sums
 def add_up_values(weights: Numbers, values: Numbers, blocks: Indices, h: int, out: Numbers) -> None:
-    """Write the sum of the values of some blocks, each times its weight, for every hypothesis.
+    """Write to `out` the weighted sum of the values of some blocks for each hypothesis, at head h.
 
-    Four hypotheses and four values at once.
+    Four hypotheses and four values are computed at once.
     """
     (rows, _, width), count = out.shape, blocks.shape[0] * POSITIONS_AT_ONCE
     for w in range(0, rows, ROWS_AT_ONCE):
@@ -268,7 +268,7 @@ def log_softmax_rows(logits: Numbers) -> None:
 
 @compile_sums
 def find_highest(x: Numbers, lanes: Numbers) -> float32:
-    """Return the highest of n numbers, NaN left out; `lanes` is memory for 256 maxima."""
+    """Return the highest of n numbers, ignoring NaN; `lanes` is scratch memory for LANES maxima."""
     lanes[:] = -np.inf
     whole = x.shape[0] // LANES * LANES
     for start in range(0, whole, LANES):
@@ -294,6 +294,6 @@ def sum_powers(x: Numbers, highest: float32) -> float32:
 
 @compile_loops
 def subtract(x: Numbers, first: float32, second: float32) -> None:
-    """Subtract one number after another from each of n numbers: their sum would be less exact."""
+    """Subtract `first`, then `second`, from n numbers in place; their sum would be less exact."""
     for j in range(x.shape[0]):
         x[j] = (x[j] - first) - second

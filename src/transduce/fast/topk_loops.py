@@ -20,10 +20,10 @@ def fill_highest_sums(
     sums: NDArray[float32],
     columns: NDArray[int64],
 ) -> bool:
-    """Write each sentence's K highest sums, highest first, and their columns; leftmost wins a tie.
+    """Write each sentence's K highest sums and their columns; return False if one has fewer.
 
-    Only blocks whose highest sum may be among them are read. Return False if a sentence has fewer
-    than K sums that are numbers.
+    The highest comes first, and the leftmost of equal ones. NaN does not count. Only blocks whose
+    highest sum may be among the K are read.
     """
     width, symbols, blocks = scores.shape[1], log_probs.shape[1], maxima.shape[2]
     limits, unused = np.empty(sums.shape[1], float32), np.empty(sums.shape[1], int64)
@@ -59,9 +59,9 @@ def insert_highest(
     columns: NDArray[int64],
     found: int,
 ) -> int:
-    """Insert numbers plus a score among the `found` <= K best ones; return how many these are now.
+    """Insert each number plus `score` into the `found` best sums (at most K); return their count.
 
-    A sum stands after equal ones, which lie further to the left. NaN is left out.
+    `first` is the first number's column. A sum goes after equal ones. NaN is left out.
     """
     kept = best.shape[0]
     lowest = best[kept - 1] if found == kept else LOWEST

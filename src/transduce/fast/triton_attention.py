@@ -1,8 +1,8 @@
-"""Attention over short sentences on a GPU, a sentence and head at a time, by Triton
+"""Attention over short sentences on a GPU by Triton, with one program per sentence and head
 
-torch's variable-length kernel is made for long sequences: at 28 tokens most of each tile that it
-computes is padding, and it took a third of an update of the base model. Here one program holds all
-queries, keys and values of a sentence's head, and the backward pass computes the weights again.
+torch's variable-length kernel is made for long sequences. At 28 tokens most of each tile that it
+computes is padding, and it took a third of an update of the base model. Here a program holds all
+queries, keys and values of its sentence and head, and the backward pass recomputes the weights.
 """
 
 from collections.abc import Sequence
@@ -26,21 +26,21 @@ from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
-MOST_TOKENS = 128  # of a sentence: its scores stay in the registers of one program
-WIDTHS = (16, 32, 64, 128)  # of a head that a program takes
+MOST_TOKENS = 128  # of a sentence, so that its scores fit in the registers of a program
+WIDTHS = (16, 32, 64, 128)  # the widths of heads that the kernels take
 NO_LIMIT = 1 << 20  # the width of a window that has no limit
 
 
 @triton.jit
 def load_rows(base, tokens, width, token_stride, real):  # type: ignore[no-untyped-def]
-    """Load the vectors of some tokens, 0 where a token is not real."""
+    """Return the vectors of some tokens; 0 where `real` is False."""
     at = base + tokens[:, None] * token_stride + width[None, :]
     return tl.load(at, mask=real[:, None], other=0.0)
 
 
 @triton.jit
 def compute_weights(q, k, keys, scale, before, after, QUERIES: tl.constexpr, KEYS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """softmax(Q Kᵀ / √d_k) under a window; rows that may attend to nothing are 0."""
+    """Return softmax(Q Kᵀ / √d_k) within a window; rows that may attend to nothing are 0."""
     row, column = tl.arange(0, QUERIES)[:, None], tl.arange(0, KEYS)[None, :]
     allowed = (column < keys) & (column >= row - before) & (column <= row + after)
     scores = tl.where(allowed, tl.dot(q, tl.trans(k)) * scale, float("-inf"))
@@ -58,7 +58,7 @@ def attend_forward(  # type: ignore[no-untyped-def]
     scale, before, after,
     QUERIES: tl.constexpr, KEYS: tl.constexpr, K: tl.constexpr, V: tl.constexpr,
 ):  # fmt: skip
-    """Write the attention of one sentence and head."""
+    """Write the attention of one sentence and head to `out_at`."""
     sentence, head = tl.program_id(0), tl.program_id(1)
     first_query, first_key = tl.load(query_offsets + sentence), tl.load(key_offsets + sentence)
     queries = tl.load(query_offsets + sentence + 1) - first_query
@@ -142,7 +142,7 @@ class ShortAttentionFunction(torch.autograd.Function):
 
 
 class Layout(NamedTuple):
-    """Where sentences begin, the longest lengths, and how many keys a query sees on each side."""
+    """Sentence offsets, the longest lengths, and how many keys a query sees on each side."""
 
     query_offsets: Tensor
     key_offsets: Tensor
@@ -154,7 +154,7 @@ class Layout(NamedTuple):
 
 @final
 class ShortAttention:
-    """The attention kernel for a GPU and batches whose sentences are all short."""
+    """Attention over a packed batch on a GPU, for sentences of at most MOST_TOKENS tokens."""
 
     def __init__(
         self,
@@ -183,13 +183,13 @@ class ShortAttention:
 def build_packed_attention(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> ShortAttention | VarlenAttention:
-    """Build attention for a batch by these kernels, or by torch's if a sentence is too long."""
+    """Build a batch's attention by these kernels, or by torch's if a sentence is too long."""
     is_short = max(max(queries), max(keys)) <= MOST_TOKENS
     return (ShortAttention if is_short else VarlenAttention)(queries, keys, mask, device)
 
 
 def try_kernels(device: torch.device, d_k: int, d_v: int) -> None:
-    """Run both kernels with their largest tile; raise an error if the device cannot."""
+    """Run both kernels with their largest tile; raise an error if they fail or are wrong."""
     if not {d_k, d_v} <= set(WIDTHS):
         raise ValueError(f"these kernels take heads of {WIDTHS} numbers")
     q, k, v = (
@@ -204,7 +204,7 @@ def try_kernels(device: torch.device, d_k: int, d_v: int) -> None:
 
 
 def run_forward(layout: Layout, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Start the kernel that attends."""
+    """Run the forward kernel; return the attention of every query."""
     query_offsets, key_offsets, longest_query, longest_key, before, after = layout
     q, k, v = map(with_dense_heads, (q, k, v))
     out = v.new_empty(q.shape[0], q.shape[1], v.shape[2])
@@ -220,7 +220,7 @@ def run_forward(layout: Layout, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def run_backward(
     layout: Layout, d_out: Tensor, q: Tensor, k: Tensor, v: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Start the kernel that computes the gradients of queries, keys and values."""
+    """Run the backward kernel; return the gradients of queries, keys and values."""
     query_offsets, key_offsets, longest_query, longest_key, before, after = layout
     q, k, v, d_out = map(with_dense_heads, (q, k, v, d_out))
     d_q, d_k, d_v = found = q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape)
@@ -235,16 +235,16 @@ def run_backward(
 
 
 def list_strides(*sides: Tensor) -> list[int]:
-    """Return how far apart tokens are in each tensor, and then how far apart heads are."""
+    """Return the strides between tokens of each tensor, and then those between heads."""
     return [side.stride(n) for n in (0, 1) for side in sides]
 
 
 def count_warps(sizes: tuple[int, int, int, int]) -> int:
-    """Return the warps of a program, by the scores that it holds."""
+    """Return the number of warps of a program with tiles of these sizes."""
     scores = sizes[0] * sizes[1]
     return 1 if scores <= 32 * 32 else 4 if scores <= 64 * 64 else 8
 
 
 def with_dense_heads(x: Tensor) -> Tensor:
-    """Return x with each head's numbers side by side, which the kernels ask for."""
+    """Return x with each head's vector contiguous, as the kernels require; a copy if needed."""
     return x if x.stride(2) == 1 else x.contiguous()

@@ -1,4 +1,4 @@
-"""The smoothed cross-entropy and its gradient on a GPU, in two readings of the logits, by Triton"""
+"""The smoothed cross-entropy and its gradient on a GPU by Triton, which reads the logits twice"""
 
 import math
 
@@ -51,7 +51,7 @@ def soften_row(  # type: ignore[no-untyped-def]
 
 
 def try_kernels(device: torch.device) -> None:
-    """Run the kernel on two equal logits; raise an error if the device cannot."""
+    """Run the kernel on two equal logits; raise an error if it fails or is wrong."""
     target = torch.zeros(1, dtype=torch.long, device=device)
     loss, _ = cross_entropy_by_triton(torch.zeros(1, 2, device=device), target, 0.0)
     torch.testing.assert_close(loss.item(), math.log(2), rtol=1e-5, atol=0.0)
@@ -60,7 +60,7 @@ def try_kernels(device: torch.device) -> None:
 def cross_entropy_by_triton(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the summed loss and -log p of T targets; overwrite logits with the loss's gradient."""
+    """Return the sums of loss and -log p over T targets; overwrite logits with their gradient."""
     loss, nats = (torch.empty(len(targets), device=logits.device) for _ in range(2))
     soften_row[(len(logits),)](
         logits, targets, loss, nats, len(targets), mass, logits.stride(0),

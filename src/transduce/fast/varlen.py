@@ -1,4 +1,4 @@
-"""The attention kernel for a GPU: torch's variable-length attention, which needs no padding.
+"""Attention over a packed batch by torch's variable-length kernel for GPUs, without padding
 
 This kernel needs CUDA, half precision and one width for queries, keys and values. The kernel
 supports neither dropout of the weights nor arbitrary masks, only windows such as section 4's
@@ -33,7 +33,7 @@ def import_varlen_kernel() -> Callable[..., Any]:
 
 @final
 class VarlenAttention:
-    """The attention kernel for a GPU: torch's variable-length attention on packed sentences."""
+    """Attention over a packed batch by torch's variable-length kernel for GPUs."""
 
     def __init__(
         self,
@@ -80,8 +80,8 @@ def compute_window(mask: AttentionMask) -> tuple[int, int]:
 def compute_offsets(lengths: Sequence[int]) -> Int32[Tensor, " n"]:
     """Return n offsets: the start of each packed sentence, then the total length repeated.
 
-    The repeats are empty sentences, which make n - 1 a power of two. With few
-    different shapes, compiled code and captured graphs serve many batches.
+    The repeats are empty sentences, which make n - 1 a power of two. With few different shapes,
+    compiled code and captured graphs serve many batches.
     """
     ends = list(accumulate(lengths, initial=0))
     more = round_up_to_power_of_two(len(lengths)) - len(lengths)

@@ -1,4 +1,4 @@
-"""Decoding of models whose layers keep no cache: every step computes all prefixes anew."""
+"""Decoding of models whose layers have no cache: every step computes whole prefixes anew"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from transduce.paper.search import Decoder
 
 
 def build_model_decoder(model: Transformer, operations: Operations | None = None) -> Decoder[Any]:
-    """Return the decoder of a model: with a cache if its layers have one, else recomputing."""
+    """Return a model's decoder: with a cache for self-attention, else one that recomputes."""
     if model.sizes.mixing == "self-attention":
         return TransformerDecoder(model, operations)
     return RecomputingDecoder(model, operations)
 
 
 class Prefixes(NamedTuple):
-    """What was read and written so far, of every row."""
+    """For each hypothesis row: its encoded source and the ids written so far."""
 
     sources: list[Float[Tensor, "S d_model"]]  # the encoder's output
     targets: list[list[int]]  # ids, BEGIN first
@@ -33,10 +33,10 @@ class Prefixes(NamedTuple):
 @final
 @dataclass(frozen=True)
 class RecomputingDecoder:
-    """A Transformer as the `Decoder` of a search: each step decodes whole prefixes."""
+    """A model's `Decoder` without a cache: every step computes each whole prefix anew."""
 
     model: Transformer
-    operations: Operations | None = None  # those of the model if None
+    operations: Operations | None = None  # None: those of the model
 
     @property
     def device(self) -> torch.device:
@@ -63,12 +63,12 @@ class RecomputingDecoder:
         return operations.log_softmax(logits), state._replace(targets=targets)
 
     def reorder(self, state: Prefixes, rows: Int[Tensor, " R2"]) -> Prefixes:
-        """Return the rows with these indices, in this order."""
+        """Return the state of the rows with these indices, in this order."""
         chosen = rows.tolist()
         return Prefixes(
             [state.sources[row] for row in chosen], [state.targets[row] for row in chosen]
         )
 
     def concatenate(self, first: Prefixes, second: Prefixes) -> Prefixes:
-        """Return the rows of both states, those of `first` first."""
+        """Return one state with the rows of both states, those of `first` first."""
         return Prefixes(first.sources + second.sources, first.targets + second.targets)

@@ -38,9 +38,9 @@ def find_mixing(sizes: Architecture) -> BuildMixing:
 def build_layer(
     sizes: Architecture, number: int, *, causal: bool
 ) -> "RecurrentLayer | ConvolutionLayer":
-    """Build the LSTM or convolution of encoder (decoder if `causal`) layer `number`, from 0.
+    """Build the LSTM or convolution of layer `number` (from 0); the decoder's are `causal`.
 
-    It has the methods of self-attention but for `decode_step`; `mixing/decoder.py` decodes.
+    It has the methods of self-attention except `decode_step`: see `RecomputingDecoder`.
     """
     if sizes.mixing == "recurrent":
         return RecurrentLayer(sizes.d_model, causal=causal)
@@ -55,8 +55,8 @@ def compute_dilation(side: int, number: int) -> int:
     """Return (side + 1)^number: the dilation of layer `number` with `side` neighbours to the left.
 
     This dilation is 1 more than the layers below reach together, so that a path in one direction
-    leads to every position. With a larger dilation some positions could be reached only by steps
-    back, which lead out of the sentence near its ends.
+    leads to every position. A larger one would reach some positions only by steps back, which near
+    the ends of a sentence lead out of it.
     """
     return min((side + 1) ** number, MAX_DILATION)
 
@@ -75,20 +75,20 @@ class RecurrentLayer(nn.Module):
         operations: Operations,  # noqa: ARG002 - only attention uses them
         lengths: Sequence[int],
     ) -> "SentenceLayout":
-        """Return the position of every token in its sentence, from the sentences' lengths."""
+        """Return the layout of a batch, computed from its sentences' lengths."""
         return SentenceLayout(lengths, next(self.parameters()).device)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
     ) -> Float[Tensor, "T d_model"]:
         """Run the LSTM along each sentence; return its state h at every token."""
-        # as PackedSequence has them: all first tokens, then all second, …
+        # PackedSequence holds all first tokens, then all second tokens, …
         packed = PackedSequence(x.index_select(0, layout.order), layout.batch_sizes)
         states, _ = self.lstm(packed)
         return states.data.index_select(0, layout.inverse)
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw each gate's matrices by Glorot's rule; biases are 0, the forget gate's 1."""
+        """Draw each gate's matrices by Glorot's rule; set the forget gate's bias to 1, others to 0."""
         width = self.lstm.hidden_size
         for from_input, from_state, bias, other_bias in self.lstm.all_weights:
             for weight in (from_input, from_state):
@@ -117,7 +117,7 @@ class ConvolutionLayer(nn.Module):
         operations: Operations,  # noqa: ARG002 - only attention uses them
         lengths: Sequence[int],
     ) -> "SentenceLayout":
-        """Return the position of every token in its sentence, from the sentences' lengths."""
+        """Return the layout of a batch, computed from its sentences' lengths."""
         return SentenceLayout(lengths, next(self.parameters()).device)
 
     def forward(
@@ -178,7 +178,7 @@ class SeparableProjection(nn.Module):
 
 @final
 class SentenceLayout:
-    """Every token's position in its sentence, and the tokens' order by position, for a batch."""
+    """For a batch: each token's position in its sentence, and all tokens' order by position."""
 
     def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
         sizes = torch.tensor(lengths)
@@ -194,7 +194,7 @@ class SentenceLayout:
         self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
 
     def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
-        """Return for each token its neighbour at `offset`, or zeros if outside its sentence."""
+        """Return each token's neighbour at `offset`, or zeros where that is outside its sentence."""
         if offset == 0:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset
