@@ -88,7 +88,7 @@ class RecurrentLayer(nn.Module):
         return states.data.index_select(0, layout.inverse)
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw each gate's matrices by Glorot's rule; set the forget gate's bias to 1, others to 0."""
+        """Draw each gate's matrices by Glorot's rule; set biases to 0, the forget gate's to 1."""
         width = self.lstm.hidden_size
         for from_input, from_state, bias, other_bias in self.lstm.all_weights:
             for weight in (from_input, from_state):
@@ -194,7 +194,7 @@ class SentenceLayout:
         self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
 
     def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
-        """Return each token's neighbour at `offset`, or zeros where that is outside its sentence."""
+        """Return each token's neighbour at `offset`, or zeros where it is outside the sentence."""
         if offset == 0:
             return x
         outside = self.after < offset if offset > 0 else self.before < -offset

@@ -1,8 +1,8 @@
 """Constrained decoding: a decoder that wraps another decoder and forbids symbols.
 
 A forbidden symbol gets log-probability -inf. The other symbols are not renormalised, so that scores
-remain those of the model. The
-constraints of all hypotheses are rows of a few tensors, so no step has a loop over hypotheses.
+remain those of the model. The constraints of all hypotheses are rows of a few tensors, so no step
+has a loop over hypotheses.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ class ConstraintState(Protocol):
     """The constraints of a batch after the symbols written so far, one row per hypothesis.
 
     Implementations must allow at least one symbol within the length limit, and END at the limit.
-    The search appends arbitrary symbols to hypotheses that are dead or have ended: their rows may
-    then allow anything, but no symbol may raise an error or change another row.
+    The search appends arbitrary symbols to hypotheses that are dead or have ended. Their rows may
+    allow anything, but no symbol may raise an error or change another row.
     """
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
@@ -38,7 +38,7 @@ class ConstraintState(Protocol):
         ...
 
     def advance(self, ids: Int[Tensor, " R"]) -> "ConstraintState":
-        """Return the constraint state after each hypothesis row has appended its symbol id."""
+        """Return the constraint state after each hypothesis has appended its symbol of `ids`."""
         ...
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "ConstraintState":
@@ -46,7 +46,7 @@ class ConstraintState(Protocol):
         ...
 
     def concatenate(self, other: "ConstraintState") -> "ConstraintState":
-        """Return one state with the rows of both states, which have the same constraint class."""
+        """Return one state with the rows of both states, which are of the same class."""
         ...
 
 
@@ -86,14 +86,14 @@ class PrefixState:
     remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which symbols may come next: the prefix's next symbol; after the prefix, all."""
+        """Return True for the next symbol of each prefix, and for all symbols after a prefix."""
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
         allowed = (following == FREE).repeat(1, symbols)
         return allowed.scatter_(1, following.clamp(min=0), value=True)
 
-    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they were forced, or free
+    def advance(self, ids: Int[Tensor, " R"]) -> "PrefixState":  # noqa: ARG002 - they are forced or free
         """Return the state after every hypothesis has appended its next forced symbol."""
         return PrefixState(self.remaining[:, 1:])
 
@@ -132,7 +132,7 @@ class ConstrainedSource(Sequence[int]):
 @final
 @dataclass(frozen=True)
 class ConstrainedState(Generic[State]):
-    """The state of a constrained decoder: the inner decoder's and that of the constraints."""
+    """The state of a constrained decoder: the inner decoder's state and the constraints' state."""
 
     inner: State
     constraints: ConstraintState

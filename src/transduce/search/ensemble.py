@@ -1,4 +1,4 @@
-"""An ensemble of decoders, which averages their probabilities of every symbol."""
+"""An ensemble of decoders, which averages their probabilities of every symbol"""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Ensemble(Generic[State]):
 
     @property
     def device(self) -> torch.device:
-        """The torch device that all member models are on."""
+        """The device that all members are on."""
         return self.members[0].device
 
     def start(self, sources: Sequence[Sequence[int]]) -> tuple[State, ...]:
@@ -36,7 +36,7 @@ class Ensemble(Generic[State]):
     def step(
         self, state: tuple[State, ...], ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], tuple[State, ...]]:
-        """Append one symbol to every row; return log((P_1 + … + P_M) / M) of the next symbol."""
+        """Append one symbol to every row; return log((P_1 + … + P_M) / M) of next symbols."""
         steps = [m.step(own, ids) for m, own in zip(self.members, state, strict=True)]
         return log_mean_exp([log_p for log_p, _ in steps]), tuple(own for _, own in steps)
 

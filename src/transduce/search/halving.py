@@ -1,4 +1,4 @@
-"""Continuous batching that halves its batch when memory runs out."""
+"""Continuous batching that halves its batch when memory runs out"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -18,7 +18,7 @@ from transduce.vocabulary import END
 
 # R rows: one per hypothesis · V symbols
 
-NO_ENTITY = -1  # in place of the number of an entity type
+NO_ENTITY = -1  # in place of the id of an entity type
 
 
 class LabelKind(IntEnum):
@@ -81,7 +81,7 @@ class LabelState:
     rows: LabelRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return which symbols may come next: labels that fit the last one; END after all words."""
+        """Return True for symbols that may come next: labels that fit; END after all words."""
         assert symbols == len(self.kinds)
         has_labels = (self.rows.labels_left > 0)[:, None]  # [R 1]
         continues = (self.kinds == LabelKind.INSIDE) & (self.entities == self.rows.entity[:, None])
@@ -90,7 +90,7 @@ class LabelState:
         return allowed
 
     def advance(self, ids: Int[Tensor, " R"]) -> "LabelState":
-        """Advance the tagging constraint by the label (symbol id) that each row appends."""
+        """Return the tagging constraint's state after each row has appended its label of `ids`."""
         return replace(self, rows=LabelRows(self.rows.labels_left - 1, self.entities[ids]))
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "LabelState":

@@ -1,4 +1,4 @@
-"""Beam search of sources that are added and removed while it runs, as a server needs it."""
+"""Beam search whose sources are added and removed while it runs, as a server needs it"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Generic, final
@@ -21,12 +21,12 @@ from transduce.paper.search import (
 from transduce.settings import Search
 
 MAX_WAIT = 3  # the most steps that a source waits for others to enter with it
-SHARE = 8  # waiting sources enter once they are 1/8 as many as the running ones
+SHARE = 8  # waiting sources enter once there is one for every 8 that run
 
 
 @final
 class RunningSearch(Generic[State]):
-    """A beam search that sources join and leave between steps; no result depends on the others.
+    """A beam search that sources join and leave between steps, without effect on other results.
 
     A source that is added while nothing runs starts at once. Others enter in groups, within three
     steps, because encoding sources one by one would slow down the running ones.
@@ -60,23 +60,23 @@ class RunningSearch(Generic[State]):
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add sources to wait, by numbers that their results will have."""
+        """Add sources, by the indices that their results will carry, to those that wait."""
         self.waiting.update(sources)
 
-    def drop(self, numbers: Collection[int]) -> None:
-        """Remove sources, waiting or running, whose results are no longer wanted."""
-        for number in numbers:
-            self.waiting.pop(number, None)
+    def drop(self, indices: Collection[int]) -> None:
+        """Remove the sources with these indices, whether they wait or run."""
+        for index in indices:
+            self.waiting.pop(index, None)
         if self.active is None:
             return
         present = self.active.beams.sentences.tolist()
-        kept = [row for row, number in enumerate(present) if number not in numbers]
+        kept = [row for row, index in enumerate(present) if index not in indices]
         if len(kept) < len(present):
             self.active = self.select(kept) if kept else None
 
     @torch.inference_mode()
     def select(self, kept: Sequence[int]) -> ActiveBatch[State]:
-        """Return the running batch with only the sentences whose indices in it are `kept`."""
+        """Return the running batch with only the sentences at the positions `kept`."""
         assert self.active
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
@@ -85,15 +85,15 @@ class RunningSearch(Generic[State]):
         return ActiveBatch(state, select_sentences(beams, kept))
 
     def clear(self) -> list[int]:
-        """Remove all sources and return their numbers."""
+        """Remove all sources and return their indices."""
         running = self.active.beams.sentences.tolist() if self.active else []
-        numbers = [*self.waiting, *running]
+        indices = [*self.waiting, *running]
         self.waiting, self.active = {}, None
-        return numbers
+        return indices
 
     @torch.inference_mode()
     def step(self) -> list[Result]:
-        """Decode one symbol of running sources, or admit waiting ones; return finished results."""
+        """Decode one symbol of each source, or admit waiting sources; return finished results."""
         if self.should_admit():
             return self.admit()
         if self.active is None:
@@ -111,21 +111,21 @@ class RunningSearch(Generic[State]):
         return enough or self.steps_waited >= MAX_WAIT
 
     def admit(self) -> list[Result]:
-        """Decode the first symbol of the oldest waiting sources, and add them to the batch.
+        """Decode the first symbol of the oldest waiting sources; return results that are finished.
 
-        If that fails, they still wait, so that `clear` returns their numbers.
+        If that fails, they still wait, so that `clear` returns their indices.
         """
         free = self.search.batch_size - self.running
-        numbers = list(self.waiting)[:free]
-        sources = [self.waiting[number] for number in numbers]
+        indices = list(self.waiting)[:free]
+        sources = [self.waiting[index] for index in indices]
         fresh = start_batch(self.decoder, sources, range(len(sources)), self.search, self.strategy)
-        named = torch.tensor(numbers, device=self.decoder.device)
+        named = torch.tensor(indices, device=self.decoder.device)
         fresh = ActiveBatch(fresh.decoder_state, fresh.beams._replace(sentences=named))
         new, results = take_first_step(self.decoder, fresh, self.strategy)
         if self.active and new:
             new = merge_batches(self.decoder, self.active, new)
         self.active = new or self.active
-        for number in numbers:
-            del self.waiting[number]
+        for index in indices:
+            del self.waiting[index]
         self.steps_waited = 0
         return results

@@ -1,6 +1,7 @@
-"""Sampling of a model's outputs: each depends only on the seed, its source, and two numbers.
+"""Sampling of a model's outputs
 
-The two are the key of the source, and the index of the sample among those of the source.
+A sample depends only on the seed, its source, the source's key, and its index among the source's
+samples.
 """
 
 from collections.abc import Sequence
@@ -39,15 +40,15 @@ def sampling_strategy(  # noqa: PLR0913 - as `beam_strategy`, and what draws dep
     keys: Sequence[int] | None = None,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return the strategy that draws so many `samples` of each source; `keys` seed the sources.
+    """Return the strategy that draws `samples` outputs of each source; `keys` are the sources'.
 
-    The random numbers of a source depend on the seed and its key, by default its index. Log P and
-    score are those of the model at temperature 1, without top-k and top-p.
+    A source's random numbers depend on the seed and its key, by default its index. The log P and
+    scores of samples are those of the model at temperature 1, without top-k and top-p.
     """
     require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
-    numbers = range(len(sources)) if keys is None else keys
+    chosen_keys = range(len(sources)) if keys is None else keys
     seed = key_from_seed(sampling.seed, decoder.device)
-    keys_on_host = torch.tensor(numbers, dtype=torch.long)
+    keys_on_host = torch.tensor(chosen_keys, dtype=torch.long)
     source_keys = derive_key(seed, move_to_device(keys_on_host, decoder.device))
     expand = partial(
         append_samples,
@@ -110,7 +111,7 @@ def filter_candidates(
     sampling: Sampling,
     highest_sums: HighestSums = PLAIN.highest_sums,
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Return the C values that top-k keeps, -inf where top-p drops them, and their symbols."""
+    """Return the C values that top-k keeps, or -inf where top-p drops them, and their symbols."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

@@ -1,4 +1,4 @@
-"""Beam search of one source that also returns the live hypotheses of every step."""
+"""Beam search of one source that also returns the live hypotheses of every step"""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class LiveHypothesis:
     """A live hypothesis before a step of the search, and its most probable next symbols."""
 
     ids: tuple[int, ...]
-    log_prob: float  # the sum over its symbols, in nats
+    log_prob: float  # the sum of log P over its symbols, in nats
     following: tuple[tuple[int, float], ...]  # allowed next symbols with log P, best first
 
 
@@ -50,7 +50,7 @@ def trace_beam_search(
     *,
     operations: Operations = PLAIN,
 ) -> SearchTrace:
-    """Search one source; record each step's hypotheses with `alternatives` next symbols of each."""
+    """Search one source; record each step's hypotheses with `alternatives` next symbols each."""
     strategy = beam_strategy(decoder, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 

@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 from transduce.vocabulary import END
 
 # R rows, one per hypothesis · V symbols
-# D columns of a stack, one more than the constituents that can be open at once
+# D columns of a stack, one more than constituents can be open at once
 
 
 class TreeSymbolKind(IntEnum):
@@ -40,8 +40,8 @@ class TreeSymbols:
 
     kinds: tuple[TreeSymbolKind, ...]
     labels: tuple[int, ...]  # equal for opening and closing symbols of one label
-    # The number, from 1, of the word that each symbol stands for, or 0 for any word. Words
-    # after the highest number are counted from 1 again.
+    # The position, from 1, of the word that each symbol stands for, or 0 for any word. Words after
+    # the highest position are counted from 1 again.
     numbers: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -109,12 +109,12 @@ class TreeState:
 
     kinds: Int[Tensor, " V"]  # the `TreeSymbolKind` of each symbol
     labels: Int[Tensor, " V"]  # the constituent label of each symbol
-    numbers: Int[Tensor, " V"]  # the number of the word that a symbol stands for; 0: any word
-    highest: int  # the highest number, after which 1 follows; 0: words have no numbers
+    numbers: Int[Tensor, " V"]  # the position of the word that a symbol stands for; 0: any word
+    highest: int  # the highest of `numbers`, after which 1 follows; 0: all stand for any word
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return which symbols may come next if an output is to become a well-formed tree.
+        """Return True for symbols after which an output can still become a well-formed tree.
 
         At least r + d + 1 symbols are always left: one for each of r remaining words, one to close
         each of d open constituents, and END. Opening a constituent uses one symbol and requires
@@ -136,7 +136,7 @@ class TreeState:
         return allowed
 
     def advance(self, ids: Int[Tensor, " R"]) -> "TreeState":
-        """Advance the tree constraint by the symbol id that each row appends."""
+        """Return the tree constraint's state after each row has appended its symbol of `ids`."""
         words, left, depth, opened, max_open, read, stack = self.rows
         kinds, labels = self.kinds[ids], self.labels[ids]
         opens, is_word = (kinds == TreeSymbolKind.OPEN).int(), kinds == TreeSymbolKind.WORD
@@ -166,5 +166,5 @@ class TreeState:
 
 
 def resize_stack(rows: TreeRows, width: int) -> TreeRows:
-    """Pad every row's stack of open constituents' labels to `width` columns."""
+    """Return rows whose stacks of open constituents are padded to `width` columns."""
     return rows._replace(stack=pad(rows.stack, (0, width - rows.stack.shape[1])))

@@ -1,4 +1,4 @@
-"""The cost of training in operations: estimated as in section 6.1, and counted by formula."""
+"""The cost of training in operations, estimated as in section 6.1 and counted by formula"""
 
 from dataclasses import dataclass
 from typing import final
@@ -7,7 +7,7 @@ from typing import final
 @final
 @dataclass(frozen=True)
 class MachineRecord:
-    """The devices that a run uses: number, measured speed, and operations per target piece."""
+    """The devices that a run uses: their count, measured speed, and operations per target piece."""
 
     device: str
     devices: int
@@ -31,7 +31,7 @@ class TrainingCost:
 def add_update_cost(
     cost: TrainingCost | None, machine: MachineRecord, target_tokens: int, seconds: float
 ) -> TrainingCost:
-    """Return the cost of a run after one more update on these devices; None is a cost of 0."""
+    """Return the cost of a run after one more update on these devices; None means no cost yet."""
     before = (cost.seconds, cost.estimated, cost.counted) if cost else (0.0, 0.0, 0.0)
     return TrainingCost(
         device=machine.device,

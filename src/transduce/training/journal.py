@@ -1,8 +1,8 @@
 """The journal of a run, log.jsonl: one JSON object per line, append-only.
 
 Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. When a run
-resumes at step n, earlier lines about steps after n are obsolete: their updates were lost in a
-crash. `read_journal` omits obsolete lines, and lines that a crash has cut.
+resumes at step n, earlier lines about steps after n become obsolete, because a crash lost their
+updates. `read_journal` omits obsolete lines, and lines that a crash has cut.
 """
 
 import errno
@@ -28,8 +28,8 @@ LOG = "log.jsonl"
 class Journal:
     """The open journal of a run, log.jsonl, to which events are appended unbuffered.
 
-    On a full disk lines are lost, but training continues: the next line that can be written has
-    `lost_lines`, the number of lost lines.
+    On a full disk lines are lost, but training continues. The next line that can be written has the
+    number of lost lines in `lost_lines`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,7 +72,7 @@ def is_not_finite(value: object) -> bool:
 
 
 def ends_with_newline(path: Path) -> bool:
-    """Return whether a file ends with a newline; an absent or empty file counts as if it did."""
+    """Return whether a file ends with a newline, is empty, or does not exist."""
     if not os.path.lexists(path):
         return True
     with open_regular(path) as stream:
@@ -94,7 +94,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
     """Yield all events of a journal, also those that a resume made obsolete.
 
-    Lines that are no event with a step are skipped, also lines over 1 MB. FolderError if the
+    Lines over 1 MB, and lines that are no event with a step, are skipped. Raises FolderError if the
     journal is no regular file.
     """
     if not os.path.lexists(path):
@@ -108,7 +108,7 @@ def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def parse_event(line: bytes) -> dict[str, Any] | None:
-    """Return the event in a line of a journal, or None if it is no event with a step."""
+    """Return the event in a line of a journal, or None if the line is no event with a step."""
     if len(line) > MAX_LINE_BYTES:
         return None
     try:

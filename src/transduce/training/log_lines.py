@@ -1,4 +1,4 @@
-"""Read the lines of an untrusted log: pipes, endless lines and endless files do no harm."""
+"""Read the lines of an untrusted log, in which long lines, holes and growth do no harm"""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import BufferedReader
 from typing import final
 
-BLOCK_BYTES = 1 << 20  # bytes read at once; for 8 times as many each block takes new memory
+BLOCK_BYTES = 1 << 20  # bytes read at once; with 8 times as many, each block would take new memory
 MAX_LINE_BYTES = 1 << 20  # longer lines are no events; training writes about 300 bytes
 UNREADABLE = b"?"  # is not JSON; replaces a line that is too long
 
@@ -22,12 +22,12 @@ class LineBlock:
 
 
 def skip_hole(stream: BufferedReader) -> int:
-    """Go on to the next byte that the disk holds, or to the end; return how many were passed."""
+    """Seek past a hole of a sparse file, if at one; return the number of bytes skipped."""
     at, file = stream.tell(), stream.fileno()
     ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has read on
     try:
         data = os.lseek(file, at, os.SEEK_DATA)
-    except OSError as error:  # ENXIO: only a hole is left; other file systems know none
+    except OSError as error:  # ENXIO: only a hole is left; some file systems have none
         data = os.fstat(file).st_size if error.errno == errno.ENXIO else at
     os.lseek(file, ahead, os.SEEK_SET)
     stream.seek(data)
@@ -37,13 +37,13 @@ def skip_hole(stream: BufferedReader) -> int:
 def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
     """Yield the file's lines from the stream's position on, in blocks that end with a newline.
 
-    Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES`
-    becomes a line that is no JSON. The last line, if it has no newline, is the last block.
+    Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES` becomes a line
+    that is no JSON. A last line without a newline is the last block.
     """
     end, rest = stream.tell(), b""
     left = os.fstat(stream.fileno()).st_size - end
     while left > 0:
-        if hole := skip_hole(stream):  # a terabyte of zeros that takes no place on the disk
+        if hole := skip_hole(stream):  # such as a terabyte of zeros that takes no space on the disk
             left, rest = left - hole, UNREADABLE
         if not (block := stream.read(max(0, min(BLOCK_BYTES, left)))):
             break

@@ -23,9 +23,9 @@ from transduce.training.distributed.process_group import SINGLE_PROCESS, Process
 from transduce.training.journal import LOG, Journal
 from transduce.training.progress import Progress, ValidationResult
 
-# called after an update: validates and writes checkpoints if due, and returns the progress
+# called after an update; validates and writes checkpoints if due, and returns the progress
 AfterUpdate = Callable[[Progress, Update | None], Progress]
-FIRST_CHECKPOINT_MINUTES = 1.0  # early, so that an unwritable disk is noticed soon
+FIRST_CHECKPOINT_MINUTES = 1.0  # so early that an unwritable disk is noticed soon
 MAX_FAILED_WRITES = 3  # snapshots or checkpoints that fail in a row before the run ends
 
 
@@ -51,9 +51,9 @@ def train(
     callbacks: TrainingCallbacks,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
-    """Train until the last step, early stopping or a stop signal, then write a checkpoint.
+    """Train to the last step, early stopping or a stop signal; checkpoint; return the progress.
 
-    Returns the progress. Every process of the group calls this; only rank 0 validates and writes to
+    Every process of the group calls this; only rank 0 validates and writes to
     the run folder.
     """
     if group.rank > 0:
@@ -68,9 +68,9 @@ def train(
 def run_updates(
     job: TrainingJob, progress: Progress, group: ProcessGroup, after_update: AfterUpdate
 ) -> Progress:
-    """Run updates, each followed by `after_update` on rank 0, until training ends or is stopped."""
+    """Run updates, each followed by `after_update` on rank 0, to the end or a stop signal."""
     training = job.training
-    # do the work that a stop had interrupted before a resume, such as a validation
+    # before a resumed run goes on, finish what a stop interrupted, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
     if is_finished(progress, training):
         return progress
@@ -98,7 +98,7 @@ def run_updates(
 
 
 def return_unchanged(progress: Progress, _update: Update | None) -> Progress:
-    """Return the progress unchanged: the `after_update` of ranks other than 0."""
+    """Return the progress unchanged, as the `after_update` of ranks other than 0."""
     return progress
 
 
@@ -130,7 +130,7 @@ def deadline_after(minutes: float) -> float:
 
 
 def folder_identity(folder: Path) -> tuple[int, int] | None:
-    """Return the device and inode of a folder, which renaming keeps; None if it is not there."""
+    """Return the device and inode of a folder, which renaming keeps; None if it is missing."""
     try:
         found = folder.stat()
     except FileNotFoundError:
@@ -140,7 +140,7 @@ def folder_identity(folder: Path) -> tuple[int, int] | None:
 
 @final
 class CheckpointManager:
-    """Manager of rank 0's work after each update: journal, validation, snapshots, checkpoints."""
+    """Does rank 0's work after each update: journal, validation, snapshots and checkpoints."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class CheckpointManager:
     ) -> None:
         self.job, self.callbacks, self.journal = job, callbacks, journal
         self.group = group
-        # read now: the files with package versions may be deleted before the run ends
+        # read now, because files with package versions may be deleted before the run ends
         self.environment = describe_environment(
             job.model.output.weight.device, reduction=group.reduction, processes=group.world_size
         )
@@ -166,7 +166,7 @@ class CheckpointManager:
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
         """Log an update, then validate, snapshot and checkpoint if due; return the progress.
 
-        After a resume there is no update: it is None.
+        `update` is None in the call before the first update, which finishes what a stop interrupted.
         """
         if folder_identity(self.job.folder) != self.identity:
             raise SaveError(
@@ -222,7 +222,7 @@ class CheckpointManager:
     def snapshot_if_due(self, progress: Progress) -> None:
         """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`.
 
-        While a validation of this step is due, nothing is written: a snapshot stores its result.
+        It stores the result of a validation, so it is not written while one is due at this step.
         """
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))

@@ -1,4 +1,4 @@
-"""Estimate from the machine's memory how many tokens a micro-batch may have."""
+"""The number of tokens that a micro-batch may have, estimated from the machine's memory"""
 
 import torch
 
@@ -15,7 +15,7 @@ MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 def estimate_micro_batch_tokens(
     sizes: Architecture, longest: int, memory: int, device: torch.device = CPU
 ) -> int:
-    """Return how many source and target tokens of a micro-batch fit in `memory` bytes.
+    """Estimate how many source and target tokens of a micro-batch fit in `memory` bytes.
 
     The result is never less than one pair of sentences of `longest` tokens needs.
     """
@@ -24,7 +24,7 @@ def estimate_micro_batch_tokens(
 
 
 def estimate_token_bytes(sizes: Architecture) -> int:
-    """Return about how many bytes per token the backward pass needs for float32 activations.
+    """Estimate the bytes of float32 activations per token that the backward pass needs.
 
     This is the mean over source and target tokens, assuming equally many of both.
     """

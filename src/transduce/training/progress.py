@@ -1,4 +1,4 @@
-"""The progress of a run, which is its entire state apart from weights and Adam's moments."""
+"""The progress of a run: its entire state apart from weights and Adam's moments"""
 
 import dataclasses
 import math
@@ -36,7 +36,7 @@ class Validation:
 
     @property
     def rank(self) -> tuple[float, float]:
-        """The sort key of a run's validations: the better score first, then the lower loss."""
+        """The sort key of a run's validations: better scores first, then lower losses."""
         sign = -1 if self.score is None or self.score.higher_is_better else 1
         return sign * (self.score.value if self.score else 0.0), self.nats
 
@@ -56,13 +56,13 @@ class Progress:
     validations_without_improvement: int = 0
     validated_step: int = 0  # step of the last finished validation
     last_validation: Validation | None = None
-    best_validation: Validation | None = None  # of the best score, then the lowest loss
+    best_validation: Validation | None = None  # with the best score, then the lowest loss
     cost: TrainingCost | None = None  # None if the machine's speed was not measured
 
     def after_update(
         self, update: Update, seconds: float, machine: MachineRecord | None = None
     ) -> "Progress":
-        """Return the progress after one more update that took this many seconds on a machine."""
+        """Return the progress after one more update, which took `seconds` on a machine."""
         tokens = update.target_tokens
         cost = add_update_cost(self.cost, machine, tokens, seconds) if machine else self.cost
         return replace(
@@ -77,7 +77,7 @@ class Progress:
         )
 
     def after_validation(self, result: ValidationResult) -> "Progress":
-        """Return the progress after a validation, with its best loss or patience count updated."""
+        """Return the progress after a validation, with best values and patience count updated."""
         validated = replace(self, validated_step=self.step)
         if math.isfinite(result.nats):  # files cannot hold other numbers
             score = result.score and replace(result.score, details={})
@@ -101,7 +101,7 @@ class Progress:
 
 
 def read_progress(state: Mapping[str, Any], step: int, file: Path) -> Progress:
-    """Return the progress in a state.json; raise FolderError unless it is that of `step`."""
+    """Return the progress in a state.json; raise FolderError if it is invalid or not of `step`."""
     try:
         progress = Progress.from_json(state.get("progress"))
     except ValueError as fault:

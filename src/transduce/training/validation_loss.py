@@ -1,4 +1,4 @@
-"""The loss of the development set, without label smoothing and dropout."""
+"""The loss of the development set, without label smoothing and dropout"""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,10 @@ from transduce.vocabulary import BEGIN
 
 @torch.no_grad()
 def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
-    """Return the sum of -log p in nats over all target tokens (with END), and their number."""
+    """Return the sum of -log p in nats over all target tokens, END included, and their number.
+
+    Switches the model to evaluation mode.
+    """
     model.eval()
     nats, tokens = 0.0, 0
     for batch in batches:

@@ -8,7 +8,7 @@ from torch import distributed as processes
 from transduce.paper.training import Optimiser
 from transduce.training.distributed.collectives import all_reduce, broadcast
 
-AddGradient = Callable[[int], None]  # adds the gradient of the micro-batch with this number
+AddGradient = Callable[[int], None]  # adds the gradient of the micro-batch with this index
 ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any rank
 
 
@@ -18,14 +18,14 @@ def all_reduce_once(
     optimiser: Optimiser,
     should_continue: ShouldContinue,
 ) -> bool:
-    """Accumulate this rank's gradients, all-reduce once; return False if a signal stops a rank.
+    """Accumulate this rank's gradients, then all-reduce; return False if a signal stops a rank.
 
-    `accumulate` is called with the number of each micro-batch of this rank; `costs` are the token
+    `accumulate` is called with the index of each micro-batch of this rank; `costs` are the token
     counts of all micro-batches. The last bits of the sum depend on the number of processes.
     """
     shares = assign_micro_batches(costs, processes.get_world_size())
-    for number in shares[processes.get_rank()]:
-        accumulate(number)
+    for index in shares[processes.get_rank()]:
+        accumulate(index)
     if not should_continue():
         return False
     for gradient in optimiser.list_gradients():
@@ -66,11 +66,11 @@ def sum_in_micro_batch_order(
 
 
 def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
-    """Return the numbers of each rank's micro-batches, such that all ranks have similar costs."""
+    """Return the indices of each rank's micro-batches, such that all ranks have similar costs."""
     shares: list[list[int]] = [[] for _ in range(world_size)]
     loads = [0] * world_size
-    for number in sorted(range(len(costs)), key=lambda number: -costs[number]):
+    for index in sorted(range(len(costs)), key=lambda index: -costs[index]):
         rank = loads.index(min(loads))
-        shares[rank].append(number)
-        loads[rank] += costs[number]
+        shares[rank].append(index)
+        loads[rank] += costs[index]
     return [sorted(share) for share in shares]

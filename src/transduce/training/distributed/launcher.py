@@ -34,7 +34,7 @@ RESUME_HINT = (
 
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
-    """Start `count` processes of this command, one per rank; kill them after the with block."""
+    """Context manager that starts `count` processes, one per rank, and kills them at the end."""
     started: list[subprocess.Popen[bytes]] = []
     with private_folder(FOLDER) as folder:
         try:
@@ -56,7 +56,7 @@ def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
 
 
 def start_process(rank: ProcessRank) -> "subprocess.Popen[bytes]":
-    """Start this same command as one process of several, which communicate on loopback only."""
+    """Start this command as the process of a rank; all processes communicate on loopback only."""
     loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
     interfaces = {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
     return subprocess.Popen(
@@ -68,7 +68,7 @@ def start_process(rank: ProcessRank) -> "subprocess.Popen[bytes]":
 
 @final
 class ProcessSupervisor:
-    """Supervisor of the launched processes: forwards signals, waits, detects a lost process."""
+    """Supervises the launched processes: forwards signals, waits, and detects a lost process."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
@@ -76,7 +76,7 @@ class ProcessSupervisor:
 
     def forward_signal(self, number: int) -> None:
         """Send a signal to rank 0, which shares it with the other ranks."""
-        if number != signal.SIGUSR1:  # that one ends nothing
+        if number != signal.SIGUSR1:  # it asks for a checkpoint and ends nothing
             self.forwarded.add(number)
         self.processes[0].send_signal(number)
 
@@ -98,7 +98,7 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Return whether each process runs or ended in an orderly way, and none is suspended."""
+        """Return whether no process is suspended, and each one runs or has ended in order."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes
@@ -116,7 +116,7 @@ class ProcessSupervisor:
 
 
 def describe_end(process: "subprocess.Popen[bytes]") -> str:
-    """Return in words how a process was killed, stopped or failed, else an empty text."""
+    """Return in words how a process was killed, stopped or failed; an empty text if it was not."""
     code = process.poll()
     if code is None:
         return "was stopped and did not answer any more" if is_stopped(process) else ""

@@ -18,20 +18,20 @@ Args = ParamSpec("Args")
 
 @runtime_checkable
 class ProcessGroup(Protocol):
-    """What training needs from its group of processes: rank, sums of gradients, broadcasts."""
+    """The processes that train together, as one of them uses them for sums and broadcasts."""
 
     requests: SignalRequests
-    rank: int  # number of this process, from 0; rank 0 writes to the run folder
+    rank: int  # of this process, from 0; rank 0 writes to the run folder
     world_size: int
     reduction: str  # the method of summing gradients, which decides their last bits
 
     def share(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum all micro-batches' gradients over all ranks; return the sums of each, or None.
+        """Sum gradients over micro-batches and ranks; return each micro-batch's loss and -log p.
 
         Each micro-batch is computed on one rank, by `accumulate`. `costs` are their token counts.
-        The result is None, and the update must be dropped, if a signal stops a rank.
+        If a signal stops a rank, the result is None, and the update must be dropped.
         """
 
     def run_on_rank_0(
@@ -58,18 +58,18 @@ class SingleProcess:
         costs: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Accumulate every micro-batch in order; return None if a signal stops this."""
+        """Accumulate micro-batches in order; return their losses and -log p, or None if stopped."""
         sums = list[Tensor]()
-        for number in range(len(costs)):
+        for index in range(len(costs)):
             if self.requests.stop_signal:
                 return None
-            sums.append(accumulate(number))
+            sums.append(accumulate(index))
         return torch.stack(sums)
 
     def run_on_rank_0(
         self, work: Callable[Args, Progress], *args: Args.args, **kwargs: Args.kwargs
     ) -> Progress:
-        """Call `work` and return its result: the only process is rank 0."""
+        """Call `work` and return its result, because the only process is rank 0."""
         return work(*args, **kwargs)
 
     def broadcast(self, _tensors: Sequence[Tensor]) -> None:

@@ -33,7 +33,7 @@ class ProcessRank:
 
     @staticmethod
     def from_environment(environment: Mapping[str, str]) -> "ProcessRank":
-        """Read the rank that our launcher or torchrun has set; default: a single process."""
+        """Return the rank that our launcher or torchrun has set, or that of a single process."""
         if not {"RANK", "WORLD_SIZE"} <= set(environment):
             return ProcessRank()
         rank, world_size, local_rank, local_size = (
@@ -63,14 +63,14 @@ class ProcessRank:
 
 
 def require_below(number: int, count: int, names: tuple[str, str]) -> None:
-    """Raise InputError unless a rank is below the number of processes; `names` are of variables."""
+    """Raise InputError unless a rank is below a process count; `names` are their variables."""
     if number >= count:
         fact = f"{names[0]} is {number} and {names[1]} is {count} in the environment"
         raise InputError(fact, "ranks count from 0: unset both, or start by torchrun")
 
 
 def require_master(environment: Mapping[str, str]) -> None:
-    """Raise InputError unless MASTER_ADDR is set, and MASTER_PORT to a port."""
+    """Raise InputError unless MASTER_ADDR is set and MASTER_PORT is a port."""
     hint = "start by torchrun, or by --workers on one machine"
     if "MASTER_ADDR" not in environment:
         raise InputError("RANK and WORLD_SIZE are in the environment, and MASTER_ADDR is not", hint)

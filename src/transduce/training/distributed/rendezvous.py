@@ -1,4 +1,4 @@
-"""Rendezvous: how the processes of a training find each other and get the job from rank 0.
+"""The rendezvous, where the processes of a training find each other and get the job from rank 0
 
 On one machine the key-value store is a file in a private folder that our launcher made. On several
 machines the store is at MASTER_ADDR, without authentication: use it on internal networks only.
@@ -26,12 +26,12 @@ from transduce.training.distributed.torch_group import TorchProcessGroup
 
 JOB_KEY = "job"  # the key of the job description in the key-value store
 POLL_SECONDS = 0.05
-START_SECONDS = 300.0  # within which all processes of an attempt must have started
+START_SECONDS = 300.0  # the longest wait for all processes of an attempt to start
 
 
 @final
 class Rendezvous:
-    """A key-value store by which processes form a group and receive the job from rank 0."""
+    """A key-value store through which processes form a group and get the job from rank 0."""
 
     def __init__(self, rank: ProcessRank, timeout_seconds: float, *, exact: bool) -> None:
         self.rank, self.timeout_seconds, self.exact = rank, timeout_seconds, exact
@@ -50,7 +50,7 @@ class Rendezvous:
             self.store.set(JOB_KEY, job)
 
     def wait_for_job(self) -> str:
-        """Wait without time limit for the job description that rank 0 publishes, and return it."""
+        """Wait, without a time limit, for rank 0's job description, and return it."""
         with detect_lost_process():
             while not self.store.check([JOB_KEY]):
                 time.sleep(POLL_SECONDS)
@@ -85,30 +85,30 @@ class Rendezvous:
 def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECONDS) -> str:
     """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
 
-    torchrun starts processes again with the store of the attempt before, whose addresses and job
-    are still in it, and not all ranks have the same count of attempts. So each rank asks under a
-    name that nobody has used, and rank 0 answers until all ranks have confirmed its prefix.
+    torchrun starts processes again with the store of the attempt before, which still holds its
+    addresses and job, and not all ranks have counted the same attempts. So each rank asks under a
+    new random name, and rank 0 answers until all ranks have confirmed its prefix.
     """
     own, end = secrets.token_hex(8), time.monotonic() + seconds
     others = set(range(1, rank.world_size)) if rank.rank == 0 else set()
     if rank.rank:
         store.set(f"ask/{rank.rank}", own)
         while not store.check([f"answer/{own}"]):
-            wait_until(end, "process 0 has not started")
+            sleep_before(end, "process 0 has not started")
         own = store.get(f"answer/{own}").decode()
         store.set(f"{own}/{rank.rank}", "confirmed")
     while others:
         for other in sorted(others):
-            if store.check([f"ask/{other}"]):  # perhaps of an earlier attempt, which does no harm
+            if store.check([f"ask/{other}"]):  # an earlier attempt's question does no harm
                 store.set(f"answer/{store.get(f'ask/{other}').decode()}", own)
         others = {other for other in others if not store.check([f"{own}/{other}"])}
         if others:
-            wait_until(end, f"process {min(others)} has not started")
+            sleep_before(end, f"process {min(others)} has not started")
     return own
 
 
-def wait_until(end: float, fact: str) -> None:
-    """Wait a moment; after the time `end`, raise LostProcessError with the fact."""
+def sleep_before(end: float, fact: str) -> None:
+    """Sleep for a moment; raise LostProcessError with this fact if the time `end` has passed."""
     if time.monotonic() > end:
         raise LostProcessError(fact, "look at what it or torchrun says")
     time.sleep(POLL_SECONDS)

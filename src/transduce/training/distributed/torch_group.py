@@ -1,8 +1,8 @@
-"""The process group of several processes, on torch.distributed.
+"""The process group of several processes, by torch.distributed
 
 Each update has three exchanges: losses and signal requests, gradients, and the progress that rank 0
-returns. From the exchanged requests all ranks know whether a signal stopped any rank; if so, all
-drop the update. A process that does not communicate within the timeout is lost, and the run ends.
+returns. If the exchanged requests say that a signal stopped any rank, all ranks drop the update. A
+process that does not communicate within the timeout is lost, and the run ends.
 """
 
 import json
@@ -46,16 +46,16 @@ class TorchProcessGroup:
     def share(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over all ranks; return all micro-batches' sums, None if a rank is stopped.
+        """Sum gradients over ranks; return micro-batches' losses and -log p, or None if stopped.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
         the rest of them.
         """
         own, sums = dict[int, Tensor](), torch.zeros(len(costs), 2, dtype=torch.float64)
 
-        def accumulate_unless_stopped(number: int) -> None:
+        def accumulate_unless_stopped(index: int) -> None:
             if not self.requests.stop_signal:
-                own[number] = accumulate(number)
+                own[index] = accumulate(index)
 
         def exchange_requests() -> bool:
             if own:
@@ -66,9 +66,9 @@ class TorchProcessGroup:
         return sums if went_on else None
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Share losses and signal requests with all ranks; return False if a signal stopped a rank.
+        """Fill `sums` and share requests over all ranks; return False if a signal stopped one.
 
-        Each number is computed by one process and is 0 on all others, so that their sum is exact.
+        Each element is computed by one process and is 0 on all others, so sums are exact.
         """
         asked = torch.zeros(2, self.world_size, dtype=torch.float64)
         wanted, self.requests.checkpoint = self.requests.checkpoint, False
