@@ -1,7 +1,7 @@
 """Adaptation: training that continues from a trained model, the parent, on new text.
 
 The parent decides architecture and vocabularies. Its weights become the run's checkpoint of step 0,
-so that resuming works as in any other run; Adam's moments and the schedule begin anew.
+so the run resumes like any other. Adam's moments and the schedule begin anew.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from transduce.training.progress import Progress
 PASSES = 5  # how often the new text is read
 FEWEST, MOST = 200, 20_000  # the fewest and the most updates that are chosen
 DROPOUTS = ("dropout", "attention_dropout", "feed_forward_dropout")
-INHERITED = (  # settings that must equal the parent's: its weights or token ids depend on them
+INHERITED = (  # settings that must equal the parent's, whose weights or token ids depend on them
     *(f"architecture.{field.name}" for field in fields(Architecture) if field.name not in DROPOUTS),
     "data.task",
     "data.linearisation",
@@ -58,7 +58,7 @@ def read_parent(path: Path, folder: Path) -> StoredModel:
 
 
 def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
-    """Return new text mixed with old text, so that a fraction `share` of the pairs read is old."""
+    """Return new text mixed with old text; a fraction `share` of the pairs read is old."""
     require(0 < share < 1, f"the share of old pairs lies between 0 and 1, not at {share}")
     return MixedPairs(new, old, share / (1 - share), names=("new", "old"))
 
@@ -70,7 +70,7 @@ def choose_adaptation(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return an adaptation's recipe, and sentences on its schedule if no recipe was `named`.
+    """Return an adaptation's recipe, and sentences that explain it unless a recipe was `named`.
 
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
     fits the text or prepared corpus `train`.
@@ -119,7 +119,7 @@ def continue_recipe(
 
 
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return how many updates 5 passes take over a new text or prepared corpus, in hundreds."""
+    """Return the updates of 5 passes over new text, in whole hundreds between FEWEST and MOST."""
     updates = (
         PASSES
         * count_pieces(train, recipe.data, on_progress)
@@ -129,9 +129,10 @@ def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: On
 
 
 def count_pieces(train: Pairs | PreparedCorpus, data: Data, on_progress: OnProgress) -> float:
-    """Return the pieces of a pass, of each pair's longer side: in a text estimated by characters.
+    """Return the number of pieces of a pass, counting the longer side of each pair.
 
-    A pass over new text with old text mixed in reads the new text once.
+    In a text they are estimated by its characters. If old text is mixed in, a pass reads the new
+    text once.
     """
     if isinstance(train, PreparedCorpus):
         return count_store_pieces(train.train)
@@ -140,10 +141,10 @@ def count_pieces(train: Pairs | PreparedCorpus, data: Data, on_progress: OnProgr
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
-    """Return settings for `steps` updates whose peak learning rate is the parent's last one.
+    """Return settings for `steps` updates that peak at the parent's last learning rate.
 
     By equation 3 the rate at step s after the warm-up is factor · d_model^-0.5 · s^-0.5. So a new
-    warm-up of w steps peaks at that rate if its factor is the parent's times √(w / s).
+    warm-up of w steps peaks at this rate if its factor is the parent's times √(w / s).
     """
     before = parent.recipe.training
     reached = max(parent.updates or before.steps, before.warmup)
@@ -191,7 +192,7 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
-    """Refuse to resume a run with another parent, or without one if it has no checkpoint yet."""
+    """Refuse to resume a run with another parent, or without its parent before a checkpoint."""
     begun = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != begun:
         fact = f"this run goes on from a model with sha256 {begun}, not {parent.hash}"

@@ -41,7 +41,7 @@ PACKAGES = ("torch", "tokenizers")
 @final
 @dataclass(frozen=True)
 class AveragedModel:
-    """The path of a model folder whose weights are the mean of a run's snapshots."""
+    """A model folder whose weights are the mean of a run's snapshots, and the snapshots' steps."""
 
     folder: Path
     steps: tuple[int, ...]  # the training steps of the averaged snapshots
@@ -84,16 +84,16 @@ def average(
 @final
 @dataclass(frozen=True)
 class ModelNames:
-    """What the caller calls a model and its languages; None: as the run does."""
+    """The name and languages that a caller gives a model; None keeps those of the run."""
 
     name: str | None = None
     languages: Sequence[str] | None = None
 
     def apply(self, recipe: Recipe, text: str, updates: int) -> Recipe:
-        """Return a run's recipe as that of a model after so many updates, with these names.
+        """Return a run's recipe with these names, for a model of `updates` updates.
 
-        `text` is the fingerprint of the training text. If the recipe names another language, its
-        corpus is another one, too.
+        `text` is the fingerprint of the training text. With other languages the recipe's corpus is
+        renamed as well.
         """
         if self.languages is not None:
             renamed = name_languages(recipe, self.languages)
@@ -143,7 +143,7 @@ def write_average(
 
 
 def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
-    """Open the mean of a run's `last` snapshots in folder `model` beside it; first write it."""
+    """Open the mean of a run's last snapshots in folder `model` beside it; write it if missing."""
     output = run.parent / KIND
     if not output.exists():
         write_average(run, output, last)
@@ -173,7 +173,7 @@ def list_card_scores(progress: Progress) -> list[Score]:
 def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor], Progress]:
     """Return the steps and mean weights of a run's last snapshots, and the last one's progress.
 
-    A run in training may delete a snapshot that is being read; then newer snapshots are averaged.
+    If a run in training deletes a snapshot that is being read, newer snapshots are averaged.
     """
     chosen = take_last_snapshots(run, last)
     try:
@@ -198,7 +198,7 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
     """Return the last `last` snapshots of a run; refuse a run that has fewer.
 
     By default `last` is the recipe's `training.average_last`, or all snapshots if there are fewer.
-    Of a run without snapshots the last checkpoint is taken.
+    A run without snapshots gives its last checkpoint.
     """
     snapshots = list_snapshots(run)
     found = snapshots or list_last_checkpoint(run)

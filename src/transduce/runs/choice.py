@@ -79,7 +79,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 
 def require_two_columns(argument: str, texts: TaskFiles) -> None:
-    """Refuse a single file whose first line has no tab: it has one side of a parallel text."""
+    """Refuse a single file whose first line has no tab, since it holds one side of a text."""
     if texts.kind.read_file is not read_pairs_tsv or not texts.path.is_file():
         return
     line = next(read_lines(texts.path), "\t")
@@ -151,7 +151,7 @@ def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A chosen recipe, sentences on why, and the texts; no texts where none were named."""
+    """A chosen recipe, the reasons in sentences, and the opened texts (None if none were named)."""
 
     recipe: Recipe
     reasons: list[str]
@@ -221,7 +221,7 @@ def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
 
 
 def read_inputs(store: Path) -> dict[str, str] | None:
-    """Return the fingerprints of the texts of a prepared corpus, or None if there is none yet."""
+    """Return the fingerprints of a prepared corpus' texts, or None if `store` holds none yet."""
     return read_declared_inputs(store)[1] if (store / INPUTS_FILE).exists() else None
 
 
@@ -233,7 +233,7 @@ def is_corpus_name(texts: object) -> bool:
 
 
 def find_corpus_name(texts: object) -> str | None:
-    """Return the name of the corpus that a caller's texts are, or None for texts of one's own."""
+    """Return the caller's `texts` if they are a corpus name, or None if they are own texts."""
     return str(texts) if is_corpus_name(texts) else None
 
 

@@ -1,8 +1,8 @@
-"""Development sets: one held out of the training text, and checks that a given one belongs to it.
+"""Development sets: pairs held out of the training text, and checks of a set that is given
 
 A training without a recipe and without a development set holds out 1 % of its pairs, so that every
-user sees a score. A given development set is compared with the training text before anything is
-trained: sides that are swapped, or in letters that the training text lacks, are refused.
+user sees a score. A given development set is compared with the training text before training. One
+whose sides are swapped, or in a script that the training text lacks, is refused.
 """
 
 import unicodedata
@@ -24,24 +24,24 @@ from transduce.tasks import find_task_kind
 from transduce.text.clean import Cleaner
 
 LEAST_PAIRS = 2_000  # a text of fewer pairs is trained on as a whole
-HELD_OUT = (200, 2_000)  # fewest and most pairs that are held out; between them 1 %
+HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % in between
 
-SAMPLE = 5_000  # at least so many pairs of a text are compared, evenly drawn, or all
+SAMPLE = 5_000  # the least number of pairs to compare, evenly drawn; all if there are fewer
 FEWEST = (200, 20)  # fewest pairs of a training text and of another text that are compared
-NATS = 0.2  # a side is in the other side's language if it is likelier there by so much a letter
-LETTERS = 3  # a language is told by which three characters follow each other
-SHARE = 0.5  # share of a text's letters that its own alphabet has
+NATS = 0.2  # a side counts as swapped if its trigrams are likelier there by this many nats each
+LETTERS = 3  # characters of a trigram, by which languages are told apart
+SHARE = 0.5  # a text is in a script if more than this share of its letters are
 SIDES = ("source", "target")
-ALPHABETS = {"CJK": "Chinese characters"}  # the names of others are those of Unicode
+SCRIPTS = {"CJK": "Chinese characters"}  # for the others, Unicode's names are used
 
 
 @final
 @dataclass(frozen=True)
 class Division:
-    """A training text and the pairs of it that are held out, chosen by a hash of their source.
+    """A training text, divided by hashes of its sources into pairs to train on and to hold out.
 
-    Pairs of the same source stay together. Which ones are held out depends on nothing but the text
-    and the settings of its cleaning, so that a resumed preparation holds out the same.
+    Pairs of the same source stay together. The division depends only on the text and the settings
+    of its cleaning, so that a resumed preparation holds out the same pairs.
     """
 
     text: Pairs
@@ -49,7 +49,7 @@ class Division:
 
     @cached_property
     def held_out(self) -> Mapping[int, int]:
-        """The number of pairs of each source that is held out, by the hash of the source."""
+        """The hash of each held-out source, with the number of its pairs."""
         return choose_held_out(array("Q", (hash_source(source) for source, _ in self.clean())))
 
     def clean(self) -> Iterator[Pair]:
@@ -70,26 +70,26 @@ class Division:
 @final
 @dataclass(frozen=True)
 class TrainingPart:
-    """A training text without the pairs that are held out, and without others of their sources."""
+    """The part of a text to train on: every pair whose source is not held out."""
 
     division: Division
 
     def read(self) -> Iterator[Pair]:
-        """Yield every pair that is not held out."""
+        """Yield every pair whose source is not held out."""
         division = self.division
         for source, target in division.text.read():
             if not division.holds_out(division.normalise(source)):
                 yield source, target
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the whole text, marked."""
+        """Return the fingerprint of the whole text, with a mark for this part."""
         return f"{self.division.text.fingerprint()} without held-out pairs"
 
 
 @final
 @dataclass(frozen=True)
 class HeldOutPart:
-    """The pairs of a training text that are held out, cleaned as the rest of it."""
+    """The held-out pairs of a training text, after the cleaning of the whole text."""
 
     division: Division
 
@@ -98,7 +98,7 @@ class HeldOutPart:
         return (pair for pair in self.division.clean() if self.division.holds_out(pair[0]))
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the whole text, marked."""
+        """Return the fingerprint of the whole text, with a mark for this part."""
         return f"{self.division.text.fingerprint()} held-out pairs"
 
 
@@ -109,15 +109,16 @@ def divide(text: Pairs, data: Data) -> tuple[TrainingPart, HeldOutPart]:
 
 
 def find_whole_text(text: Pairs) -> Pairs:
-    """Return a training text with the pairs that are held out of it, if there are any."""
+    """Return the whole text of a `TrainingPart`; return any other text unchanged."""
     return text.division.text if isinstance(text, TrainingPart) else text
 
 
 def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:
-    """Choose the sources with the lowest hashes, given that of every pair; return their pairs.
+    """Choose sources by their lowest hashes; return their hashes and numbers of pairs.
 
-    They have 1 % of the pairs, at least 200 and at most 2,000. A source of so many pairs that they
-    would be too many is left to training. Nothing is chosen from fewer than 2,000 pairs.
+    `hashes` has the source's hash of every pair. The chosen sources have 1 % of the pairs, at least
+    200 and at most 2,000. A source with too many pairs for that is left to training. Nothing is
+    chosen from fewer than 2,000 pairs.
     """
     fewest, most = HELD_OUT
     wanted = min(max(len(hashes) // 100, fewest), most)
@@ -132,15 +133,15 @@ def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:
 
 
 def hash_source(source: str) -> int:
-    """Return 64 bits of the hash of a normalised source."""
+    """Return a 64-bit hash of a normalised source."""
     content = source.encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 
 
 def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
-    """Yield the pairs of a text that cleaning keeps, of its first `count` pairs if not 0.
+    """Yield the pairs that cleaning keeps from a text's first `count` pairs, or from all if 0.
 
-    The cleaner reports pairs that are held out with the others that it leaves out.
+    The cleaner's report counts held-out pairs among the pairs that are left out.
     """
     if isinstance(text, TrainingPart):
         cleaner.is_held_out, text = text.division.holds_out, text.division.text
@@ -148,7 +149,7 @@ def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
 
 
 def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
-    """Refuse a development set, or old text in a mixed one, whose sides are not the text's own."""
+    """Refuse a development set, or mixed-in old text, whose sides do not match the new text."""
     new = find_whole_text(train)
     if isinstance(new, MixedPairs):
         require_same_sides(new.main, new.added, f"the {new.names[1]} text", data)
@@ -158,11 +159,11 @@ def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
 
 
 def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> None:
-    """Refuse a text, such as "the development set", whose sides are not the training text's.
+    """Refuse a text, called `name` in errors, whose sides do not match the training text's.
 
-    Its sides are swapped, one is in the language of the other side, or in letters that this side of
-    the training text does not have. Texts of few pairs and of closed lists of symbols are not
-    compared.
+    They do not match if they are swapped, if one is in the language of the other side, or if one is
+    in a script that this side of the training text lacks. Texts of few pairs, and texts for tasks
+    with a closed list of symbols, are not compared.
     """
     if find_task_kind(data).target_symbols is not None:
         return
@@ -189,10 +190,10 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
         fact = f"the {side} of {name} reads more like the {opposite} of the training text"
         raise InputError(fact, "check which files were named as source and target")
     for side, our_lines, their_lines in zip(SIDES, sides, others, strict=True):
-        alphabet = find_alphabet(their_lines)
-        known = count_alphabets(our_lines)
-        if alphabet and known.total() and not known[alphabet]:
-            letters = ALPHABETS.get(alphabet, f"{alphabet.capitalize()} letters")
+        script = find_script(their_lines)
+        known = count_scripts(our_lines)
+        if script and known.total() and not known[script]:
+            letters = SCRIPTS.get(script, f"{script.capitalize()} letters")
             fact = (
                 f"the {side} of {name} is written in {letters}, and the {side} of the training "
                 "text has none"
@@ -201,13 +202,13 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
 
 
 def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:
-    """Return 5,000 to 10,000 pairs of a text, evenly drawn, or all; without those of a blank side.
+    """Return 5,000 to 10,000 evenly drawn pairs of a text, or all, without pairs with a blank side.
 
-    Pairs far apart are compared, because a text may be joined of texts in several languages.
+    Pairs are drawn from the whole text, because it may be joined from texts in several languages.
     """
     kept, stride = list[Pair](), 1
-    for number, pair in enumerate(pairs):
-        if number % stride == 0:
+    for index, pair in enumerate(pairs):
+        if index % stride == 0:
             kept.append(pair)
         if len(kept) > 2 * SAMPLE:
             kept, stride = kept[::2], 2 * stride
@@ -217,21 +218,21 @@ def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:
 
 
 class LetterModel:
-    """How often three characters follow each other in a text, with a count of 1 for unseen ones."""
+    """A language model of a text: the counts of its character trigrams, each plus one."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.counts = count_trigrams(lines)
         self.total = self.counts.total() + len(self.counts) + 1
 
     def log_likelihood(self, lines: Iterable[str]) -> float:
-        """Return the mean log-likelihood of the trigrams of lines, in nats."""
+        """Return the mean log-likelihood of the lines' trigrams, in nats."""
         found = count_trigrams(lines)
         nats = sum(n * log((self.counts[one] + 1) / self.total) for one, n in found.items())
         return nats / max(1, found.total())
 
 
 def count_trigrams(lines: Iterable[str]) -> Counter[str]:
-    """Count the runs of three characters of lines, case aside."""
+    """Count the character trigrams of lines, in lower case."""
     found = Counter[str]()
     for line in lines:
         text = f" {line.lower()} "
@@ -239,8 +240,8 @@ def count_trigrams(lines: Iterable[str]) -> Counter[str]:
     return found
 
 
-def count_alphabets(lines: Iterable[str]) -> Counter[str]:
-    """Count the letters of lines by alphabet, as Unicode names it: LATIN, CYRILLIC, CJK …"""
+def count_scripts(lines: Iterable[str]) -> Counter[str]:
+    """Count the letters of lines by script, under Unicode's names such as LATIN and CJK."""
     letters = Counter(letter for line in lines for letter in line if letter.isalpha())
     found = Counter[str]()
     for letter, count in letters.items():
@@ -248,7 +249,7 @@ def count_alphabets(lines: Iterable[str]) -> Counter[str]:
     return found
 
 
-def find_alphabet(lines: Iterable[str]) -> str:
-    """Return the alphabet of more than half of the letters of lines, or "" if there is none."""
-    found = count_alphabets(lines)
+def find_script(lines: Iterable[str]) -> str:
+    """Return the script of more than half of the lines' letters, or "" if there is none."""
+    found = count_scripts(lines)
     return next((one for one, n in found.most_common(1) if n > SHARE * found.total()), "")

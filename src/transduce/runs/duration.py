@@ -1,7 +1,7 @@
-"""How long a training takes on this machine: measured on some of its batches before it begins.
+"""How long a training takes on this machine, measured on some of its batches before it begins
 
-The measurement has a model and an optimiser of its own, and changes nothing of the run. A run that
-is resumed is not measured again.
+The measurement has its own model and optimiser, and leaves the run unchanged. A resumed run is not
+measured again.
 """
 
 import time
@@ -33,12 +33,12 @@ from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
-SAMPLE_SECONDS = 2.0  # batches are measured for so long, at least one after the first
+SAMPLE_SECONDS = 2.0  # time for measuring batches; at least one after the first is measured
 SAMPLE_UPDATES = 8  # most batches that are measured
 SAMPLE_LINES = 64  # most lines of the development set that are translated
-WARM_UP_LINES = 4  # lines that are translated before, and not measured
-FORWARD_SHARE = 1 / 3  # cost of a batch's loss, beside that of its loss and gradients
-VALIDATION_SHARE = 0.2  # most of the given minutes that validations may take
+WARM_UP_LINES = 4  # lines that are translated before the measurement
+FORWARD_SHARE = 1 / 3  # the cost of a batch's loss, relative to that of loss and gradients
+VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
 FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes they are made smaller
 FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
@@ -47,7 +47,7 @@ FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
 @final
 @dataclass(frozen=True)
 class Pace:
-    """How fast a recipe trains on this machine: the seconds of an update and of a validation."""
+    """The seconds that an update and a validation of a recipe take on this machine."""
 
     update_seconds: float
     validation_seconds: float  # 0 without a development set
@@ -84,7 +84,7 @@ def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> 
 def measure_updates(
     model: Transformer, recipe: Recipe, corpus: PreparedCorpus
 ) -> tuple[float, float]:
-    """Return the seconds of a token's part in an update, and those of the optimiser's step."""
+    """Return the seconds of an update per token, and the seconds of the optimiser's step."""
     training, device = recipe.training, select_device()
     optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
@@ -112,10 +112,10 @@ def measure_updates(
 
 
 def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
-    """Return the seconds that a validation's translations take, by a few of its lines.
+    """Estimate the seconds of a validation's translations from a few of its lines.
 
-    A new model ends no output, so that outputs as long as their sources stand for those of a
-    trained one. A tree needs two symbols more than it has words.
+    A new model does not end its outputs, so they are cut at about the length of their sources, as
+    those of a trained model end. A tree needs two symbols more than it has words.
     """
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))
@@ -153,11 +153,12 @@ def fit_to_minutes(
     settings: Mapping[str, Value],
     rank: ProcessRank,
 ) -> tuple[Recipe, str]:
-    """Return a fitted recipe with sizes and updates for so many minutes here, and a sentence.
+    """Return a fitted recipe with sizes and updates for `minutes` on this machine, and a sentence.
 
-    The largest size up to the corpus' own is chosen with which the minutes are enough, or at least
-    for five passes; else the smallest. Fewer updates, and smaller ones, then fill the minutes. The
-    threads and micro-batches are those that a run of such processes as `rank` gets on this machine.
+    The size is the largest, up to the one for the corpus, with which the minutes are enough for all
+    updates or at least for five passes; else the smallest. Then updates are made fewer, and smaller
+    if there would be very few, so that they take `minutes`. Threads and micro-batches are those of
+    a run on this machine by the processes that `rank` counts.
     """
     for path in ("training.steps", "data.source_tokens", "data.target_tokens"):
         require(
@@ -207,7 +208,7 @@ def require_minutes(minutes: object) -> None:
 
 
 def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with so many updates that they and its validations take `seconds`."""
+    """Return a recipe with fewer updates, which with its validations take `seconds`."""
     validations, left = 1, seconds
     if pace.validation_seconds:
         most = VALIDATION_SHARE * seconds / pace.validation_seconds

@@ -1,4 +1,4 @@
-"""Equips models with what is fastest on this machine, from `transduce.fast`
+"""Equip models with what is fastest on this machine, from `transduce.fast`
 
 Without that package everything is computed by the plain operations of `transduce.paper`, with the
 same results up to rounding, and more slowly.
@@ -67,7 +67,7 @@ def build_optimiser(model: Transformer, training: Training) -> Optimiser:
 
 
 def read_ahead(batches: ReadBatches, last_step: int, device: torch.device) -> BatchesAndReading:
-    """Return how a training on a device gets its batches, and how it reads an update's results."""
+    """Return two functions: one gets a step's batches, the other reads an update's results."""
     choose = import_chooser()
     if choose is None:
         return batches, PendingUpdate.read
@@ -76,7 +76,7 @@ def read_ahead(batches: ReadBatches, last_step: int, device: torch.device) -> Ba
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Give a model, in place, what decodes fastest on its device, in a precision if one is given.
+    """Equip a model, in place, to decode fastest; convert it if a precision is given.
 
     Without a precision its weights stay as they are. With one they are converted and packed for
     good: such a model cannot be trained, saved, copied or moved to a device.
@@ -89,9 +89,9 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
 
 
 def equip_for_long_searches(models: Sequence[Transformer]) -> None:
-    """Let models use what pays off only in long searches, such as compiled loops, in each search.
+    """Give models, in place, operations that pay off only in long searches, such as compiled loops.
 
-    For processes that search for long: all that is needed is loaded now.
+    This is for processes that search for long. What the operations need is loaded now.
     """
     for model, operations in zip(models, choose_search_operations(models, None), strict=True):
         model.operations = operations
@@ -100,7 +100,7 @@ def equip_for_long_searches(models: Sequence[Transformer]) -> None:
 def choose_search_operations(
     models: Sequence[Transformer], sentences: int | None
 ) -> list[Operations]:
-    """Return the operations of each model for a search of so many sentences, None for very many."""
+    """Return each model's operations for a search of `sentences` sentences; None: of very many."""
     choose = import_chooser()
     if choose is None:
         return [model.operations for model in models]
@@ -109,7 +109,7 @@ def choose_search_operations(
 
 
 def unsupported_int8_reason() -> str:
-    """Return why products in 8 bits are impossible here; empty if they are possible."""
+    """Return why products in 8 bits are impossible here; an empty text if they are possible."""
     choose = import_chooser()
     if choose is None:
         return "transduce.fast is not installed"

@@ -24,7 +24,7 @@ SMALLEST = 258  # the smallest value of data.vocabulary_size
 @final
 @dataclass(frozen=True)
 class ImportedModel:
-    """A model folder that was made from another program's checkpoint: its path and recipe."""
+    """A model folder that was made from another program's checkpoint: path, recipe, parameters."""
 
     folder: Path
     recipe: Recipe

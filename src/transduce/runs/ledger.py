@@ -35,7 +35,7 @@ OTHER_SYMBOLS = "41,004 to 41,208"
 
 
 def describe_parent(run: Run) -> list[str]:
-    """Return a list with a sentence on a run's parent model; [] if it began with random weights."""
+    """Return a list of one sentence on a run's parent model; [] if the run has no parent."""
     found = run.fingerprints.get(PARENT)
     return [] if found is None else [f"goes on from the weights of the model with sha256 {found}"]
 
@@ -90,7 +90,7 @@ def find_table3_row(a: Architecture) -> str | None:
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
-    """Sum lengths, squared lengths, and source times target length over a text's N pairs."""
+    """Return sums over a text's N pairs: of lengths, their squares, and their products."""
     n, m = (lengths.astype(np.float64) for lengths in (source_lengths, target_lengths))
     return TextSize(*map(float, (n.sum(), m.sum(), n @ n, m @ m, n @ m)))
 
@@ -111,21 +111,21 @@ def measure_machine(
     )
 
 
-def journal_machine(folder: Path, step: int, what: MachineRecord) -> None:
+def journal_machine(folder: Path, step: int, record: MachineRecord) -> None:
     """Append a machine record to a run's journal, valid from training step `step` on."""
     with closing(Journal(folder / LOG)) as journal:
-        journal.write(MACHINE, step=step, **asdict(what))
+        journal.write(MACHINE, step=step, **asdict(record))
 
 
-def describe_cost(run: TrainingCost | None) -> list[str]:
-    """Return sentences on a run's hardware and training cost, compared with the paper's."""
-    if run is None or not run.estimated:
+def describe_cost(cost: TrainingCost | None) -> list[str]:
+    """Return sentences on hardware and training cost beside the paper's; [] if not measured."""
+    if cost is None or not cost.estimated:
         return []
     return [
-        f"hardware: {run.devices} x {run.device}, {run.rate:.1e} operations/s measured on each; "
+        f"hardware: {cost.devices} x {cost.device}, {cost.rate:.1e} operations/s measured on each; "
         "the paper: 8 P100 at 9.5e12",
-        f"cost as the paper estimates it (time x devices x rate): {run.seconds:,.0f} s, "
-        f"{run.estimated:.1e} operations; the paper: base 3.3e18, big 2.3e19",
-        f"cost as counted (products of matrices, forward and backward): {run.counted:.1e} "
-        f"operations, {run.counted / run.estimated:.0%} of the estimate",
+        f"cost as the paper estimates it (time x devices x rate): {cost.seconds:,.0f} s, "
+        f"{cost.estimated:.1e} operations; the paper: base 3.3e18, big 2.3e19",
+        f"cost as counted (products of matrices, forward and backward): {cost.counted:.1e} "
+        f"operations, {cost.counted / cost.estimated:.0%} of the estimate",
     ]

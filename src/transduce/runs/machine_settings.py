@@ -1,4 +1,4 @@
-"""Chooses a run's threads and micro-batch size for the machine; a trial update tests the latter."""
+"""The choice of a run's threads and micro-batch size for the machine, tested by a trial update"""
 
 import gc
 
@@ -25,7 +25,7 @@ WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float3
 
 
 def require_memory(recipe: Recipe, memory: int) -> None:
-    """Refuse a model whose weights, gradients and two moments alone exceed the machine's memory.
+    """Refuse a recipe if weights, gradients and Adam's moments alone exceed `memory` bytes.
 
     Without this check the operating system would kill a process without explanation.
     """
@@ -55,9 +55,8 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
     """Return the micro-batch size that fits in memory, in tokens; half if a trial update fails.
 
-    A trial update tests the largest micro-batch if memory may not suffice for it. Where a control
-    group limits memory, the system would kill the process without an error, so the estimate alone
-    decides.
+    On a CPU an estimate decides if it is above the free memory, because the system would kill the
+    process without an error, or below half of it. Otherwise a trial update decides.
     """
     longest, device = recipe.data.max_length, select_device()
     memory = memory_per_process(processes)
@@ -90,7 +89,7 @@ def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> boo
 
 
 def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
-    """Make one update of a new model on the longest pairs (`tokens` tokens); discard the model."""
+    """Make one update of a new model on the longest pairs of at most `tokens` tokens in all."""
     recipe = with_changes(recipe, {"training.compile": False})
     model = build_for_training(recipe, prepared.vocabularies)
     batch = Batch.from_store(prepared.train, select_longest(prepared.train, tokens))
@@ -101,7 +100,7 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
 
 
 def select_longest(store: Store, tokens: int) -> Int[np.ndarray, " P"]:
-    """Return indices of the P longest pairs: at most `tokens` tokens in all, at least one pair."""
+    """Return the indices of the longest pairs: at least one, and at most `tokens` tokens in all."""
     lengths = store.source_lengths.astype(np.int64) + store.target_lengths
     order = np.argsort(-lengths, kind="stable")
     return order[: max(1, int((lengths[order].cumsum() <= tokens).sum()))]

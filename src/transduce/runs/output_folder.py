@@ -1,4 +1,4 @@
-"""Checks that an output folder is new or of the expected kind, and its lock during writing."""
+"""Check that an output folder is new or of the expected kind, and lock it during writing"""
 
 import os
 from collections.abc import Collection, Iterator
@@ -11,10 +11,10 @@ from transduce.errors import InputError
 
 
 def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str) -> None:
-    """Refuse an existing path that has neither the file `sign` nor only files named in `ours`.
+    """Refuse an existing path unless it holds the file `sign`, or only files named in `ours`.
 
-    Such a folder is no folder of the given kind, such as "run": the files `ours` are written before
-    `sign`. Hidden files are allowed.
+    The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
+    is to be, such as "run".
     """
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return
@@ -26,12 +26,12 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Create and lock a folder for a with block; after an error, delete it if new and empty."""
+    """Context manager that creates and locks a folder; after an error it deletes an empty new one."""
     new = not folder.exists()
     with lock_folder(folder):
         try:
             yield
         except BaseException:
             if new and [entry.name for entry in list_entries(folder)] == ["lock"]:
-                delete(folder)  # ignores errors: the one that is raised matters
+                delete(folder)  # ignores its own errors, because the one that is raised matters
             raise

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def encode_image(figure: "Figure", kind: str) -> bytes:
-    """Return a matplotlib figure as the bytes of an image file of a kind such as png or svg."""
+    """Return the image file of a matplotlib figure as bytes; `kind` is png or svg, for example."""
     out = io.BytesIO()
     figure.savefig(out, format=kind, dpi=120)
     return out.getvalue()

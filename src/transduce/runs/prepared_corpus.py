@@ -1,4 +1,4 @@
-"""Preparation of a corpus: from parallel text to a folder with vocabularies and stores of ids.
+"""Preparation of a corpus, from parallel text to a folder with vocabularies and stores of ids
 
     prepared.json      data settings and fingerprints of the texts, written first
     tags.json          a lexicon of part-of-speech tags, if the task needs one
@@ -122,7 +122,7 @@ def open_prepared(folder: Path) -> PreparedCorpus:
 
 
 def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
-    """Raise FolderError if a store's sizes are not those of its vocabularies and settings."""
+    """Raise FolderError if a store's sizes do not match its vocabularies and settings."""
     file = store.folder / MANIFEST
     parse_data_facts(store.about, file)
     found, wanted = store.about["symbols"], dict(zip(SIDES, map(len, vocabularies), strict=True))
@@ -144,7 +144,7 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 
 
 def select_store_settings(data: Data) -> dict[str, object]:
-    """Return the data settings that affect a store's content: not names and tokens per update."""
+    """Return the data settings that affect a store: all but names and tokens per update."""
     free = {*BUDGETS, *NAMES}
     return {name: one for name, one in dataclasses.asdict(data).items() if name not in free}
 
@@ -152,8 +152,8 @@ def select_store_settings(data: Data) -> dict[str, object]:
 def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> Data:
     """Record the settings and text fingerprints of a corpus folder; return the recorded settings.
 
-    A finished folder is not replaced: other settings or texts are refused. An unfinished folder
-    with other settings or texts is emptied: the user has corrected them.
+    A finished folder with other settings or texts is refused. An unfinished one is emptied, because
+    the user has corrected the settings or texts.
     """
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
@@ -222,7 +222,7 @@ def write_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
 def learn_vocabularies(
     folder: Path, data: Data, train: Pairs, on_progress: OnProgress
 ) -> Vocabularies:
-    """Read a corpus folder's vocabularies; first learn missing ones from the training text."""
+    """Return a corpus folder's vocabularies; missing ones are learned from the text and stored."""
     for side, name in enumerate(vocabulary_file_names(shared=data.shared_vocabulary)):
         if not (folder / name).exists():
             vocabulary = learn_side(train, data, side, on_progress)
@@ -253,14 +253,14 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
 
 
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
-    """Yield the lines to learn a vocabulary from: one side's, or both sides' if it is shared."""
+    """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared."""
     text = find_task_kind(data).source_text
     for pair in read_kept_pairs(train, data, on_progress):
         yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
 
 def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
-    """Read the source and target vocabularies of a corpus folder: one object if shared."""
+    """Read the source and target vocabularies of a corpus folder; shared, they are one object."""
     return read_vocabularies(
         folder,
         lambda name: read_regular(folder / name, LIMIT),

@@ -1,4 +1,4 @@
-"""Recommend a recipe for a corpus and a machine, for users who name none.
+"""Recommend a recipe for a corpus and a machine to users who name none
 
 Each choice is shown with its reason, and `--set` overrides it.
 """
@@ -33,7 +33,7 @@ class CorpusCounts:
     """Counts of a cleaned corpus: its pairs, pieces and different words."""
 
     pairs: int
-    pieces: float  # pieces of the longer side of each pair, summed; of text by its characters
+    pieces: float  # sum over pairs of the longer side's pieces; in text, estimated by characters
     words: int  # number of different words of both sides, counted up to about 200,000
 
 
@@ -46,7 +46,7 @@ def recommend_recipe(
 ) -> tuple[Recipe, list[str]]:
     """Return a recipe for a text, on a machine with or without a GPU, and a reason per choice.
 
-    The settings in `changes` apply from the start: the text is cleaned by them, then counted.
+    The text is cleaned by the settings in `changes` before it is counted.
     """
     fitting, wanted = start_fitting(train, changes)
     kind = find_task_kind(wanted.data)
@@ -79,7 +79,7 @@ def recommend_recipe(
 
 
 def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting, Recipe]:
-    """Return the fitting for a text's task, and the recipe that it starts from, with changes."""
+    """Return the `Fitting` for a text's task, and its start recipe with the changed settings."""
     task = changes.get("data.task", name_task(train))
     fitting = find_fitting(with_changes(Recipe(name="none"), {"data.task": task}).data)
     return fitting, with_changes(fitting.start, changes)
@@ -98,8 +98,8 @@ def recommend_for_corpus(
 def build_for_corpus(
     size: ModelSize, corpus: PreparedCorpus, changes: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
-    """Build the recipe of a model size for a prepared corpus; return it and its passes."""
-    if not corpus.data.shared_vocabulary:  # the encoder's embedding is then its own
+    """Return the recipe of a model size for a prepared corpus, and its passes over the corpus."""
+    if not corpus.data.shared_vocabulary:  # then the encoder has its own embedding
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
     start = replace(find_fitting(corpus.data).start, data=corpus.data)
     counts = (len(corpus.train), count_store_pieces(corpus.train))
@@ -107,16 +107,16 @@ def build_for_corpus(
 
 
 def count_store_pieces(store: Store) -> float:
-    """Return the pieces of a store's pairs, of each pair those of its longer side."""
+    """Return the number of pieces in a store, counting the longer side of each pair."""
     return float(np.maximum(store.source_lengths, store.target_lengths).sum())
 
 
 def build_recipe(
     size: ModelSize, start: Recipe, changes: Mapping[str, Value], counts: tuple[int, float]
 ) -> tuple[Recipe, float]:
-    """Build the recipe of a model size from a start with its data; return it and its passes.
+    """Return a recipe of a model size with the data of `start`, and its passes over the corpus.
 
-    `counts` are the corpus' pairs and pieces, those of the longer side of each pair.
+    `counts` are the numbers of pairs and of pieces, counting the longer side of each pair.
     """
     pairs, pieces = counts
     fitted = replace(
@@ -135,11 +135,11 @@ def build_recipe(
 
 
 def build_schedule(steps: int) -> dict[str, Value]:
-    """Return settings for a number of updates: warm-up, steps between validations and snapshots.
+    """Return the settings of a schedule of `steps` updates: warm-up, validations, snapshots.
 
-    The narrower a model, the higher the peak of equation 3; post-norm stacks that reach the peak
+    The narrower a model, the higher the peak of equation 3. Post-norm stacks that reach the peak
     too soon may learn the target language and ignore the source (docs/records/log.md). So the
-    warm-up takes half the run, at most the paper's 4,000 steps.
+    warm-up takes half of the run, and at most the paper's 4,000 steps.
     """
     return {
         "training.steps": steps,
@@ -176,7 +176,7 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
 
 
 def name_task(train: object) -> str:
-    """Return the name of the task that a text's files are for: translation for all other texts."""
+    """Return the name of the task that a text's files are for, translation for other texts."""
     whole = find_whole_text(train) if isinstance(train, Pairs) else train
     gold = whole.main if isinstance(whole, MixedPairs) else whole
     kind = gold.kind if isinstance(gold, TaskFiles) else None
@@ -184,9 +184,9 @@ def name_task(train: object) -> str:
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Choose a vocabulary size up to `most`: one byte-pair merge for every two different words."""
+    """Return a vocabulary size up to `most`, with a byte-pair merge for every two distinct words."""
     if wanted.data.vocabulary == WORD:
-        return most  # fewer if there are fewer words
+        return most  # learning stops earlier if there are fewer words
     target = 258 + counts.words // 2 // 10 * 10
     if target >= most:
         return most

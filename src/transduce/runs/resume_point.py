@@ -1,4 +1,4 @@
-"""Where a run begins or resumes: its newest intact checkpoint, loaded into model and optimiser."""
+"""The state that a run begins or resumes from: its newest intact checkpoint, loaded for training"""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -29,7 +29,7 @@ from transduce.training.progress import EDITED, Progress, read_progress
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunStart:
-    """A run's state at its start: progress, model size, damaged checkpoints, machine changes."""
+    """What is known when a run starts: progress, parameters, bad checkpoints, machine changes."""
 
     progress: Progress
     parameters: int  # number of the model's parameters
@@ -40,7 +40,7 @@ class RunStart:
 def load_resume_point(
     job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
 ) -> Progress:
-    """Restore the newest undamaged checkpoint, report it to `on_start`, return its progress."""
+    """Restore the newest undamaged checkpoint, report it to `on_start`, and return its progress."""
     folder = job.folder
     checkpoint, rejected = load_newest_checkpoint(folder)
     start = restore_checkpoint(job, checkpoint, rejected, group)
@@ -57,7 +57,7 @@ def restore_checkpoint(
     rejected: list[tuple[Path, str]],
     group: ProcessGroup,
 ) -> RunStart:
-    """Load a checkpoint, if any, into model and optimiser; return the state the run starts from."""
+    """Load a checkpoint, if there is one, into model and optimiser; return what is known then."""
     model, optimiser = job.model, job.optimiser
     parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
     if checkpoint is None:
@@ -76,7 +76,7 @@ def restore_checkpoint(
 
 
 def require_adam_state(checkpoint: Checkpoint) -> None:
-    """Raise FolderError for a count of updates above the step, or a mean of squares below 0."""
+    """Raise FolderError if Adam counts more updates than steps, or a mean of squares is below 0."""
     updates = checkpoint.moments[UPDATES].item()
     if updates not in range(checkpoint.step + 1):
         fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"

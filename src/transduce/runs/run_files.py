@@ -1,4 +1,4 @@
-"""What a run keeps of its corpus, read and checked: vocabularies, and the facts in data.json."""
+"""A run's copies of its corpus' vocabularies and of the facts in data.json, read and checked"""
 
 from pathlib import Path
 

@@ -80,8 +80,8 @@ def begin_or_resume_run(
     """Begin a run, or check that a begun one has this recipe and corpus; return its recipe.
 
     `processes` is how many processes of the run share this machine. Settings that are 0 (threads,
-    micro-batch size) are chosen to fit the machine. `parent` is the trained model
-    whose weights a new run begins with, in place of random ones.
+    micro-batch size) are chosen to fit the machine. `parent` is the trained model whose weights a
+    new run begins with, in place of random ones.
     """
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())
@@ -109,7 +109,7 @@ def begin_or_resume_run(
 
 
 def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
-    """Write a run's copies of its corpus's vocabularies and facts, where they are not yet right."""
+    """Copy a corpus' vocabularies and facts into a run folder, unless they are there already."""
     about = {DATA: to_checksummed_json(prepared.train.about)}
     for name, content in (*prepared.vocabularies.files().items(), *about.items()):
         path = folder / name
@@ -128,7 +128,7 @@ def require_run_folder(folder: Path) -> None:
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     """Refuse other settings than the run's stored ones; more steps and other names are allowed.
 
-    A setting of 0 that is chosen by the machine allows every stored value.
+    A setting of 0 that is chosen for the machine matches every stored value.
     """
     given, stands = recipe.flat_settings(), stored.flat_settings()
     if recipe.training.steps > stored.training.steps:

@@ -1,4 +1,4 @@
-"""Trained weights in a folder: those of a model folder, or of a run's newest checkpoint."""
+"""Trained weights in a folder: those of a model folder or of a run's newest checkpoint"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ from transduce.vocabulary.files import Vocabularies
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoredModel:
-    """The weights of a folder with their recipe and vocabularies, every byte verified."""
+    """The verified weights, recipe and vocabularies of a model folder or a run's checkpoint."""
 
     folder: Path
     weights: dict[str, Tensor] = field(repr=False)
@@ -79,7 +79,7 @@ def read_run_model(folder: Path) -> StoredModel:
 
 
 def last_step(averaged: object) -> int:
-    """Return the last of a manifest's averaged steps, 0 if it names none."""
+    """Return the last of a manifest's averaged steps, or 0 if `averaged` is no list of steps."""
     match averaged:
         case [*_, int(last)] if last > 0:
             return last
@@ -87,7 +87,7 @@ def last_step(averaged: object) -> int:
 
 
 def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
-    """Return by formula how many weights the recipe's model has with these vocabularies."""
+    """Return the number of weights of a recipe's model with these vocabularies, by formula."""
     source, target = vocabularies
     return count_parameters(recipe.architecture, len(source), len(target))
 

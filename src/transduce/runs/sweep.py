@@ -47,7 +47,7 @@ class SweepRow:
     perplexity: float  # perplexity of the development set
     score: float | None  # score of the development set, in the metric `score_name`
     score_name: str
-    failure: str = ""  # why the run has no validation: it diverged
+    failure: str = ""  # how the run diverged, if it did
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as plain values for JSON; a run that diverged has no perplexity."""
@@ -163,7 +163,7 @@ def train_combinations(
 def train_combination(
     inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None", *, estimates: bool
 ) -> SweepRow:
-    """Train one combination, the inputs' settings; return its row, also if the run diverges."""
+    """Train the combination in `inputs.settings`; return its row, also if the run diverges."""
     from transduce.runs.train import train_interruptibly
 
     try:
@@ -213,7 +213,7 @@ def name_combination(combination: Mapping[str, Value]) -> str:
 
 
 def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
-    """Return a run's row from its best validation; refuse a run without any."""
+    """Return a run's row from its best validation; refuse a run without a validation."""
     best = run.progress.best_validation
     if best is None:
         fact = f"{run.folder} has no validation to compare by"
@@ -225,7 +225,7 @@ def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
 
 
 def rank_row(row: SweepRow) -> tuple[bool, float, float]:
-    """Return the sort key of a row: diverged runs last, higher scores, then lower perplexities."""
+    """Return a row's sort key: diverged runs last, higher scores first, then lower perplexities."""
     return bool(row.failure), -(row.score or 0.0), row.perplexity
 
 

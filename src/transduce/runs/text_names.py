@@ -1,8 +1,8 @@
-"""The names of a run: of its text, whose corpus and languages no recipe can know, and its own.
+"""The names in a run's recipe: of its corpus, of its languages, and of the recipe itself
 
-A recipe names the text that it was made for. Whoever trains it on other text has another corpus,
-and perhaps other languages: these are read off the names of the files, guessed from the text if a
-detector is installed, or left open. What was done is said in a sentence.
+A recipe names the text that it was made for. On other text it has another corpus and perhaps other
+languages. These are taken from the files' names, guessed from the text if a detector is installed,
+or left open, and a sentence tells the user.
 """
 
 import os
@@ -46,7 +46,7 @@ TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of
 KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
 SIDE = re.compile(r"(?:.*[-_](?=..\Z))?([a-z]{2,3})")  # a part of a name such as en, eng, train_en
 BOTH = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")  # en-fr, tatoeba-en-fr
-SAMPLE_PAIRS, SAMPLE_CHARACTERS = 500, 20_000  # of a text, to guess its languages
+SAMPLE_PAIRS, SAMPLE_CHARACTERS = 500, 20_000  # of a text whose languages are guessed
 SURE = 0.9  # the smallest probability of a language that is guessed
 LONGEST_NAME = 100
 
@@ -54,10 +54,10 @@ LONGEST_NAME = 100
 def name_text(
     recipe: Recipe, text: Pairs, corpus: str | None, settings: Mapping[str, Value]
 ) -> tuple[Recipe, list[str]]:
-    """Return a recipe that calls `text` what it is, and what was found out of the languages.
+    """Return a recipe with the names of `text`, and sentences on its languages.
 
-    `corpus` is the name of the public or generated corpus that the text was read from; None for
-    text of one's own. What the caller's `settings` name stays, and is not said again.
+    `corpus` is the name of the public or generated corpus that the text was read from; None for the
+    user's own text. Names that the caller's `settings` set are kept, and not reported.
     """
     text = find_whole_text(text)
     if isinstance(text, GeneratedCorpus):
@@ -84,14 +84,14 @@ def is_penn_treebank(text: Pairs) -> bool:
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with other names of its text, except those that the caller's settings set."""
+    """Return a recipe with `names` (by setting), except those that the caller's settings set."""
     return with_changes(
         recipe, {path: name for path, name in names.items() if path not in settings}
     )
 
 
 def list_names(data: Data) -> dict[str, Value]:
-    """Return the corpus and the languages in data settings, by the paths of these settings."""
+    """Return the corpus and the languages of data settings, by the paths of these settings."""
     names = (data.corpus, data.source_language, data.target_language)
     return dict(zip(TEXT_NAMES, names, strict=True))
 
@@ -104,7 +104,7 @@ def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Rec
 
 
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return the recipe of a run that goes on, with the names that the run was begun with."""
+    """Return the recipe of a resumed run, with the names that the run was begun with."""
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)
     if is_untitled(stored):
@@ -115,13 +115,13 @@ def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) ->
 
 
 def is_untitled(recipe: Recipe) -> bool:
-    """Return whether nobody named a recipe: it has a default title, or was called "fitted"."""
+    """Return whether a recipe has no chosen name, but a default title or "fitted"."""
     is_title = TITLE.fullmatch(recipe.name) is not None
     return is_title or find_original_name(recipe) == FITTED
 
 
 def entitle(recipe: Recipe) -> Recipe:
-    """Return a recipe for own text with a title in place of the name of the recipe it began as.
+    """Return a recipe for a user's own text with a title in place of its catalogue name.
 
     A name that is neither in the catalogue nor "fitted" is the user's, and stays.
     """
@@ -134,7 +134,7 @@ def entitle(recipe: Recipe) -> Recipe:
 
 
 def read_name(name: object) -> str:
-    """Return the name that a user gives a model; refuse a name that is a recipe's or too long."""
+    """Return the name that a user gives a model; refuse a recipe's name or one that is too long."""
     fact = f"{short_repr(name)} is no name of a model"
     found = " ".join(name.split()) if isinstance(name, str) else ""
     usable = 0 < len(found) <= LONGEST_NAME and found.isprintable()
@@ -149,7 +149,7 @@ def read_name(name: object) -> str:
 
 
 def set_languages(codes: Sequence[str] | None) -> dict[str, Value]:
-    """Return settings for the codes of the languages that a user names; refuse other words."""
+    """Return settings for a user's language codes; refuse words that are no such codes."""
     if codes is None:
         return {}
     fact = f"{short_repr(codes)} does not name a source and a target"
@@ -161,7 +161,7 @@ def set_languages(codes: Sequence[str] | None) -> dict[str, Value]:
 
 
 def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
-    """Return a recipe with other codes of its languages; refuse too many or too few.
+    """Return a recipe with other language codes; refuse too many or too few.
 
     A task whose outputs are trees or labels has one language, that of the source.
     """
@@ -175,10 +175,10 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
 
 def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return a recipe with other languages that calls its corpus one's own, if these contradict it.
+    """Return `renamed`, whose corpus becomes the user's own if its languages differ from `recipe`.
 
-    `recipe` is the recipe before, `text` the fingerprint of the training text. A corpus that was
-    generated, or that has the same languages in other variants, is what the recipe says.
+    `recipe` is the recipe with its former languages, `text` the fingerprint of the training text. A
+    generated corpus keeps its name, and so does one whose languages differ only in their variants.
     """
     codes = [
         [code.partition("-")[0].partition("_")[0] for code in one.data.languages]
@@ -198,18 +198,18 @@ def has_one_language(data: Data) -> bool:
 
 
 def describe_text(text: Pairs) -> str:
-    """Return the name of one's own text: its files and the beginnings of their sha256."""
+    """Return a name for a user's own text: its files and the beginnings of their sha256."""
     return f"{OWN}: " + " and ".join(
-        f"{name}, sha256 {digest[:12]}" for name, digest in parts(text)
+        f"{name}, sha256 {digest[:12]}" for name, digest in hash_parts(text)
     )
 
 
-def parts(text: Pairs) -> Iterator[tuple[str, str]]:
+def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
     """Yield the name and the sha256 of each file of a text, or of the pairs in memory."""
     match text:
         case MixedPairs():
-            yield from parts(text.main)
-            yield from parts(text.added)
+            yield from hash_parts(text.main)
+            yield from hash_parts(text.added)
         case FilePair():
             files = (text.source, text.target)
             hashes = text.fingerprint().split()
@@ -223,12 +223,12 @@ def parts(text: Pairs) -> Iterator[tuple[str, str]]:
 
 
 def decode_name(file: Path) -> str:
-    """Return a file's name as text that every file can hold, whatever its bytes are."""
+    """Return a file's name as valid Unicode, whatever its bytes are."""
     return os.fsencode(file.name).decode("utf-8", "replace")
 
 
 def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -> tuple[str, str]:
-    """Return the languages that settings, file names or the user's own recipe tell, or UNNAMED.
+    """Return a text's languages by settings, file names or the user's own recipe, else UNNAMED.
 
     A recipe of the catalogue names the languages of its own corpus, and nothing about this text.
     """
@@ -244,7 +244,7 @@ def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -
 
 
 def read_languages(text: Pairs) -> tuple[str, str]:
-    """Return the languages that file names tell: a.en and a.fr, small.en-fr.tsv; "" for others."""
+    """Return the languages in a text's file names, such as a.en and a.fr; "" for unknown ones."""
     match text:
         case MixedPairs():
             return read_languages(text.main)
@@ -252,25 +252,25 @@ def read_languages(text: Pairs) -> tuple[str, str]:
             source, target = read_language(text.source), read_language(text.target)
             if source != target:
                 return source, target
-            both = read_both(text.source)
-            return both if both == read_both(text.target) else ("", "")
+            both = read_language_pair(text.source)
+            return both if both == read_language_pair(text.target) else ("", "")
         case TaskFiles() if text.kind.target_symbols is not None:
             return read_language(text.path), ""
         case TaskFiles():
-            return read_both(text.path)
+            return read_language_pair(text.path)
     return "", ""
 
 
 def read_language(file: Path) -> str:
-    """Return the language in a file's name, such as fr for train.fr.gz and train_fr.txt, or ""."""
+    """Return the language in a file's name, such as fr in train.fr.gz and train_fr.txt, or ""."""
     for part in reversed(file.name.split(".")):
         if (found := SIDE.fullmatch(part)) and found[1] in KNOWN:
             return shorten_code(found[1])
     return ""
 
 
-def read_both(file: Path) -> tuple[str, str]:
-    """Return the languages in a file's name such as small.en-fr.tsv; ("", "") without them."""
+def read_language_pair(file: Path) -> tuple[str, str]:
+    """Return the two languages in a file's name, such as small.en-fr.tsv, or ("", "")."""
     for part in reversed(file.name.split(".")):
         if (found := BOTH.fullmatch(part)) and {*found.groups()} <= KNOWN:
             source, target = map(shorten_code, found.groups())
@@ -279,7 +279,7 @@ def read_both(file: Path) -> tuple[str, str]:
 
 
 def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
-    """Return languages with each unnamed one replaced by a guess from the text, if it is sure.
+    """Return languages with unnamed ones replaced by guesses from the text, where these are sure.
 
     Two sides that seem to be of one language stay unnamed.
     """
@@ -295,7 +295,7 @@ def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
 
 
 def guess_language(sample: str) -> str:
-    """Return the language that a text is in with a probability of at least 0.9, or ""."""
+    """Return a text's likeliest language, or "" if its probability is below SURE."""
     code, probability = rank_languages(sample)[0]
     return code if probability >= SURE and code != NO_LANGUAGE else ""
 

@@ -1,4 +1,4 @@
-"""Parallel texts: two files, files in a task's format, pairs in memory, or a generated corpus."""
+"""Parallel texts: two files, files in a task's format, pairs in memory, or a generated corpus"""
 
 import dataclasses
 import hashlib
@@ -66,7 +66,7 @@ class TaskFiles:
     path: Path
     kind: TaskKind
     split: str = "train"
-    columns: tuple[int, int] | None = None  # of source and target in a TSV file that has others
+    columns: tuple[int, int] | None = None  # of source and target, in a TSV file with more columns
 
     def read(self) -> Iterator[Pair]:
         """Yield (source, target) for every line, tree or tagged sentence of the files."""
@@ -95,7 +95,7 @@ class TaskFiles:
 @final
 @dataclass(frozen=True)
 class MixedPairs:
-    """Training pairs mixed with more pairs: gold trees with silver ones, new text with old text.
+    """Training pairs mixed with added pairs, such as gold trees with silver ones.
 
     Each main pair is followed by `ratio` added pairs on average. The text that ends first is
     repeated until the other one has been read once.
@@ -107,7 +107,7 @@ class MixedPairs:
     names: tuple[str, str] = ("gold", "silver")  # names of main and added text in errors
 
     def read(self) -> Iterator[Pair]:
-        """Yield main and added pairs: after each main pair, `ratio` added pairs on average."""
+        """Yield main and added pairs, with `ratio` added pairs after each main pair on average."""
         main, added = map(RepeatedPairs, self.names, (self.main, self.added))
         due = 0.0
         while not (main.was_read and added.was_read):
@@ -121,7 +121,7 @@ class MixedPairs:
 
 @final
 class RepeatedPairs:
-    """An endless stream of the pairs of a text: after the last pair it starts again."""
+    """An endless stream of the pairs of a text, which starts again after the last pair."""
 
     def __init__(self, name: str, pairs: Pairs) -> None:
         self.pairs, self.was_read = pairs, False  # whether every pair has been taken once
@@ -182,7 +182,7 @@ class GeneratedCorpus:
     def fingerprint(self) -> str:
         """Return a string of all that determines the pairs: corpus, split, count, seed, version.
 
-        The seed, which was once a choice, is 1.
+        The seed is always 1; it could once be chosen.
         """
         grammar = f" grammar {phrasebook.VERSION}" if self.corpus == "phrasebook" else ""
         return f"{self.corpus} {self.split} {self.count} 1{grammar}"
@@ -194,7 +194,7 @@ def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
 
 
 def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps; if none, raise InputError with the reasons."""
+    """Yield the pairs that cleaning keeps; raise InputError with the reasons if it keeps none."""
     yield from cleaner.clean(pairs)
     report = cleaner.report
     require(report.read > 0, "the text is empty", "look at the files")
@@ -207,7 +207,7 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def build_dev_settings(data: Data) -> Data:
-    """Return data settings for a development set: cleaning drops only empty or too long pairs."""
+    """Return data settings with which cleaning drops only empty or too long development pairs."""
     return dataclasses.replace(
         data,
         max_length_ratio=float(data.max_characters),
@@ -217,7 +217,7 @@ def build_dev_settings(data: Data) -> Data:
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path that is no regular file, such as a pipe: training text is read repeatedly."""
+    """Refuse a path that is no regular file, because training text is read more than once."""
     hint = "write it to a file first"
     if str(path) == "-":
         raise InputError(

@@ -54,9 +54,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
     fetched corpus; without them the recipe's corpus is used. A new run without `recipe` and `dev`
     holds out 1 % of the pairs for validation, if there are 2,000 or more; `dev=False` holds out
-    none. `store` is the folder of a corpus that
-    `transduce.prepare` made, in place of both. `recipe` is a name, a file or a `Recipe`; without
-    one a recipe that fits the text and the machine is chosen. `settings` overrides settings of the
+    none. `store` is the folder of a corpus that `transduce.prepare` made, in place of both.
+    `recipe` is a name, a file or a `Recipe`; without one a recipe that fits the text and the
+    machine is chosen. `settings` overrides settings of the
     recipe, such as `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes
     the recipe smaller. `minutes` chooses the sizes and updates of a new run without `recipe` for so
     long on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
@@ -113,7 +113,7 @@ def set_process_for_training() -> None:
 
 
 def read_recipe(recipe: str | PathLike[str] | Recipe | None, scale: str | None) -> Recipe | None:
-    """Return the recipe that a caller named, at a scale; refuse a scale without a recipe."""
+    """Return the recipe that a caller named, made smaller by `scale`; refuse a scale alone."""
     require(
         scale is None or recipe is not None,
         "scale makes a recipe smaller, and none was named",
@@ -141,7 +141,7 @@ def train_interruptibly(
     require_callbacks(callbacks)
     hears = not isinstance(callbacks, TrainingCallbacks) or callbacks.on_message != ignore_event
     require_run_folder(inputs.folder)
-    with locked_folder(inputs.folder), restored_threads():
+    with locked_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
         observer = CallbackObserver(TrainingCallbacks())
 
@@ -167,7 +167,7 @@ def train_interruptibly(
 def open_callbacks(
     callbacks: "TrainingCallbacks | ObserveTraining | None", recipe: Recipe
 ) -> "Iterator[TrainingCallbacks]":
-    """In a with block, yield a caller's callbacks, opened for a recipe if they are a display.
+    """Context manager that yields a caller's callbacks, opened for a recipe if they need it.
 
     Raises InputError for a display that is no context manager or yields no callbacks.
     """
@@ -231,7 +231,7 @@ class CallbackObserver:
 
     @contextmanager
     def interrupts_as_requests(self) -> Iterator[None]:
-        """In a with block, turn KeyboardInterrupt into a request to stop if training has begun."""
+        """Context manager that turns Ctrl-C into a request to stop if training has begun."""
         try:
             yield
         except KeyboardInterrupt:
@@ -241,7 +241,7 @@ class CallbackObserver:
 
     @contextmanager
     def receive_interrupts(self, _report: Callable[[str], None]) -> "Iterator[SignalRequests]":
-        """In a with block, turn the first Ctrl-C into a request to stop; raise at the second."""
+        """Context manager that turns a first Ctrl-C into a request to stop; a second one raises."""
         from transduce.training.distributed.requests import SignalRequests
 
         self.requests = requests = SignalRequests()
@@ -264,8 +264,8 @@ class CallbackObserver:
 
 
 @contextmanager
-def restored_threads() -> Iterator[None]:
-    """Restore torch's number of threads at the end of a with block, also after an error."""
+def restore_threads() -> Iterator[None]:
+    """Context manager that restores torch's number of threads at its end, also after an error."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""The arguments of a training, and the recipe and corpus that are chosen and prepared by them."""
+"""The arguments of a training, and the choice of its recipe and the preparation of its corpus"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,7 +65,7 @@ class TrainingInputs:
     settings: Mapping[str, Value] = field(default_factory=dict)
     parent: Path | None = None  # the folder of a model to go on from
     old: object = None  # text to mix into the new one, so that the parent's skills are kept
-    languages: Sequence[str] | None = None  # codes of source and target; by default found out
+    languages: Sequence[str] | None = None  # codes of source and target; by default detected
     name: str | None = None  # what the model is called; by default a title or the recipe's name
     minutes: float | None = None  # how long a new run without a recipe may take
     rank: ProcessRank = field(default_factory=ProcessRank)  # among processes that train
@@ -108,7 +108,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
-    """Choose the recipe of a training without a look at the time, and prepare its corpus."""
+    """Choose the recipe of a training, regardless of `minutes`, and prepare or open its corpus."""
     if inputs.parent is not None:
         return prepare_adaptation(inputs, inputs.parent, on_progress)
     known = None if inputs.store is None else open_prepared(inputs.store)
@@ -124,7 +124,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
 def choose_run_recipe(
     inputs: TrainingInputs, known: PreparedCorpus | None, on_progress: OnProgress
 ) -> Choice:
-    """Return the recipe of a run, sentences on what was found out for it, and opened texts."""
+    """Choose a recipe without a parent: the stored one, one for a prepared corpus, or for texts."""
     recipe, settings = inputs.recipe, inputs.settings
     if is_run(inputs.folder):
         stored = read_run(inputs.folder).recipe
@@ -155,7 +155,7 @@ def name_run(inputs: TrainingInputs, recipe: Recipe) -> Recipe:
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
-    """Refuse text beside a corpus, a parent without text, old text without parent, a lone share."""
+    """Refuse arguments that contradict each other or need others, such as text beside a store."""
     texts = (inputs.train, None if inputs.dev is False else inputs.dev, inputs.old)
     require(
         inputs.store is None or all(text is None for text in texts),
@@ -219,13 +219,13 @@ def prepare_adaptation(
 
 
 def prepare_new_text(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedCorpus:
-    """Prepare new text, perhaps with old text, for trainings that go on from one model."""
+    """Prepare new text, with any old text mixed in, for trainings that continue from a parent."""
     require_consistent_inputs(inputs)
     assert inputs.parent is not None
     parent = read_parent(inputs.parent, inputs.folder)
     with locked_folder(inputs.folder):
         texts = open_new_and_old(inputs, (inputs.recipe or parent.recipe).data)
-        settings = {"training.steps": 1, **inputs.settings}  # the schedule is each training's own
+        settings = {"training.steps": 1, **inputs.settings}  # each training has its own schedule
         recipe, _ = choose_adaptation(parent, inputs.recipe, texts[0], settings, on_progress)
         corpus_name = find_corpus_name(inputs.train)
         recipe, _ = name_text(recipe, texts[0], corpus_name, inputs.settings)
@@ -235,7 +235,7 @@ def prepare_new_text(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
-    """Open the new text, with old text mixed in if it is named, and the development set."""
+    """Open the new text, with any old text mixed in, and the development set."""
     train, dev = choose_texts(data, inputs.train, inputs.dev)
     if inputs.old is None:
         return train, dev
@@ -250,7 +250,7 @@ def open_or_prepare(
     given: Opened | PreparedCorpus | None = None,
     parent: StoredModel | None = None,
 ) -> tuple[PreparedCorpus, bool]:
-    """Return the corpus of a training, opened or prepared, and whether it was prepared now.
+    """Open or prepare the corpus of a training; return it, and whether it was prepared now.
 
     `given` is a prepared corpus, or the training text and the development set, if they are open
     already. With a `parent` they are encoded with its vocabularies.

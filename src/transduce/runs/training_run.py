@@ -37,7 +37,7 @@ from transduce.training.distributed.requests import SignalRequests
 from transduce.training.loop import is_finished
 from transduce.training.progress import Progress, ValidationResult
 
-WORTH_SHORTENING = 30  # minutes of a training from which on it is said what shortens it
+WORTH_SHORTENING = 30  # minutes; for a longer training, the user is told what shortens it
 SLOW_BFLOAT16 = (
     "this processor has no fast instructions for bfloat16, and is slower in it than in float32; "
     "begin a run with --set training.precision=float32"
@@ -69,7 +69,7 @@ class RunHooks:
     observe: Callable[[Recipe], AbstractContextManager[RunObserver]]
     receive_requests: Callable[[Callable[[str], None]], AbstractContextManager[SignalRequests]]
     rendezvous: Rendezvous | None = None
-    estimates: bool = False  # whether a new run's duration is measured, to be told to the observer
+    estimates: bool = False  # whether to measure a new run's duration and tell the observer
 
 
 @final
@@ -155,7 +155,7 @@ def open_process_group(
     recipe: Recipe,
     corpus: PreparedCorpus,
 ) -> Iterator[ProcessGroup]:
-    """Context manager: send the recipe and the corpus' hash to all ranks; yield their group."""
+    """Context manager that sends recipe and corpus hashes to all ranks and yields their group."""
     if rendezvous is None:
         yield SingleProcess(requests)
         return
@@ -188,7 +188,7 @@ def report_processes(recipe: Recipe, world_size: int, observer: RunObserver) -> 
 
 
 def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
-    """Return a warning if an update has fewer micro-batches than there are processes, else ''."""
+    """Return a warning if an update has fewer micro-batches than processes, else an empty text."""
     tokens = recipe.data.source_tokens + recipe.data.target_tokens
     limit = recipe.training.micro_batch_tokens
     parts = -(-tokens // limit)
@@ -205,7 +205,7 @@ def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
 def report_start(
     start: RunStart, folder: Path, recipe: Recipe, corpus: PreparedCorpus, observer: RunObserver
 ) -> None:
-    """Report where a run resumes, or what a new run is; warn of damaged checkpoints."""
+    """Report where a run resumes, or a new run's facts; warn of damaged checkpoints and changes."""
     if start.progress.step:
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:

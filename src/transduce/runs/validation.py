@@ -1,4 +1,4 @@
-"""Validation: the perplexity and the score of the development set while a model trains."""
+"""Validation: the perplexity and the score of the development set while a model trains"""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
@@ -26,7 +26,7 @@ Part = TypeVar("Part")
 def build_validation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], ValidationResult | None]:
-    """Build a function that validates a model; it returns None if training is asked to stop."""
+    """Return a function that validates a model, but returns None if a signal stops training."""
     assert prepared.dev is not None
     task = build_task(recipe.data, prepared.vocabularies)
     batches = batch_store(prepared.dev, recipe.training.micro_batch_tokens)
@@ -50,13 +50,13 @@ def build_validation(
 def build_translation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], dict[int, str]]:
-    """Build a function that translates the lines of a validation; they are cut short by a stop."""
+    """Return a function that translates the lines to score, by index, until a stop signal."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     texts = dev.read_texts()[: recipe.training.validate_lines]
     sources = [
-        constrain_source(dev.pair(number)[0].tolist(), task, line, recipe.search)
-        for number, (line, _) in enumerate(texts)
+        constrain_source(dev.pair(index)[0].tolist(), task, line, recipe.search)
+        for index, (line, _) in enumerate(texts)
     ]
 
     def translate(model: Transformer) -> dict[int, str]:
@@ -64,8 +64,8 @@ def build_translation(
         strategy = beam_strategy(decoder, inputs, recipe.search, operations=model.operations)
         found = search_in_memory(decoder, inputs, recipe.search, strategy)
         return {
-            number: task.decode(best[0].ids, texts[number][0])
-            for number, best in take_until_stopped(requests, found)
+            index: task.decode(best[0].ids, texts[index][0])
+            for index, best in take_until_stopped(requests, found)
         }
 
     return translate

@@ -43,8 +43,8 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
         damaged = [part for part in transduce.verify("run") if not part.is_good]
 
     A damaged part raises no error; `VerifiedPart.reason` names the file that was changed. A folder
-    of another kind raises FolderError. A run's
-    log.jsonl is no part: lines are appended to it, and no checksum covers them.
+    of another kind raises FolderError. A run's log.jsonl is no part, because lines are appended to
+    it that no checksum covers.
     """
     return list(verify_parts(read_path("folder", folder)))
 
@@ -79,7 +79,7 @@ def list_checks(folder: Path) -> Iterator[Check]:
 
 
 def list_uncovered(folder: Path) -> list[Path]:
-    """Return the files of a run that no checksum covers: the journal log.jsonl, if it exists."""
+    """Return the files of a run that no checksum covers, that is log.jsonl if it exists."""
     return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
 
 

@@ -166,7 +166,7 @@ class CheckpointManager:
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
         """Log an update, then validate, snapshot and checkpoint if due; return the progress.
 
-        `update` is None in the call before the first update, which finishes what a stop interrupted.
+        `update` is None in the first call, which finishes what a stop interrupted.
         """
         if folder_identity(self.job.folder) != self.identity:
             raise SaveError(

@@ -1,4 +1,4 @@
-"""Converts a Marian checkpoint's configuration to a recipe; refuses what no recipe can express."""
+"""Conversion of a Marian checkpoint's configuration to a recipe, if a recipe can express it"""
 
 import os
 import re
@@ -37,7 +37,7 @@ EXPECTED: Mapping[str, object] = {
     "tie_word_embeddings": True,
     "quantization_config": None,
 }
-# settings of the search that are not read; another value would change outputs, null counts as equal
+# required values of search settings that are not read; others would change outputs; null is equal
 SEARCH_EXPECTED: Mapping[str, object] = {
     "begin_suppress_tokens": None,
     "diversity_penalty": 0.0,
@@ -112,7 +112,7 @@ def read_config(folder: Path) -> MarianConfig:
 def require_values(
     values: Mapping[str, Any], expected: Mapping[str, object], hint: str, file: Path
 ) -> None:
-    """Raise InputError for the first expected key that has another value; it may be missing."""
+    """Raise InputError if a key has another value than expected; keys may be missing."""
     for key, wanted in expected.items():
         found = values.get(key, wanted)
         if found != wanted or isinstance(found, bool) != isinstance(wanted, bool):
@@ -149,7 +149,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
 
 
 def read_language(name: object, default: str) -> str:
-    """Return the code of a language, the default if the checkpoint names none."""
+    """Return a checkpoint's name of a language if it is a code, else the default."""
     return name if isinstance(name, str) and LANGUAGE.fullmatch(name) else default
 
 
@@ -181,7 +181,7 @@ def read_bytes(file: Path, limit: int) -> bytes:
 
 @contextmanager
 def open_file(file: Path) -> Iterator[BufferedReader]:
-    """Open for a with block a checkpoint's file, which may be a link; refuse pipes and devices."""
+    """Context manager that opens a checkpoint's file or a link to one, but no pipe or device."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -197,7 +197,7 @@ def read_optional(file: Path) -> dict[str, Any]:
 
 
 def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the size `key` of config.json; FolderError if it is no positive whole number."""
+    """Return the size `key` of config.json; raise FolderError if it is no positive integer."""
     found = values.get(key)
     if type(found) is not int or not 0 < found < 1 << 24:
         raise FolderError(describe_value(values, key, "a size"), NOT_SAVED, file=file)
@@ -212,7 +212,7 @@ def describe_value(values: Mapping[str, Any], key: str, wanted: str) -> str:
 
 
 def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the special symbol's id `key` of config.json; FolderError if it is no whole number."""
+    """Return the symbol id `key` of config.json; raise FolderError if it is none."""
     found = values.get(key)
     if type(found) is not int or not 0 <= found < 1 << 24:
         raise FolderError(describe_value(values, key, "an id"), NOT_SAVED, file=file)
@@ -220,7 +220,7 @@ def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
 
 
 def read_flag(values: Mapping[str, Any], key: str, file: Path) -> bool:
-    """Return a choice in config.json; FolderError if it is neither true nor false."""
+    """Return the boolean `key` of config.json; raise FolderError if it is none."""
     found = values[key]
     if not isinstance(found, bool):
         raise FolderError(describe_value(values, key, "true or false"), NOT_SAVED, file=file)

@@ -1,4 +1,4 @@
-"""Converts the weights of a Marian checkpoint: our tensor names, and our order of features.
+"""Conversion of a Marian checkpoint's weights to our tensor names and our order of features
 
 In Marian's positions all sines come before all cosines; ours alternate (section 3.5). Permuting
 the d_model features of every vector in the same way converts one to the other, and changes no
@@ -25,7 +25,7 @@ WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
 BIAS, SHARED, OUTPUT = "final_logits_bias", "model.shared.weight", "lm_head.weight"
 EMBEDDINGS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
 POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder"))
-POSITIONS_TOLERANCE = 1e-4  # at least, for tables whose angles were computed in float32
+POSITIONS_TOLERANCE = 1e-4  # the least, for tables whose angles were computed in float32
 BLOCK = 1_024  # positions that are compared at once
 AGAIN = "download it again"
 NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
@@ -44,9 +44,9 @@ class MarianWeights:
 def read_marian_weights(
     folder: Path, config: MarianConfig, symbols: ImportedVocabularies
 ) -> MarianWeights:
-    """Return a checkpoint's weights; refuse tensors that are missing, of other shape, or not used.
+    """Return a checkpoint's weights; refuse tensors that are missing, of other shape, or unused.
 
-    Positions and copies of an embedding matrix are not used either; they must be what they repeat.
+    Unused positions and copies of an embedding matrix are accepted if they have the known values.
     """
     found, sha256 = load_safetensors(folder)
     sizes = config.recipe.architecture
@@ -64,9 +64,9 @@ def read_marian_weights(
 
     weights = dict(list_embeddings(take, found, config, symbols, order))
     for side in ("encoder", "decoder"):
-        for number in range(sizes.layers):
-            start = f"model.{side}.layers.{number}"
-            weights |= convert_layer(take, start, f"{side}.{number}", order)
+        for index in range(sizes.layers):
+            start = f"model.{side}.layers.{index}"
+            weights |= convert_layer(take, start, f"{side}.{index}", order)
     for name in sorted(found.keys() - used):
         if not is_repeated(name, found, config):
             fact = f"tensor {short_repr(name)} is none that this model uses"
@@ -74,8 +74,8 @@ def read_marian_weights(
     return MarianWeights({name: weight.contiguous() for name, weight in weights.items()}, sha256)
 
 
-def name_tables(found: Mapping[str, Tensor], config: MarianConfig) -> tuple[str, str]:
-    """Return the names of the embedding matrices of encoder and decoder; they may be one."""
+def find_embedding_names(found: Mapping[str, Tensor], config: MarianConfig) -> tuple[str, str]:
+    """Return the names of the encoder's and the decoder's embedding matrix, which may be one."""
     if not config.is_shared:
         return EMBEDDINGS
     name = next((one for one in (SHARED, *EMBEDDINGS) if one in found), SHARED)
@@ -83,19 +83,19 @@ def name_tables(found: Mapping[str, Tensor], config: MarianConfig) -> tuple[str,
 
 
 def is_repeated(name: str, found: Mapping[str, Tensor], config: MarianConfig) -> bool:
-    """Return whether a tensor repeats what the model has anyway: positions, or an embedding matrix.
+    """Return whether an unused tensor only repeats positions or an embedding matrix.
 
     The output matrix is the decoder's embedding matrix.
     """
     if name in POSITIONS:
         return is_sinusoid(found[name])
     if name == OUTPUT or (config.is_shared and name in EMBEDDINGS):
-        return torch.equal(found[name], found[name_tables(found, config)[1]])
+        return torch.equal(found[name], found[find_embedding_names(found, config)[1]])
     return False
 
 
 def is_sinusoid(table: Tensor) -> bool:
-    """Return whether a matrix of T positions is Marian's: sines in the left half, then cosines."""
+    """Return whether a matrix holds Marian's positions: sines at the left, cosines at the right."""
     if table.ndim != 2 or table.shape[1] % 2 or not table.is_floating_point():
         return False
     length, d_model = table.shape
@@ -111,7 +111,7 @@ def is_sinusoid(table: Tensor) -> bool:
 
 
 def find_shape(name: str, config: MarianConfig) -> tuple[int, ...]:
-    """Return the shape of a tensor by its name, or by the end of it."""
+    """Return the shape that the checkpoint's tensor with this name must have."""
     sizes = config.recipe.architecture
     d_model, d_ff = sizes.d_model, sizes.d_ff
     shapes = {
@@ -156,11 +156,12 @@ def list_embeddings(
     symbols: ImportedVocabularies,
     order: Tensor,
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield our names and tensors of both embeddings, the output bias, and the output matrix.
+    """Yield (name, tensor) for both embeddings, the output bias, and an untied output matrix.
 
-    Without scaled embeddings ours are scaled instead, and the output matrix is stored apart.
+    If the checkpoint's embeddings are not multiplied by √d_model, ours are divided by it, and the
+    output matrix is stored apart.
     """
-    source, target = map(take, name_tables(found, config))
+    source, target = map(take, find_embedding_names(found, config))
     scale = 1.0 if config.scale_embedding else config.recipe.architecture.d_model**-0.5
     yield "source.weight", scale * take_rows(source, symbols.source_rows)[:, order]
     rows = take_rows(target, symbols.target_rows)[:, order]
@@ -173,7 +174,7 @@ def list_embeddings(
 
 
 def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
-    """Return the rows of a matrix with the given numbers; FolderError if it has too few rows."""
+    """Return the rows of a matrix with these indices; raise FolderError if it has too few rows."""
     if max(rows) >= len(table):
         fact = f"the vocabulary has symbol {max(rows):,}, and the weights have {len(table):,} rows"
         raise FolderError(fact, "download the checkpoint again")
@@ -181,7 +182,7 @@ def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
 
 
 def convert_layer(take: Take, start: str, name: str, order: Tensor) -> dict[str, Tensor]:
-    """Return the weights of one encoder or decoder layer, whose names begin with `name`."""
+    """Return a layer's weights under our names, which begin with `name`; theirs with `start`."""
 
     def join(parts: Sequence[str], attention: str, kind: str) -> Tensor:
         tensors = [take(f"{start}.{attention}.{part}_proj.{kind}") for part in parts]
