@@ -26,7 +26,7 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Context manager that creates and locks a folder; after an error it deletes an empty new one."""
+    """Context manager that creates and locks a folder; an error deletes it if new and empty."""
     new = not folder.exists()
     with lock_folder(folder):
         try:
