@@ -1,1 +1,1 @@
-"""What a machine makes us do: faster functions and modules with the results of `paper/`."""
+"""Functions and modules that are faster on a machine, with the results of those in `paper/`"""

@@ -52,7 +52,7 @@ __all__ = [
     "unsupported_int8_reason",
 ]
 
-# A search of this many sentences makes up for loading numba and its machine code: half a second.
+# A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
@@ -179,7 +179,7 @@ def with_compiled_loops(operations: Operations) -> Operations:
 
 
 def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[nn.Module]]:
-    """Return, for training on a CPU, new classes by the module classes that they replace."""
+    """Return each module class' replacement for training on a CPU, in bfloat16 if `is_half`."""
     if not is_half:
         return {Dropout: CheapDropout, AddDropout: CheapAddDropout}
     return {

@@ -40,7 +40,7 @@ def compile_sums(function: Callable[..., Any]) -> Any:  # noqa: ANN401
 
 
 def compile_when_called(function: Callable[..., Any], *, fastmath: set[str] | bool) -> Any:  # noqa: ANN401
-    """Return a function that numba compiles at its first call, keeping the code on disk.
+    """Return a function that numba compiles at its first call; its code is kept on disk.
 
     Where numba finds no folder to write to, every process compiles anew. The code on disk is
     renewed when the file of the function changes, so a loop calls only functions of its own file.

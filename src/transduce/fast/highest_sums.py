@@ -1,4 +1,4 @@
-"""The highest sums of score and log P, found without sorting all; the leftmost wins a tie
+"""The highest sums of score and log P without sorting all of them; the leftmost wins a tie
 
 `torch.topk` breaks ties in an order that depends on its algorithm, and is slow on wide rows. Here
 blocks of symbols are compared by their maxima first, and only the best blocks are searched.
@@ -83,7 +83,7 @@ def find_candidate_columns(
 def split_into_blocks(
     log_probs: Float[Tensor, "R V"], width: int
 ) -> Float[Tensor, "S {width} blocks size"]:
-    """Split each row into whole blocks, without the symbols after the last one."""
+    """Split each row's symbols into whole blocks, and leave out the rest."""
     rows, symbols = log_probs.shape
     blocks = symbols // BLOCK
     return log_probs[:, : blocks * BLOCK].reshape(rows // width, width, blocks, BLOCK)

@@ -36,7 +36,7 @@ WIDE, LARGE = 3, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
-    """Return the least number of rows for which oneDNN is to multiply with a matrix, or NEVER."""
+    """Return the least number of rows for which oneDNN's kernel is faster, or NEVER."""
     if not has_equal_onednn_kernel():
         return NEVER
     if "amx_int8" in processor.features:
@@ -66,7 +66,7 @@ class Int8Linear(nn.Module):
     def multiply(
         self, x: Float[Tensor, "R n"]
     ) -> tuple[Float[Tensor, "R m"], Float[Tensor, "R 1"]]:
-        """Divide each row of x by its largest magnitude; return the new x Wᵀ and the magnitudes."""
+        """Return (x / m) Wᵀ and m, which is the largest magnitude of each row of x."""
         magnitudes = x if self.follows_relu else x.abs()
         largest = magnitudes.amax(dim=1, keepdim=True)
         matrix = self.for_few_rows if x.shape[0] < self.rows_for_onednn else self.for_many_rows

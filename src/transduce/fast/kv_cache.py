@@ -126,7 +126,7 @@ class KVCache:
     def select_slots(
         self, order: Int[Tensor, "S kept"], count: int
     ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
-        """Return the masks and the positions of the slots `order`, padded to `count` slots."""
+        """Return which rows may read the slots `order`, and their positions, padded to `count`."""
         width, more = self.visible.shape[1], count - order.shape[1]
         visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
         positions = self.positions.gather(1, order)
@@ -357,7 +357,10 @@ class LayerTensors(NamedTuple):
 @final
 @dataclass(frozen=True)
 class StepSizes:
-    """Sizes and mask of one decoding step, computed once because reading is an operator."""
+    """Sizes and mask of a decoding step, computed once for all layers.
+
+    In a graph of the layers, reading a shape is an operator.
+    """
 
     tensors: StepTensors
 
@@ -455,7 +458,7 @@ def attend_by_loops_if_faster(
 
 
 def is_faster_as_products(q: Float[Tensor, "S H W K"]) -> bool:
-    """Return whether two matmuls beat fused attention, as in bfloat16 by oneDNN with many rows."""
+    """Return whether two matmuls beat fused attention, as they do in bfloat16 with many rows."""
     if q.dtype != torch.bfloat16 or q.device.type != "cpu":
         return False
     return q.shape[0] * q.shape[2] >= MANY_ROWS and has_onednn_bfloat16()

@@ -142,7 +142,7 @@ class ShortAttentionFunction(torch.autograd.Function):
 
 
 class Layout(NamedTuple):
-    """Sentence offsets, the longest lengths, and how many keys a query sees on each side."""
+    """Sentence offsets, the longest lengths, and how many keys a query may read on each side."""
 
     query_offsets: Tensor
     key_offsets: Tensor

@@ -99,7 +99,7 @@ class RecurrentLayer(nn.Module):
 
     @property
     def last_matrix(self) -> None:
-        """None: no matrix is scaled by depth, because the initial states of an LSTM are small."""
+        """None, since no matrix is scaled by depth: the initial states of an LSTM are small."""
 
 
 @final

@@ -192,7 +192,7 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
-    """Refuse to resume a run with another parent, or without its parent before a checkpoint."""
+    """Refuse to resume a run with another parent, or without it before the first checkpoint."""
     begun = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != begun:
         fact = f"this run goes on from a model with sha256 {begun}, not {parent.hash}"

@@ -90,7 +90,7 @@ class ModelNames:
     languages: Sequence[str] | None = None
 
     def apply(self, recipe: Recipe, text: str, updates: int) -> Recipe:
-        """Return a run's recipe with these names, for a model of `updates` updates.
+        """Return a run's recipe with these names; without a name, a default title counts `updates`.
 
         `text` is the fingerprint of the training text. With other languages the recipe's corpus is
         renamed as well.

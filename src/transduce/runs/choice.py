@@ -233,7 +233,7 @@ def is_corpus_name(texts: object) -> bool:
 
 
 def find_corpus_name(texts: object) -> str | None:
-    """Return the caller's `texts` if they are a corpus name, or None if they are own texts."""
+    """Return `texts` if they are a corpus name, or None if they are the user's own texts."""
     return str(texts) if is_corpus_name(texts) else None
 
 

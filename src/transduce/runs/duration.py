@@ -1,4 +1,4 @@
-"""How long a training takes on this machine, measured on some of its batches before it begins
+"""The duration of a training on this machine, measured on some of its batches before it begins
 
 The measurement has its own model and optimiser, and leaves the run unchanged. A resumed run is not
 measured again.
@@ -201,7 +201,7 @@ def try_size(
 
 
 def require_minutes(minutes: object) -> None:
-    """Refuse what is no positive number of minutes."""
+    """Raise InputError unless `minutes` is a positive number."""
     is_number = isinstance(minutes, int | float) and not isinstance(minutes, bool) and minutes > 0
     fact = f"minutes must be a positive number, not {short_repr(minutes)}"
     require(is_number, fact, "minutes=30")

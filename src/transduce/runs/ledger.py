@@ -72,7 +72,7 @@ def format_passes(passes: float) -> str:
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """Describe a model's parameter count as a sum; add the number that Table 3 prints, if any."""
+    """Describe a model's parameter count as a sum, beside the one that Table 3 prints, if any."""
     total = count_parameters(a, source_symbols, target_symbols)
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)

@@ -184,7 +184,7 @@ def name_task(train: object) -> str:
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Return a vocabulary size up to `most`, with one byte-pair merge for two different words."""
+    """Return a vocabulary size up to `most`, with a byte-pair merge per two different words."""
     if wanted.data.vocabulary == WORD:
         return most  # learning stops earlier if there are fewer words
     target = 258 + counts.words // 2 // 10 * 10

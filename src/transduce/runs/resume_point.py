@@ -29,7 +29,7 @@ from transduce.training.progress import EDITED, Progress, read_progress
 @final
 @dataclass(frozen=True, kw_only=True)
 class RunStart:
-    """What is known when a run starts: progress, parameters, bad checkpoints, machine changes."""
+    """The facts at a run's start: progress, parameters, bad checkpoints and machine changes."""
 
     progress: Progress
     parameters: int  # number of the model's parameters
@@ -57,7 +57,7 @@ def restore_checkpoint(
     rejected: list[tuple[Path, str]],
     group: ProcessGroup,
 ) -> RunStart:
-    """Load a checkpoint, if there is one, into model and optimiser; return what is known then."""
+    """Load a checkpoint, if any, into model and optimiser; return the facts at the run's start."""
     model, optimiser = job.model, job.optimiser
     parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
     if checkpoint is None:

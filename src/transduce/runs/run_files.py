@@ -1,4 +1,4 @@
-"""A run's copies of its corpus' vocabularies and of the facts in data.json, read and checked"""
+"""Reading a run's copies of its corpus' vocabularies and facts (data.json), with their checks"""
 
 from pathlib import Path
 

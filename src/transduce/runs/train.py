@@ -130,7 +130,7 @@ def train_interruptibly(
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
 
-    With `estimates` a new run's duration is measured if the callbacks hear of messages.
+    With `estimates` a new run's duration is measured if the callbacks receive messages.
     """
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
@@ -186,7 +186,7 @@ def open_callbacks(
 
 
 def require_callbacks(callbacks: object) -> None:
-    """Refuse callbacks that are none: what cannot be called, and built-in functions like print."""
+    """Refuse values that cannot be callbacks, among them built-in functions such as print."""
     from transduce.training.callbacks import TrainingCallbacks
 
     may_display = callable(callbacks) and not inspect.isbuiltin(callbacks)
@@ -195,7 +195,7 @@ def require_callbacks(callbacks: object) -> None:
 
 
 def refuse_callbacks(callbacks: object) -> NoReturn:
-    """Raise the InputError for callbacks that are none."""
+    """Raise the InputError for a value that cannot be callbacks."""
     raise InputError(
         f"callbacks must be a TrainingCallbacks, not {short_repr(callbacks)}",
         "transduce.TrainingCallbacks(on_update=lambda update, progress: …)",

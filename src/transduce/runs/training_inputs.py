@@ -124,7 +124,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
 def choose_run_recipe(
     inputs: TrainingInputs, known: PreparedCorpus | None, on_progress: OnProgress
 ) -> Choice:
-    """Choose a recipe without a parent: the stored one, one for a prepared corpus, or for texts."""
+    """Choose a recipe without a parent: a run's stored one, or one for a corpus or for texts."""
     recipe, settings = inputs.recipe, inputs.settings
     if is_run(inputs.folder):
         stored = read_run(inputs.folder).recipe

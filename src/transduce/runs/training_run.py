@@ -239,7 +239,7 @@ def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) ->
 def describe_end(
     folder: Path, training: Training, progress: Progress, *, finished: bool
 ) -> list[str]:
-    """Describe in sentences at which step a run ended, and, if not `finished`, how to resume it."""
+    """Return sentences on where a run ended and, if it is not `finished`, on how to resume it."""
     skipped = f", {progress.skipped} updates skipped" if progress.skipped else ""
     if not finished:
         return [

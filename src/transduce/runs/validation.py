@@ -50,7 +50,7 @@ def build_validation(
 def build_translation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], dict[int, str]]:
-    """Return a function that translates the lines to score, by index, until a stop signal."""
+    """Return a function that translates the validation lines, by index, until a signal stops it."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     texts = dev.read_texts()[: recipe.training.validate_lines]

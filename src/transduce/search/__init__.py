@@ -1,4 +1,4 @@
-"""What the paper's search does not have: constraints, ensembles, sampling, traces, prefixes."""
+"""Search beyond the paper's: constraints, ensembles, sampling, traces and prefixes"""
 
 from transduce.search.constraints import (
     ConstrainedDecoder,

@@ -20,7 +20,7 @@ def search_in_memory(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Decode all sources; yield (source index, hypotheses) as the search of each one ends.
+    """Decode sources in batches that fit in memory; yield (source index, hypotheses) when done.
 
     When memory runs out, the unfinished sources are decoded anew in batches of half the size.
     """

@@ -42,7 +42,7 @@ class RunningSearch(Generic[State]):
         operations: Operations = PLAIN,
     ) -> None:
         """Build an empty search for sources of at most `max_length` symbols, END included."""
-        longest = [range(max_length)]  # stands for a source: only its length matters
+        longest = [range(max_length)]  # in place of a source, because only its length matters
         self.strategy = beam_strategy(decoder, longest, search, nbest, operations=operations)
         self.decoder, self.search = decoder, search
         self.waiting: dict[int, Sequence[int]] = {}
@@ -60,7 +60,7 @@ class RunningSearch(Generic[State]):
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add sources, by the indices that their results will carry, to those that wait."""
+        """Add sources to those that wait; the keys are the indices that their results will have."""
         self.waiting.update(sources)
 
     def drop(self, indices: Collection[int]) -> None:

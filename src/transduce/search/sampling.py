@@ -40,7 +40,7 @@ def sampling_strategy(  # noqa: PLR0913 - as `beam_strategy`, and what draws dep
     keys: Sequence[int] | None = None,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return the strategy that draws `samples` outputs of each source; `keys` are the sources'.
+    """Return the strategy that draws `samples` outputs of each source, seeded by the source's key.
 
     A source's random numbers depend on the seed and its key, by default its index. The log P and
     scores of samples are those of the model at temperature 1, without top-k and top-p.

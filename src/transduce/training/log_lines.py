@@ -1,4 +1,4 @@
-"""Read the lines of an untrusted log, in which long lines, holes and growth do no harm"""
+"""Reading an untrusted log by lines, so that long lines, holes and growth do no harm"""
 
 import errno
 import os
@@ -15,14 +15,14 @@ UNREADABLE = b"?"  # is not JSON; replaces a line that is too long
 @final
 @dataclass(frozen=True)
 class LineBlock:
-    """Some lines of a file, and the offset in the file at which the last whole line ends."""
+    """Some lines of a file, and the file offset where the last whole line ends."""
 
     lines: bytes
     end: int
 
 
 def skip_hole(stream: BufferedReader) -> int:
-    """Seek past a hole of a sparse file, if at one; return the number of bytes skipped."""
+    """Seek past a hole of a sparse file, if there is one here; return the bytes skipped."""
     at, file = stream.tell(), stream.fileno()
     ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has read on
     try:

@@ -8,7 +8,7 @@ from transduce.settings import Architecture
 CPU = torch.device("cpu")
 # the most tokens of a micro-batch on each device; on a CPU more tokens were not faster
 MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}
-# the fraction of the memory in which activations are stored for the backward pass
+# the share of the memory for activations that are stored for the backward pass
 MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 

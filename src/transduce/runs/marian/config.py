@@ -149,7 +149,7 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
 
 
 def read_language(name: object, default: str) -> str:
-    """Return a checkpoint's name of a language if it is a code, else the default."""
+    """Return the language `name` if it is a code, else the default."""
     return name if isinstance(name, str) and LANGUAGE.fullmatch(name) else default
 
 
@@ -212,7 +212,7 @@ def describe_value(values: Mapping[str, Any], key: str, wanted: str) -> str:
 
 
 def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the symbol id `key` of config.json; raise FolderError if it is none."""
+    """Return the symbol id `key` of config.json; raise FolderError if it is no id."""
     found = values.get(key)
     if type(found) is not int or not 0 <= found < 1 << 24:
         raise FolderError(describe_value(values, key, "an id"), NOT_SAVED, file=file)
@@ -220,7 +220,7 @@ def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
 
 
 def read_flag(values: Mapping[str, Any], key: str, file: Path) -> bool:
-    """Return the boolean `key` of config.json; raise FolderError if it is none."""
+    """Return the flag `key` of config.json; raise FolderError if it is neither true nor false."""
     found = values[key]
     if not isinstance(found, bool):
         raise FolderError(describe_value(values, key, "true or false"), NOT_SAVED, file=file)

@@ -25,7 +25,7 @@ GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
 # exit codes that all processes have if one process has them
 SHARED_ENDS = (0, 5, 129, 130, 143, 152)
-# exit codes with which rank 0 ends after printing the reason
+# exit codes of rank 0 that follow a printed reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 RESUME_HINT = (
     "the same command resumes from the last checkpoint; a higher --lost-after waits longer"
@@ -76,7 +76,7 @@ class ProcessSupervisor:
 
     def forward_signal(self, number: int) -> None:
         """Send a signal to rank 0, which shares it with the other ranks."""
-        if number != signal.SIGUSR1:  # it asks for a checkpoint and ends nothing
+        if number != signal.SIGUSR1:  # SIGUSR1 requests a checkpoint and ends nothing
             self.forwarded.add(number)
         self.processes[0].send_signal(number)
 

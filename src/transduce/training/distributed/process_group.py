@@ -18,7 +18,7 @@ Args = ParamSpec("Args")
 
 @runtime_checkable
 class ProcessGroup(Protocol):
-    """The processes that train together, as one of them uses them for sums and broadcasts."""
+    """A group of processes that train together: sums of gradients, rank 0's work, broadcasts."""
 
     requests: SignalRequests
     rank: int  # of this process, from 0; rank 0 writes to the run folder
@@ -28,7 +28,7 @@ class ProcessGroup(Protocol):
     def share(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over micro-batches and ranks; return each micro-batch's loss and -log p.
+        """Sum gradients over ranks; return each micro-batch's loss and -log p, or None if stopped.
 
         Each micro-batch is computed on one rank, by `accumulate`. `costs` are their token counts.
         If a signal stops a rank, the result is None, and the update must be dropped.
@@ -58,7 +58,7 @@ class SingleProcess:
         costs: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Accumulate micro-batches in order; return their losses and -log p, or None if stopped."""
+        """Accumulate in order; return each micro-batch's loss and -log p, or None if stopped."""
         sums = list[Tensor]()
         for index in range(len(costs)):
             if self.requests.stop_signal:

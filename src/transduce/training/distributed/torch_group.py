@@ -46,7 +46,7 @@ class TorchProcessGroup:
     def share(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
-        """Sum gradients over ranks; return micro-batches' losses and -log p, or None if stopped.
+        """Sum gradients over ranks; return each micro-batch's loss and -log p, or None if stopped.
 
         Each rank computes the gradients of its own micro-batches; a rank that a signal stops skips
         the rest of them.
@@ -66,7 +66,7 @@ class TorchProcessGroup:
         return sums if went_on else None
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Fill `sums` and share requests over all ranks; return False if a signal stopped one.
+        """Add up `sums`, in place, and requests over ranks; return False if a signal stopped one.
 
         Each element is computed by one process and is 0 on all others, so sums are exact.
         """
