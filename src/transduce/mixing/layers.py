@@ -31,7 +31,7 @@ MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change n
 
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
-    """Return the function that builds the layer `architecture.mixing` names."""
+    """Return the function that builds the layer that `architecture.mixing` names."""
     return build_self_attention if sizes.mixing == "self-attention" else build_layer
 
 
