@@ -56,11 +56,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     holds out 1 % of the pairs for validation, if there are 2,000 or more; `dev=False` holds out
     none. `store` is the folder of a corpus that `transduce.prepare` made, in place of both.
     `recipe` is a name, a file or a `Recipe`; without one a recipe that fits the text and the
-    machine is chosen. `settings` overrides settings of the recipe, such as `{"training.steps":
-    200}`. `scale` names a scale, such as "laptop", that makes the recipe smaller. `minutes` chooses
-    the sizes and updates of a new run without `recipe` for so long on this machine; the run stores
-    the choice, and a resume measures nothing. `callbacks` are called after updates and validations;
-    `transduce.show_progress` prints what the command prints.
+    machine is chosen. `settings` overrides settings of the recipe, such as
+    `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes the recipe
+    smaller. `minutes` chooses sizes and updates with which a new run without `recipe` takes that
+    long on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
+    called after updates and validations; `transduce.show_progress` prints what the command prints.
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
     architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is
