@@ -109,7 +109,7 @@ PACKAGES = ("recipes", "reproduce")
 def __getattr__(name: str) -> object:
     """Import a public function or package when it is first used.
 
-    A function refuses a misspelt keyword with a suggestion.
+    A function raises TypeError with a suggestion for a misspelt keyword argument.
     """
     if name in FUNCTIONS:
         from transduce.settings.keywords import with_checked_keywords
@@ -122,5 +122,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return the names of the module, with all public names, imported yet or not."""
+    """Return all names of the module, and its public names that are not imported yet."""
     return [*globals(), *__all__]

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 
 def start() -> NoReturn:
-    """Load and run the command line; Ctrl-C while it is loaded ends the process without a word."""
+    """Load and run the command line; Ctrl-C during loading ends the process without a traceback."""
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # otherwise Ctrl-C is ignored here
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,15 +1,14 @@
-"""What one input may cost: its memory is estimated, and refused, before the work begins.
+"""Limits on the memory for one input, which is estimated and checked before the work begins.
 
-A line, a picture or a search is made by others, and its length leads to sizes that nobody chose:
-the matrices of an edit distance, the weights of every head for all pairs of pieces. Whoever turns
-an input into much memory asks here first.
+An input's length determines the sizes of arrays, such as the matrices of an edit distance or the
+attention weights of every head. A function that allocates such arrays calls this module first.
 """
 
 from transduce.errors import InputError
 
 LINE_BYTES = 256_000_000  # for a line, or the lines of a pair, that is cut into pieces or n-grams
 PICTURE_BYTES = 1_000_000_000  # for the attention weights of one text and its output
-CHARACTER_BYTES = 215  # measured: of pieces and of n-grams, for each character of a line
+CHARACTER_BYTES = 215  # measured for pieces and n-grams, per character of a line
 
 
 def require_affordable(

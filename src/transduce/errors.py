@@ -4,8 +4,8 @@
     ├── InputError            2  wrong usage, or input that cannot be used
     ├── FolderError           3  a run, store or model folder is damaged or not made by this package
     ├── SaveError             4  an output file or folder cannot be written
-    ├── NotFiniteError        5  loss or gradients are not finite in several updates in a row
-    ├── InUseError            6  another process works in this folder
+    ├── NotFiniteError        5  losses, weights or scores are NaN or infinite
+    ├── InUseError            6  another process is using this folder
     ├── LostProcessError      7  a process of a distributed run ended before the run was finished
     └── NotEnoughMemoryError  8  memory, open files or threads ran out, or a limit was reached
 
@@ -57,41 +57,41 @@ class TransduceError(Exception):
 
 
 class InputError(TransduceError):
-    """The error that a call or an option is wrong, or an input unusable (exit code 2)."""
+    """Raised when a call or an option is wrong, or an input cannot be used (exit code 2)."""
 
 
 class FolderError(TransduceError):
-    """The error that a folder is damaged, of a wrong kind or of a newer version (exit code 3)."""
+    """Raised when a folder is damaged, of a wrong kind or of a newer version (exit code 3)."""
 
     exit_code = 3
 
 
 class SaveError(TransduceError):
-    """The error that an output file or folder cannot be written (exit code 4)."""
+    """Raised when an output file or folder cannot be written (exit code 4)."""
 
     exit_code = 4
 
 
 class NotFiniteError(TransduceError):
-    """The error that losses, weights or scores are NaN or infinite (exit code 5)."""
+    """Raised when losses, weights or scores are NaN or infinite (exit code 5)."""
 
     exit_code = 5
 
 
 class InUseError(TransduceError):
-    """The error that another process works in a folder (exit code 6)."""
+    """Raised when another process is using a folder (exit code 6)."""
 
     exit_code = 6
 
 
 class LostProcessError(TransduceError):
-    """The error that one of several processes ended before the work was finished (exit code 7)."""
+    """Raised when one of several processes ended before the work was finished (exit code 7)."""
 
     exit_code = 7
 
 
 class NotEnoughMemoryError(TransduceError):
-    """The error that memory, open files or threads ran out (exit code 8)."""
+    """Raised when memory, open files or threads ran out (exit code 8)."""
 
     exit_code = 8
 
@@ -108,7 +108,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
-    """Return the error (exit code 8) for memory, open files or threads that ran out, else None."""
+    """Return a NotEnoughMemoryError if memory, open files or threads ran out, else None."""
     if is_out_of_memory(error):
         return NotEnoughMemoryError("there is not enough memory", MEMORY_HINT)
     number = error.errno if isinstance(error, OSError) else None
@@ -121,7 +121,7 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
 
 
 def cut_message(text: str) -> str:
-    """Return a message with its middle left out if names or values of others make it very long."""
+    """Return a message, with its middle left out if it has more than 4,000 characters."""
     if len(text) <= LONGEST_MESSAGE:
         return text
     half = LONGEST_MESSAGE // 2

@@ -1,8 +1,8 @@
 """The packed batch that all packages share: sentences end to end, without padding.
 
 A batch of three sentences of 4, 2 and 3 tokens is nine ids and three lengths. Embedding,
-projections, feed-forward, normalisation and loss compute real tokens only, and only the attention
-kernels know where one sentence ends and the next begins.
+projections, feed-forward, normalisation and loss are computed for these nine tokens. Only the
+attention kernels use the lengths to separate the sentences.
 """
 
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Put `begin` before each sentence and remove the last id of each (section 3.1)"""
+        """Return the batch with `begin` before each sentence, without its last id (section 3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
     def append_padding_sentences(self, lengths: Sequence[int]) -> "Packed":
-        """Return the batch with padding sentences of these lengths, of token id 0, at the end."""
+        """Return the batch followed by padding sentences of these lengths, with ids of 0."""
         ids = torch.nn.functional.pad(self.ids, (0, sum(lengths)))
         return Packed(ids, (*self.lengths, *lengths))
 
@@ -56,7 +56,7 @@ class Packed:
 
 
 def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
-    """Return the index at which each of the B sentences of a packed batch starts."""
+    """Return the index of the first token of each of the B sentences of a packed batch."""
     counts = torch.tensor(lengths, dtype=torch.long)
     return counts.cumsum(0) - counts
 

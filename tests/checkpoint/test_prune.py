@@ -8,7 +8,7 @@ import torch
 from tests.checkpoint.samples import flip, folder, require_step, weights, write_checkpoints
 
 from transduce.checkpoint import (
-    averaged,
+    average_weights,
     create_run,
     list_milestones,
     list_snapshots,
@@ -69,7 +69,7 @@ def test_the_average_of_snapshots_is_of_their_weights(run):
         save_snapshot(run, step, weights(step))
     chosen = list_snapshots(run)[-2:]
     assert [snapshot.step for snapshot in chosen] == [2, 6]
-    mean = averaged(snapshot.weights() for snapshot in chosen)
+    mean = average_weights(snapshot.weights() for snapshot in chosen)
     assert all(torch.equal(mean[name], tensor) for name, tensor in weights(4).items())
 
 

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from transduce.checkpoint import (
-    averaged,
+    average_weights,
     list_snapshots,
     load_model,
     read_run,
@@ -156,9 +156,9 @@ def test_a_snapshot_that_the_run_takes_away_meanwhile_is_not_missed(
 ):
     def pruned(weights):
         shutil.rmtree(trained / "snapshots/step-00000020", ignore_errors=True)
-        return averaged(weights)
+        return average_weights(weights)
 
-    monkeypatch.setattr("transduce.runs.average.averaged", pruned)
+    monkeypatch.setattr("transduce.runs.average.average_weights", pruned)
     ended = call("average", trained, "--last", 1, "-o", tmp_path / "m")
     assert ended.stderr == f"averaged step 15 alone into {tmp_path / 'm'}\n"
 

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 import torch
 
-from transduce.checkpoint import averaged
+from transduce.checkpoint import average_weights
 from transduce.paper.search import LengthScore, max_output_length, score_log_probs
 from transduce.recipes import by_name
 from transduce.settings import Search
@@ -14,7 +14,7 @@ from transduce.settings import Search
 def test_the_average_is_the_mean_of_the_last_checkpoints():
     """θ = (θ_1 + … + θ_5) / 5, number by number."""
     checkpoints = [{"w": torch.randn(3, 2), "b": torch.randn(4)} for _ in range(5)]
-    found = averaged(checkpoints)
+    found = average_weights(checkpoints)
     for name, mean in found.items():
         for index in range(mean.numel()):
             values = [float(weights[name].flatten()[index]) for weights in checkpoints]

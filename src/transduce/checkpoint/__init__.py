@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transduce.checkpoint.average import averaged
+    from transduce.checkpoint.average import average_weights
     from transduce.checkpoint.card import CardFacts, CardScore, model_card
     from transduce.checkpoint.model_files import is_model
     from transduce.checkpoint.model_folder import LoadedModel, load_model, save_model
@@ -37,7 +37,7 @@ __all__ = [
     "LoadedModel",
     "Run",
     "Snapshot",
-    "averaged",
+    "average_weights",
     "create_run",
     "extend_run",
     "has_checkpoints",
@@ -60,7 +60,7 @@ __all__ = [
 
 MODULES = MappingProxyType(  # the names that each module of this package defines
     {
-        "average": ("averaged",),
+        "average": ("average_weights",),
         "card": ("CardFacts", "CardScore", "model_card"),
         "model_files": ("is_model",),
         "model_folder": ("LoadedModel", "load_model", "save_model"),

@@ -29,10 +29,9 @@ AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --cho
 def save_alignment_heads(
     folder: Path, model_hash: str, heads: AlignmentHeads, about: Mapping[str, object]
 ) -> Path:
-    """Write a model folder's alignment.json: the chosen heads, and `about`, how they were chosen.
+    """Write the chosen heads to a model folder's alignment.json; return the path of the file.
 
     `model_hash` is the sha256 of the folder's manifest; `about` has more entries, such as scores.
-    Return the path of the file.
     """
     values = {"layer": heads.layer, "heads": list(heads.heads), "shifted": heads.shifted}
     path = folder / ALIGNMENT
@@ -64,7 +63,7 @@ def read_alignment_heads(
 
 
 def is_choice(values: Mapping[str, object]) -> bool:
-    """Return whether all entries of the file are known, and its counts and its error rate valid."""
+    """Return whether a file has only known entries, and its counts and error rate are valid."""
     counts = [values.get(name, 0) for name in COUNTS]
     error = values.get("aer", 0)
     return (

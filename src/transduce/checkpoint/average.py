@@ -8,7 +8,7 @@ from torch import Tensor
 from transduce.errors import InputError
 
 
-def averaged(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+def average_weights(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """Return the mean weights of checkpoints, θ = (θ_1 + … + θ_n) / n    (section 6.1)
 
     The paper averages the last 5 for the base model and the last 20 for the big ones.

@@ -47,7 +47,7 @@ class CardScore(Protocol):
 @final
 @dataclass(frozen=True, kw_only=True)
 class CardFacts:
-    """What a model card states in addition to the recipe, such as parameters, data and scores."""
+    """The facts of a model card that are not in the recipe, such as parameters, data and scores."""
 
     description: ModelDescription
     parameters: int

@@ -41,24 +41,24 @@ def open_model_folder(folder: Path) -> VerifiedFolder:
 
 
 def require_replaceable_model(folder: Path) -> None:
-    """Raise InputError unless a path is absent, or a model folder without files of other origin."""
+    """Raise InputError unless a path is free, or a valid model folder without other files."""
     require_replaceable(folder, KIND, unlisted=(ALIGNMENT,))
 
 
 def is_hash(value: object, digits: int = 64) -> bool:
-    """Return whether a value is a hash of so many hexadecimal digits."""
+    """Return whether a value is a string of `digits` lower-case hexadecimal digits."""
     return isinstance(value, str) and len(value) == digits and set(value) <= set(hexdigits.lower())
 
 
 def is_list_of_steps(value: object) -> bool:
-    """Return whether a value is a list of numbers of updates, each higher than the one before."""
+    """Return whether a value is a list of step numbers in ascending order."""
     steps = value if isinstance(value, list) else [-1]
     return all(type(step) is int and 0 <= step < 1 << 63 for step in steps) and all(
         before < after for before, after in pairwise(steps)
     )
 
 
-# what a model's manifest may say of its origin, with the check of each value
+# the possible entries on a model's origin in its manifest, each with the check of its value
 ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
     {
         "run": partial(is_hash, digits=16),
@@ -69,7 +69,7 @@ ORIGIN: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 )
 
 
-# which entries stand together: of a model without an origin, of a run, of an adapted one, imported
+# the allowed sets of these entries: without an origin, of a run, of an adapted run, imported
 TOGETHER: tuple[set[str], ...] = (
     set(),
     {"run", "averaged"},

@@ -71,7 +71,7 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
 
 
 def load_model(folder: Path, count_weights: CountWeights | None = None) -> LoadedModel:
-    """Read and verify a model folder; FolderError names a file with a wrong checksum.
+    """Read and verify a model folder; raise FolderError if it is damaged or not a model.
 
     If `count_weights` is given, a file with another number of weights than it returns is refused
     unread.

@@ -1,4 +1,4 @@
-"""Checkpoints: weights, Adam's moments and progress, from which training resumes bit for bit."""
+"""Checkpoints: weights, Adam's moments and progress, to resume training bit for bit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,10 +68,10 @@ def has_checkpoints(run: Path) -> bool:
 def load_newest_checkpoint(
     run: Path, weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the newest intact checkpoint (None if none is), and newer damaged ones with reasons.
+    """Return the newest intact checkpoint, and (folder, reason) of each newer, damaged one.
 
-    A file with another number of weights than `weight_count`, if that is known, is refused unread.
-    The checkpoint is None if the run has none; FolderError if all its checkpoints are damaged.
+    The checkpoint is None if the run has none. Raises FolderError if all its checkpoints are
+    damaged. A file with another number of weights than a known `weight_count` is refused unread.
     """
     while steps := list_steps(run / CHECKPOINTS):
         checkpoint, rejected = load_first_intact(run, steps[::-1], weight_count)
@@ -91,7 +91,10 @@ def load_newest_checkpoint(
 def load_first_intact(
     run: Path, steps: list[int], weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the first intact checkpoint of these steps, or None, and damaged ones before it."""
+    """Return the first intact checkpoint of `steps`, and (folder, reason) of those before it.
+
+    The checkpoint is None if none of them is intact.
+    """
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:
@@ -102,7 +105,7 @@ def load_first_intact(
 
 
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
-    """Return a step's checkpoint; FolderError for damage or another `weight_count`."""
+    """Return a step's checkpoint; FolderError for damage or another number of weights."""
     opened = open_step(run / CHECKPOINTS, step)
     # two moments of each weight, and the number of updates
     moments = None if weight_count is None else 2 * weight_count + 1
@@ -127,7 +130,7 @@ def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
 
 
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
-    """Return the tensors of file `name` in a step's folder; refuse another `value_count`."""
+    """Return the tensors of a file in a step's folder; refuse another number of values."""
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
 

@@ -45,7 +45,8 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
 def extend_run(folder: Path, longer: Recipe) -> Run:
     """Change the training steps and all names in run.json to those of a recipe; return the run.
 
-    The recipe has the run's other settings, but for threads and micro-batches.
+    `longer` has the run's other settings, except for threads and micro-batches, which run.json
+    keeps.
     """
     run = read_run(folder)
     training = replace(run.recipe.training, steps=longer.training.steps)

@@ -81,7 +81,7 @@ def list_steps(parent: Path) -> list[int]:
 
 
 def require_real_folder(parent: Path) -> None:
-    """Raise FolderError if a path is a link, or a file: a run writes only in its own folder."""
+    """Raise FolderError if a path is a link or a file. A run writes only in its own folder."""
     if parent.is_symlink():
         hint = "put the folder itself here, or name a link to the whole run"
         raise FolderError("is a link to another place", hint, file=parent)

@@ -35,7 +35,7 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 def read_tensors(
     stream: HashingReader, file: Path, value_count: int | None = None, *, has_metadata: bool = False
 ) -> Tensors:
-    """Return the tensors in an open safetensors file; raise FolderError for damage, NaN, infinity.
+    """Return the tensors in an open safetensors file; FolderError for damage, NaN or infinity.
 
     `value_count` is the number of values of all tensors, if known. The header is checked before any
     memory is taken, so that a file needs no more than its size. Files of other programs may have
@@ -126,7 +126,7 @@ def first_not_finite(weights: Mapping[str, Tensor]) -> str | None:
 
 
 def require_finite_numbers(numbers: Tensor, place: str) -> None:
-    """Raise NotFiniteError if what a model computes from its weights holds NaN or infinity."""
+    """Raise NotFiniteError, which names `place`, if computed numbers contain NaN or infinity."""
     if not torch.isfinite(numbers).all():
         raise NotFiniteError(
             f"{place}: the weights are finite, but what the model computes with them is not",
@@ -153,7 +153,7 @@ def require_matching_tensors(
     *,
     file: Path | None = None,
 ) -> dict[str, Tensor]:
-    """Return the weights unchanged; raise an error if names or shapes differ from `expected`."""
+    """Return the weights unchanged; FolderError if names or shapes differ from `expected`."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
             raise FolderError(f"tensor {name[:80]!r} is missing", DAMAGED, file=file)

@@ -1,7 +1,7 @@
 """Build a store (a corpus as token ids on disk) from pairs of lines, in constant memory.
 
 The pairs are read once, a block at a time. An interrupted build leaves no folder under the store's
-name, but saved segments (encoded pairs); the same command again encodes only the other pairs.
+name. It leaves saved segments (encoded pairs), and the same command encodes only the other pairs.
 """
 
 import hashlib
@@ -35,15 +35,15 @@ from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.version import __version__
 
-SEGMENT_TOKENS = 4_000_000  # a segment with more tokens is saved: about 15 seconds of work
+SEGMENT_TOKENS = 4_000_000  # a segment with more tokens is saved, after about 15 seconds of work
 BLOCK_CHARACTERS = 1_000_000  # number of characters, of both sides, encoded in one call
-PACKAGES = ("numpy", "tokenizers")  # whose versions the manifest records beside our own
+PACKAGES = ("numpy", "tokenizers")  # the manifest records their versions beside our own
 
 
 @final
 @dataclass(frozen=True)
 class Origin:
-    """What a new store is built from: the sha256 of each input, and how it was cleaned."""
+    """The inputs of a new store, by sha256, and a function that reports on their cleaning."""
 
     inputs: Mapping[str, str]  # sha256 of each input, by name
     cleaning: Callable[[], Mapping[str, object]]  # returns the report; called after the last pair
@@ -59,7 +59,7 @@ def build_store(
     origin: Origin,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode pairs into a new store that records `origin`; call `progress` with the pairs read.
+    """Encode pairs into a new store that records `origin`; report the number read to `progress`.
 
     Segments that an interrupted call saved are read, and their pairs are not encoded again.
     """
@@ -101,11 +101,11 @@ def encode_segments(
 ) -> list[Segment]:
     """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
-    A new segment is saved when it is full, then memory-mapped; only the last one stays in memory.
+    A new segment is saved when it is full, then memory-mapped; only the last pairs stay in memory.
     """
     rest, read = iter(pairs), 0
     segments = list(saved.open())
-    for segment in segments:  # reading cleans their pairs again, for the cleaning report
+    for segment in segments:  # their pairs are read, and so cleaned again, for the cleaning report
         deque(islice(rest, segment.counts.read), maxlen=0)
         read += segment.counts.read
         progress(read)
@@ -143,7 +143,7 @@ def write_sides(writer: FolderWriter, segments: Sequence[Segment]) -> dict[str, 
 
 
 def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) -> int:
-    """Write the parts' token ids end to end as side `name` of a store; return their number."""
+    """Write the parts' token ids end to end as side `name` of a store; return the token count."""
     tokens = 0
     with writer.open(f"{name}.ids") as ids, writer.open(f"{name}.offsets") as offsets:
         offsets.write(np.zeros(1, OFFSETS).tobytes())

@@ -1,4 +1,4 @@
-"""The facts on a store's text in its manifest: inputs, pairs read, pairs left out by reason."""
+"""The facts about a store's text in its manifest: inputs, pairs read, pairs left out by reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Sample:
 @final
 @dataclass(frozen=True)
 class DataFacts:
-    """The sha256 of a store's text, the pairs read, and how many were left out by reason."""
+    """The sha256 of each input text of a store, the pairs read, and those left out by reason."""
 
     inputs: Mapping[str, str]
     read: int
@@ -46,7 +46,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
 
 
 def parse_count(found: object, file: Path) -> int:
-    """Return how many pairs were left out, from a manifest's entry; refuse malformed samples."""
+    """Return the count in a manifest's entry about pairs left out; refuse a malformed entry."""
     match found:
         case {"count": int(count), "samples": list(samples)}:
             try:

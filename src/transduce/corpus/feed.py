@@ -19,7 +19,7 @@ class Feed:
     micro_batch_tokens: int  # the most tokens in a micro-batch, both sides together
 
     def micro_batches(self, step: int) -> list[Batch]:
-        """Return the micro-batches of update number `step`, from 1."""
+        """Return the micro-batches of the update `step`, counted from 1."""
         lengths = (self.store.source_lengths, self.store.target_lengths)
         parts = split_update(self.plan.select_pairs(step), *lengths, self.micro_batch_tokens)
         return [Batch.from_store(self.store, part) for part in parts]

@@ -45,12 +45,12 @@ class Plan:
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
-        """Return the indices, in the store, of the P pairs of update number `step`, from 1."""
+        """Return the indices in the store of the P pairs of the update `step`, counted from 1."""
         number, position = self.locate(step)
         return self.epoch(number).select_pairs(position)
 
     def locate(self, step: int) -> tuple[int, int]:
-        """Return a step's epoch, and the step's number within that epoch, both from 1."""
+        """Return the number of a step's epoch, and the step's number in that epoch, both from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
             before = self.ends[-1] if self.ends else 0
@@ -113,7 +113,7 @@ def sort_inside_windows(
     """Sort each run of `window` of the N pairs, in place, by the length of a pair's longer side.
 
     In measurements this order was better than by source length, by source then target length, or
-    by the sum of both lengths: neighbouring pairs have similar lengths on both sides, and both
+    by the sum of both lengths. Neighbouring pairs have similar lengths on both sides, and both
     token budgets are filled, because pairs with longer sources and with longer targets stay mixed.
     Every second window is sorted from long to short, so that lengths are also similar where two
     windows touch.

@@ -5,8 +5,8 @@
       00000001/      and pairs.tsv where the store keeps the texts
 
 Each segment is complete or absent. Its manifest has sha256 sums, which are checked when it is read,
-and a hash of what the store is built from. All segments are deleted when the prepared corpus is
-complete.
+and a hash of the inputs and settings of the store. All segments are deleted when the prepared
+corpus is complete.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ TEXTS = "pairs.tsv"
 @final
 @dataclass(frozen=True)
 class SavedSegments:
-    """The saved segments of one unfinished store: opens and saves them by number."""
+    """The saved segments of one unfinished store, which are saved and opened by index."""
 
     store: Path  # the path of the finished store
     origin: str  # a hash of the inputs and settings that the store is built from
@@ -48,7 +48,7 @@ class SavedSegments:
                 return
 
     def save(self, number: int, segment: Segment) -> Segment:
-        """Save a segment under a number, replacing an unusable one; return it memory-mapped."""
+        """Save segment `number`, from 0, replacing an unusable one; return it memory-mapped."""
         folder = self.folder(number)
         if folder.exists():
             remove_folder(folder)
@@ -69,7 +69,7 @@ class SavedSegments:
         return open_segment(verified, self.symbols)
 
     def folder(self, number: int) -> Path:
-        """Return the folder in which segment `number` is saved."""
+        """Return the path of the folder of segment `number`."""
         return segments_folder(self.store) / f"{number:08d}"
 
 
@@ -103,7 +103,7 @@ def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: i
 
 
 def segments_folder(store: Path) -> Path:
-    """Return the path of the folder beside `store` in which its segments are saved."""
+    """Return the path of the folder beside `store` for its saved segments."""
     return store.with_name(f"{store.name}.segments")
 
 

@@ -1,4 +1,4 @@
-"""Segments: consecutive pairs of a corpus as token ids in memory, from which a store is written."""
+"""Segments: consecutive pairs of a corpus as token ids in memory, to be written to a store."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
@@ -38,7 +38,7 @@ class PairEncoder(Protocol):
 @final
 @dataclass(frozen=True)
 class PairCounts:
-    """How many pairs were read, dropped as too long or for an unknown label, and kept."""
+    """Numbers of pairs read, dropped as too long, dropped for an unknown label, and kept."""
 
     read: int = 0
     too_long: int = 0
@@ -69,7 +69,10 @@ class Segment:
 def encode_block(
     block: Sequence[tuple[str, str]], encoder: PairEncoder, max_length: int, *, keeps_texts: bool
 ) -> Segment:
-    """Encode line pairs as a segment, with their texts if `keeps_texts`; drop unfit pairs."""
+    """Encode line pairs as a segment; drop pairs that are too long or have an unknown label.
+
+    The segment has the texts of its pairs if `keeps_texts` is true.
+    """
     encoded = zip(
         block,
         encoder.encode_sources([line for line, _ in block]),

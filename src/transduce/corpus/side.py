@@ -44,7 +44,7 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
 
 
 def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
-    """Open one side of a store, memory-mapped, after checking its files and what they hold."""
+    """Open one side of a store, memory-mapped, after checking its files and their contents."""
     ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
     offsets = map_file(verified.verified_path(f"{side}.offsets"), OFFSETS)
     file = verified.folder / f"{side}.offsets"
@@ -62,7 +62,7 @@ def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> 
 def require_known_ids(
     ids: UInt[np.ndarray, " T"], offsets: UInt64[np.ndarray, " _"], symbols: int, file: Path
 ) -> None:
-    """Raise FolderError for an id outside the vocabulary, BEGIN, or END but at a sentence's end."""
+    """Raise FolderError for an unknown id, BEGIN, a sentence without END, or END inside of one."""
     highest = int(ids.max())
     require_consistent(highest < symbols, file, f"ids below {symbols:,}", f"{highest:,}")
     is_closed = bool((ids[offsets[1:] - 1] == END).all())
@@ -82,10 +82,10 @@ def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarr
 
 
 def require_whole_file(array: "UInt[np.ndarray, ' _']") -> None:
-    """Raise FolderError if the file of a memory-mapped array was cut since it was mapped.
+    """Raise FolderError if the file of a memory-mapped array was truncated since it was mapped.
 
-    To read past a file's end would end the process by a signal (SIGBUS). The file is the open one,
-    whatever has its name now. An array that is not mapped is whole.
+    Reading past the file's end would kill the process by a signal (SIGBUS). The open file is
+    checked, even if another file has its name now. An array that is not memory-mapped is accepted.
     """
     mapped = array.base
     if isinstance(mapped, np.memmap):

@@ -1,7 +1,7 @@
-"""The store: a corpus as token ids on disk, with a manifest of what it was built from.
+"""The store: a corpus as token ids on disk, with a manifest of its inputs and settings.
 
     source.ids      target.ids       token ids, in the smallest unsigned type for the vocabulary
-    source.offsets  target.offsets   where each sentence begins in the ids; last, their number
+    source.offsets  target.offsets   index of each sentence's first id, then the number of ids
     pairs.tsv                        the text of every pair, in a development set only
     manifest.json                    inputs, settings, vocabularies, versions, counts, sha256 sums
 
@@ -101,7 +101,7 @@ class Store:
 def build_provenance(
     inputs: Mapping[str, str], vocabularies: Iterable[Vocabulary], data: Data
 ) -> dict[str, object]:
-    """Build the record of what determines a store: input hashes, vocabulary hashes, settings."""
+    """Build the record of all that determines a store: input and vocabulary hashes, settings."""
     settings = dataclasses.asdict(data)
     return {
         "inputs": dict(inputs),
@@ -122,7 +122,7 @@ def flatten_tables(values: Mapping[str, object], prefix: str = "") -> dict[str, 
 
 
 def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
-    """Read from a store's manifest the vocabulary size of each side, and the number of pairs."""
+    """Return the vocabulary size of each side, and the number of pairs, in a store's manifest."""
     match verified.about:
         case {
             "symbols": {"source": int(source), "target": int(target)},

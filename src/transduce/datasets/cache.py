@@ -9,8 +9,8 @@ from transduce.errors import InputError
 
 def cache_folder() -> Path:
     """Return $TRANSDUCE_CACHE if it is set, else this platform's cache folder for transduce."""
-    if chosen_texts := os.environ.get("TRANSDUCE_CACHE"):
-        return Path(chosen_texts)
+    if folder := os.environ.get("TRANSDUCE_CACHE"):
+        return Path(folder)
     if sys.platform == "darwin":
         return home_folder() / "Library/Caches/transduce"
     chosen = Path(os.environ.get("XDG_CACHE_HOME") or ".cache")

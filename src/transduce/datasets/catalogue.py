@@ -49,7 +49,7 @@ def split_treebank_name(name: str) -> tuple[str, str]:
 
 
 def resolve_splits(corpus: Corpus) -> Corpus:
-    """Give an mtdata corpus the split that mtdata's index lists; return other corpora unchanged."""
+    """Return an mtdata corpus with the split in mtdata's index; return other corpora unchanged."""
     return mtdata.resolve_splits(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 

@@ -138,7 +138,7 @@ def download_from(
         part.delete()
         if not already:
             raise
-    # start again from the first byte: the deleted partial download may have been of another file
+    # start again from the first byte, because the deleted bytes may have been of another file
     return download_from(address, part, network, progress)
 
 

@@ -19,18 +19,18 @@ CHECKS = 10  # how often a watchdog checks an exchange within its time limit
 
 
 class BrokenError(Exception):
-    """An error of a connection or server after which another attempt may succeed."""
+    """Raised when a connection or a server fails, and another attempt may succeed."""
 
 
 class RangeError(BrokenError):
-    """The error that the server's file ends before the byte at which the download should resume."""
+    """Raised when the server's file ends before the byte where the download should resume."""
 
 
 class RefusedError(Exception):
-    """The error that an address does not give the expected file and that retrying is useless."""
+    """Raised when an address does not give the expected file, and retrying is useless."""
 
 
-# HTTP statuses after which another attempt may succeed; all others are final.
+# The error for each HTTP status that another attempt may cure; all other statuses are final.
 STATUS_ERRORS: Mapping[int, type[Exception]] = MappingProxyType(
     dict.fromkeys((408, 425, 429, 500, 502, 503, 504), BrokenError)
     | {http.client.REQUESTED_RANGE_NOT_SATISFIABLE: RangeError}
@@ -39,10 +39,10 @@ STATUS_ERRORS: Mapping[int, type[Exception]] = MappingProxyType(
 
 @final
 class Watchdog:
-    """A limit on the time between signs of progress, after which all connections are cut.
+    """A limit on the time without progress; when it has passed, all connections are cut.
 
-    The timeouts of sockets count from byte to byte: a server that sends one byte at a time, in
-    headers or between chunks, would never reach them.
+    A socket's timeout starts again with every byte. A server that sends one byte at a time, in
+    headers or between chunks, would never reach it.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -77,7 +77,7 @@ class Watchdog:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Watch the connections in another thread during a with block."""
+        """Context manager that watches the connections in another thread."""
         thread = threading.Thread(target=self.watch, daemon=True)
         thread.start()
         try:
@@ -214,6 +214,6 @@ def silent_error(watchdog: Watchdog) -> BrokenError:
 
 
 def shorten_reason(reason: object) -> str:
-    """Return a server's words on one line, cut if they are long."""
+    """Return a server's reason on one line, cut after 160 characters."""
     text = " ".join(str(reason).split())
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"

@@ -99,7 +99,7 @@ def read_splits(folder: VerifiedFolder) -> dict[str, Any]:
 def fetch_corpus(
     corpus: Corpus, cache: Path, settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFolder:
-    """Return the folder of a corpus, downloaded and unpacked if it is not in the cache."""
+    """Return a corpus's verified folder in the cache; download and unpack it if it is missing."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
         return open_verified(folder)
@@ -186,7 +186,7 @@ def find_files(
 def find_readable_file(
     texts: Sequence[Text], settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFile:
-    """Find or download one file, from the first mirror on which all given texts can be read.
+    """Find or download the file of these texts, from the first address whose file can be read.
 
     A download without a known checksum is deleted if it cannot be read, or has no line of text, and
     its next address is tried.

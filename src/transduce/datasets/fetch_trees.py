@@ -58,7 +58,7 @@ def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
 def fetch_treebank(
     treebank: Treebank, cache: Path, settings: DownloadSettings, progress: DownloadProgress
 ) -> VerifiedFolder:
-    """Return the folder of a treebank, downloaded if it is not in the cache."""
+    """Return a treebank's verified folder in the cache; download its files if it is missing."""
     folder = corpus_folder(treebank, cache)
     if folder.is_dir():
         return open_verified(folder)

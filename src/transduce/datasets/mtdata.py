@@ -57,14 +57,14 @@ class Entry:
 
 def parse_corpus_name(name: str) -> Corpus:
     """Build a corpus without splits from an mtdata name; raise InputError for a malformed name."""
-    segment_text = name.removeprefix(PREFIX).split("-")
-    is_plain = len(name) <= LONGEST_NAME and all(map(PLAIN.fullmatch, segment_text))
-    if len(segment_text) != 5 or not is_plain:  # group, name, version, and both languages
+    parts = name.removeprefix(PREFIX).split("-")
+    is_plain = len(name) <= LONGEST_NAME and all(map(PLAIN.fullmatch, parts))
+    if len(parts) != 5 or not is_plain:  # group, name, version, and both languages
         raise InputError(
             f"{short_repr(name)} names no corpus of two languages",
             "such as mtdata/Statmt-news_commentary-16-deu-eng",
         )
-    source, target = shorten_code(segment_text[3]), shorten_code(segment_text[4])
+    source, target = shorten_code(parts[3]), shorten_code(parts[4])
     if source == target:
         raise InputError(f"both sides of {name} are {source}", "name another corpus")
     return Corpus(
@@ -77,7 +77,7 @@ def parse_corpus_name(name: str) -> Corpus:
 
 
 def resolve_splits(corpus: Corpus) -> Corpus:
-    """Return an mtdata corpus with one split, whose texts are those in mtdata's index."""
+    """Return an mtdata corpus with one split that has the texts in mtdata's index."""
     path = find_index()
     name = corpus.name.removeprefix(PREFIX)
     found = build_text_pairs(find_entry(name, path), corpus.languages)
@@ -130,23 +130,23 @@ def read_entries(path: Path, languages: str) -> Iterator[Entry]:
 
 def parse_entry(line: bytes) -> Entry:
     """Parse one JSON line of mtdata's index into an Entry."""
-    texts = parse_json(line)
-    addresses = texts["url"] if isinstance(texts["url"], list) else [texts["url"]]
-    is_named = len(addresses) > 1 or addresses[0].endswith(texts["ext"].rpartition(".")[2])
-    name = "" if is_named else texts["filename"]
+    found = parse_json(line)
+    addresses = found["url"] if isinstance(found["url"], list) else [found["url"]]
+    is_named = len(addresses) > 1 or addresses[0].endswith(found["ext"].rpartition(".")[2])
+    name = "" if is_named else found["filename"]
     downloads = [Download((one,), file_name=name) for one in addresses]
-    members = texts.get("in_paths") or [""]
-    columns = texts.get("cols") or [0, 1]
-    words = [texts["did"], texts["ext"], texts.get("in_ext") or "", name, *addresses, *members]
+    members = found.get("in_paths") or [""]
+    columns = found.get("cols") or [0, 1]
+    words = [found["did"], found["ext"], found.get("in_ext") or "", name, *addresses, *members]
     words += [one.name for one in downloads]  # urlsplit refuses malformed addresses
     if not all(isinstance(word, str) and "\0" not in word for word in words) or "/" in name:
         raise ValueError("its parts are not texts")
     if not all(type(column) is int and 0 <= column < 1_000 for column in columns):
         raise ValueError("its columns are no numbers")
     return Entry(
-        texts["did"],
+        found["did"],
         [(download, member) for download in downloads for member in members],
-        texts.get("in_ext") or texts["ext"].partition(".")[0],
+        found.get("in_ext") or found["ext"].partition(".")[0],
         columns,
     )
 

@@ -39,7 +39,7 @@ class PartialDownload:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def find_resume_point(self, address: str) -> tuple[int, str]:
-        """Return the byte at which to resume the download, and the version of the bytes so far.
+        """Return the byte offset to resume the download at, and the version of the bytes so far.
 
         The version is the server's ETag or Last-Modified, or "" for another address. Bytes of two
         versions are combined only if the checksum of the whole file is known.

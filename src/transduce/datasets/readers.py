@@ -10,7 +10,7 @@ from transduce.datasets.values import LineReader, Pair, PairFilter
 from transduce.errors import InputError
 from transduce.text.xml import unescape_references
 
-# (?>…) takes the first tag only: what ends after no first tag ends after no later one either.
+# (?>…) never tries a later tag than the first; if no end tag follows the first, none follows later.
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets

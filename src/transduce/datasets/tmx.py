@@ -50,8 +50,8 @@ def parse_units(lines: Iterator[bytes]) -> Iterator[Xml.Element]:
 
 def variant_language(variant: Xml.Element) -> str:
     """Return the two-letter language code of a TMX variant (<tuv>): de for DE-AT and for deu."""
-    texts = variant.get(LANGUAGE) or variant.get("lang") or ""
-    return shorten_code(texts.replace("_", "-").partition("-")[0].lower())
+    code = variant.get(LANGUAGE) or variant.get("lang") or ""
+    return shorten_code(code.replace("_", "-").partition("-")[0].lower())
 
 
 def segment_text(segment: Xml.Element | None) -> str:

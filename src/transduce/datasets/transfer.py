@@ -29,9 +29,9 @@ DownloadProgress = Callable[[str, int, int], None]  # takes a name, bytes so far
 @final
 @dataclass(frozen=True)
 class NetworkSettings:
-    """Time limits and numbers of attempts for downloads."""
+    """Limits for downloads: time, speed, number of attempts, and size."""
 
-    seconds: float = 60.0  # time without data after which a connection counts as broken
+    seconds: float = 60.0  # a connection without data for this time counts as broken
     slowest: int = 1_024  # minimum bytes per second, mean over `seconds`; slower counts as broken
     attempts: int = 4  # consecutive attempts without progress before giving up
     pause: float = 1.0  # seconds before the second attempt, doubled before each further one
@@ -47,7 +47,7 @@ class NetworkSettings:
 def transfer(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Download a file; retry broken connections, and give up after attempts without progress."""
+    """Download a file, retrying broken connections; raise RefusedError after futile attempts."""
     most, failures = 0, 0
     while True:
         try:
@@ -91,7 +91,7 @@ def transfer_once(
 
 
 def build_headers(start: int, version: str) -> dict[str, str]:
-    """Build the headers that ask for a file from byte `start`, or 0 if its version has changed."""
+    """Build the headers to request a file from byte `start`, or all of it if `version` changed."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "transduce"}
     if start:
         headers["Range"] = f"bytes={start}-"
@@ -103,7 +103,7 @@ def build_headers(start: int, version: str) -> dict[str, str]:
 def read_extent(
     answer: http.client.HTTPResponse, start: int, part: PartialDownload
 ) -> tuple[int, int]:
-    """Return the byte at which a response begins and the size of the whole file (0: unknown).
+    """Return the byte offset where a response begins, and the whole file's size (0: unknown).
 
     `start` is the byte that was asked for; a response may also begin at byte 0.
     """

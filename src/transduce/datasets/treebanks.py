@@ -1,4 +1,4 @@
-"""Public treebanks: CRAFT, annotated by hand, and GUM, whose trees are automatically parsed.
+"""Public treebanks: CRAFT, annotated by hand, and GUM, with automatically parsed trees.
 
 A treebank is many files of trees, one for each document. The tables `craft.tsv` and `gum.tsv`
 beside this module list each document's name, split, number of trees, size, sha256 and licence, at
@@ -68,7 +68,7 @@ class Treebank:
 
 
 def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit, ...]:
-    """Build a treebank's splits from the .tsv file `table`; {} in `path` is a document's name."""
+    """Build a treebank's splits from the .tsv file `table`; document names replace {} in `path`."""
     documents: dict[str, list[Document]] = {}
     for split, name, trees, size, sha256, licence in read_table(table):
         addresses = (

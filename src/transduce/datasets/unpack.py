@@ -47,7 +47,7 @@ def read_text_lines(text: Text, path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open for a with block a `Text`, decompressed, in its downloaded file or archive."""
+    """Context manager: open a `Text` in its downloaded file or archive, decompressed."""
     with open_download(text, path) as stream:
         unpack = OPENERS.get(posixpath.splitext(text.member or text.download.name)[1])
         if unpack is None:
@@ -59,7 +59,7 @@ def open_text(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
-    """Open for a with block a downloaded file, or the archive's member that `text` names."""
+    """Context manager: open a downloaded file, or the member of an archive that `text` names."""
     name = text.download.name.lower()
     if name.endswith(TARS):
         with open_tar(path, name) as tape, open_tar_member(tape, text.member, path) as stream:
@@ -78,7 +78,7 @@ def open_download(text: Text, path: Path) -> Iterator[io.BufferedIOBase]:
 
 @contextmanager
 def open_tar(path: Path, name: str) -> Iterator[tarfile.TarFile]:
-    """Open for a with block a tar archive, decompressed by the ending of `name`, to read once."""
+    """Context manager: open a tar archive for one pass, decompressed by the ending of `name`."""
     unpack = OPENERS.get(posixpath.splitext(name.replace(".tgz", ".gz"))[1])
     with ExitStack() as stack:
         stream = stack.enter_context(path.open("rb"))

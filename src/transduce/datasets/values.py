@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 Pair = tuple[bytes, bytes]  # a source line and a target line, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
-WHOLE = "all"  # a corpus that is not split: for training, and as a test set
+WHOLE = "all"  # name of the only split of an undivided corpus, which is for training or testing
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -48,7 +48,7 @@ class Download:
 
     @property
     def cache_name(self) -> str:
-        """The file's name in the folder of downloads, made unique by a hash of its address."""
+        """The file's name in the folder of downloads; it begins with a hash of the address."""
         return f"{hashlib.sha256(self.addresses[0].encode()).hexdigest()[:8]}-{self.name[-100:]}"
 
     @property
@@ -79,7 +79,7 @@ class TextPair:
 @final
 @dataclass(frozen=True)
 class Part:
-    """A collection that is part of a split, such as Europarl, and where to get it, best first."""
+    """A collection in a split, such as Europarl, with alternative text pairs, the best first."""
 
     name: str
     text_pairs: tuple[TextPair, ...]
@@ -93,7 +93,7 @@ class Split:
 
     name: str
     parts: tuple[Part, ...]
-    lines: int = 0  # expected number of lines; 0 stands for the sum of the parts' numbers
+    lines: int = 0  # expected number of lines; 0: the sum of the parts' lines
     pair_filter: PairFilter = keep_all
     sha256: tuple[str, str] = ("", "")  # expected sha256 of the source and the target file
 

@@ -24,13 +24,13 @@ NO_FILE, NO_FILE_HINT = "is no regular file", "choose another name"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file's content by these bytes; readers get all of the old or all of the new."""
+    """Replace a file's content by `data`; a reader gets all of the old bytes or all of the new."""
     with atomic_file(path) as stream:
         stream.write(data)
 
 
 def resolve_output(path: Path) -> Path:
-    """Return the file that a user's output path means: the target, if the path is a link.
+    """Return a user's output path, or its target if it is a symbolic link; refuse a circular link.
 
     The link /dev/stdout stays as it is if standard output is a pipe, which has no path.
     """
@@ -51,8 +51,7 @@ def is_stream(path: Path) -> bool:
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Open a binary stream that replaces file `path` if the with block ends without an error.
 
-    A device such as /dev/null, or a pipe that somebody reads, is written as it is: it cannot be
-    replaced.
+    A device such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
     """
     if is_stream(path):
         file = HashingFile(path, path, is_new=False)
@@ -125,9 +124,9 @@ class HashingFile(io.RawIOBase):
 
 @contextmanager
 def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, HashingFile]]:
-    """Create a file for a with block; yield its stream and its HashingFile; at the end, sync it.
+    """Context manager: create a file, yield its stream and its `HashingFile`, and sync at the end.
 
-    Error messages name `final_path`, the path that the file is to have.
+    Error messages name `final_path`, the file's path after renaming.
     """
     file = HashingFile(path, final_path)
     try:
@@ -141,7 +140,7 @@ def create_file(path: Path, final_path: Path) -> Iterator[tuple[BinaryIO, Hashin
 
 
 def write_some(descriptor: int, data: memoryview) -> int:
-    """Write to an open file as many bytes as one system call accepts, and return their number."""
+    """Write as many bytes of `data` as one system call accepts, and return how many."""
     written = os.write(descriptor, data)
     if written == 0:
         raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -33,8 +33,8 @@ def atomic_folder(
 ) -> Iterator["FolderWriter"]:
     """Context manager: yield a writer for a new folder; at the end, sync and rename it to `path`.
 
-    `kind` and `about` are entries of its manifest. `require_free` refuses what may not be replaced
-    at `path`, by default everything.
+    `kind` and `about` are entries of its manifest. `require_free` raises an error if the folder at
+    `path` may not be replaced; by default anything there is refused.
     """
     require_free = require_free or require_absent
     require_free(path)
@@ -73,7 +73,7 @@ class FolderWriter:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Open for a with block a stream that adds file `name`; several may be open at once."""
+        """Context manager: yield a stream that adds file `name`; several may be open at once."""
         assert PLAIN_NAME.fullmatch(name), f"{name!r} is no plain file name"
         with create_file(self.folder / name, self.final_path / name) as (stream, file):
             yield stream
@@ -96,7 +96,7 @@ def require_absent(path: Path, hint: str = "choose another name, or delete it fi
 def publish_folder(temporary: Path, path: Path) -> None:
     """Rename a finished temporary folder to its final name and sync the rename to disk.
 
-    A folder that has this name is moved away before, and deleted at the end.
+    An old folder of this name is moved away first, and deleted at the end.
     """
     old = trash_path(path) if os.path.lexists(path) else None
     with raise_save_errors(path):
@@ -121,7 +121,7 @@ def publish_folder(temporary: Path, path: Path) -> None:
 def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
     """Lock an unfinished folder for a with block, so that no process deletes it as abandoned.
 
-    Error messages name `final_path`, the path that the folder is to have.
+    Error messages name `final_path`, the folder's path after renaming.
     """
     with raise_save_errors(final_path):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -133,7 +133,7 @@ def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
 
 
 def remove_folder(path: Path) -> None:
-    """Delete a folder: rename it first, so that a crash never leaves half of it under its name."""
+    """Rename a folder, then delete it, so that a crash never leaves half of it under its name."""
     trash = trash_path(path)
     with raise_save_errors(path):
         path.rename(trash)

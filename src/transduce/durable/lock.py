@@ -20,7 +20,7 @@ held_descriptors: set[int] = set()  # open lock files of this process
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder for a with block, and delete temporary files that killed processes left."""
+    """Context manager: lock a folder or raise InUseError; delete files left by killed processes."""
     ensure_folder(folder)
     close_locks_in_children()
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -49,7 +49,7 @@ def required_fields(kind: type) -> set[str]:
 
 
 def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - values of JSON
-    """Return a JSON value as the field `name` of type `wanted`; ValueError for another type."""
+    """Convert a JSON value to the type `wanted` of field `name`; ValueError if it does not fit."""
     if isinstance(wanted, types.UnionType):  # a type or None
         if value is None:
             return None

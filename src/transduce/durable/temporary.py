@@ -83,7 +83,7 @@ def is_abandoned(path: Path) -> bool:
 
 @contextmanager
 def private_folder(prefix: str) -> Iterator[Path]:
-    """Create for a with block a temporary folder that only this user can open.
+    """Context manager: create a temporary folder that only this user can open.
 
     Folders with this prefix that were left by killed processes of this user are deleted, too.
     """
@@ -103,7 +103,7 @@ def private_folder(prefix: str) -> Iterator[Path]:
 
 
 def delete_abandoned_folders(prefix: str) -> None:
-    """Delete this user's temporary folders of a prefix that no living process has marked."""
+    """Delete this user's temporary folders with this prefix that no living process has marked."""
     for entry in list_entries(Path(tempfile.gettempdir())):
         if entry.name.startswith(prefix):
             with suppress(OSError):
@@ -111,7 +111,7 @@ def delete_abandoned_folders(prefix: str) -> None:
 
 
 def delete_if_abandoned(folder: Path) -> None:
-    """Delete a folder of this user that no process has marked; OSError if it is another's."""
+    """Delete a folder if this user owns it; raise OSError if a living process has marked it."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(folder, flags)
     try:

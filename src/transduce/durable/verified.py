@@ -19,7 +19,7 @@ from transduce.errors import FolderError, InputError, TransduceError, find_exhau
 MANIFEST_LIMIT = 1 << 20
 BLOCK = 1 << 20
 SPARSE_LIMIT = 1 << 32
-MOST_EXTENTS = 10_000  # parts of a sparse file that are looked at
+MOST_EXTENTS = 10_000  # stored parts of a sparse file that are examined
 REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
 SHA256 = re.compile(r"[0-9a-f]{64}")
 PERMISSION = "it may be sound, but you may not read it: look at its permissions and its owner"
@@ -59,7 +59,7 @@ class VerifiedFolder:
 
     @contextmanager
     def open(self, name: str) -> Iterator["HashingReader"]:
-        """Open a file for a with block; its bytes are checked, and to be trusted, only after it.
+        """Context manager: yield a file's reader; its bytes are checked only at the end.
 
         If the block raises FolderError and the file differs from the manifest, the error names that
         difference.
@@ -112,7 +112,7 @@ class HashingReader:
         return data
 
     def fill(self, buffer: memoryview) -> None:
-        """Read the next bytes of the file into all of a buffer."""
+        """Read the next bytes of the file into a buffer, as many as fit."""
         count = self.stream.readinto(buffer)
         self.digest.update(buffer[:count])
 
@@ -124,7 +124,7 @@ class HashingReader:
 
 
 def has_manifest(path: Path) -> bool:
-    """Return whether a folder has a sound manifest of ours, of whatever kind."""
+    """Return whether a folder has a valid manifest of this package, of any kind."""
     manifest = path / MANIFEST
     try:
         from_checksummed_json(read_regular(manifest, MANIFEST_LIMIT), manifest)
@@ -134,7 +134,7 @@ def has_manifest(path: Path) -> bool:
 
 
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
-    """Open a folder of a kind, such as "store", after checking its manifest and file names.
+    """Open a folder of this kind, such as "store", after checking its manifest and file names.
 
     `unlisted` names files that may be in the folder but not in the manifest; they have their own
     checksums.
@@ -154,9 +154,9 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
 
 
 def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -> None:
-    """Raise InputError if something is at a path but a sound folder of this kind, and nothing else.
+    """Raise InputError unless a path is free, or a valid folder of this kind without other files.
 
-    So what replaces the folder destroys nothing that another program or a person put there.
+    Replacing the folder then destroys nothing that another program or a person put there.
     """
     if not os.path.lexists(path):
         return
@@ -222,7 +222,7 @@ def list_names(path: Path) -> set[str]:
 def read_regular(path: Path, limit: int) -> bytes:
     """Return all bytes of a regular file; raise FolderError if they are more than `limit`."""
     with open_regular(path) as stream:
-        size = os.fstat(stream.fileno()).st_size  # what is too large is not read
+        size = os.fstat(stream.fileno()).st_size  # a file that is too large is not read
         data = stream.read(limit + 1) if size <= limit else b""
     if max(size, len(data)) > limit:
         raise FolderError(f"has more than {limit:,} bytes", AGAIN, file=path)
@@ -257,9 +257,9 @@ def unreadable_error(path: Path, error: OSError) -> TransduceError:
 
 
 def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
-    """Raise FolderError if an open file's size differs from its manifest entry, or is a pretence.
+    """Raise FolderError if a file's size differs from its manifest entry, or it is mostly holes.
 
-    Of a sparse file the disk holds next to nothing, but to hash a terabyte of zeros takes minutes.
+    A sparse file can take hardly any disk, but hashing a terabyte of its zeros takes minutes.
     """
     found = os.fstat(stream.fileno()).st_size
     if found != entry.size:
@@ -271,7 +271,7 @@ def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
 
 
 def is_nearly_empty(descriptor: int) -> bool:
-    """Return whether an open file over 4 GiB consists of holes but for less than a thousandth."""
+    """Return whether an open file is over 4 GiB and the disk holds under a thousandth of it."""
     found = os.fstat(descriptor)
     least = found.st_size >> 10
     if found.st_size <= SPARSE_LIMIT or found.st_blocks * 512 >= least:
@@ -284,10 +284,11 @@ def is_nearly_empty(descriptor: int) -> bool:
 
 
 def has_less_data(descriptor: int, least: int, *, counts_blocks: bool) -> bool:
-    """Return whether an open file has fewer than `least` bytes outside of holes.
+    """Return whether an open sparse file has fewer than `least` bytes outside of its holes.
 
-    Some file systems count no blocks for any file, so holes are looked for. In a file of very many
-    parts that search ends early, and the answer is whether the file system does count blocks.
+    The holes are searched for, because some file systems report no blocks for any file. If a file
+    has more than `MOST_EXTENTS` parts, the result is `counts_blocks`, which says whether the file
+    system reports blocks.
     """
     stored = end = 0
     for _ in range(MOST_EXTENTS):

@@ -8,7 +8,7 @@ from transduce.errors import InputError
 from transduce.inference.alignment import Alignment
 from transduce.inference.load import load
 from transduce.inference.translator import Texts, Translator
-from transduce.text.arguments import checked_lines, describe_value, require_lines
+from transduce.text.arguments import check_lines, describe_value, require_lines
 
 
 @overload
@@ -40,7 +40,7 @@ def align(
     texts = []
     for name, text in (("source", source), ("target", target)):
         require_lines(name, text)
-        texts.append(list(checked_lines(name, text)))
+        texts.append(list(check_lines(name, text)))
     sources, targets = texts
     if len(sources) != len(targets):
         fact = f"source has {len(sources):,} lines, but target has {len(targets):,}"

@@ -59,7 +59,7 @@ from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.recipe import shorten_name
 from transduce.settings.search import Sampling
 from transduce.tasks import Task, TextToText
-from transduce.text.arguments import checked_lines, require_count, require_lines
+from transduce.text.arguments import check_lines, require_count, require_lines
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
@@ -162,8 +162,8 @@ class Translator:
         require_lines("lines", lines)
         if prefixes is not None:
             require_lines("prefixes", prefixes)
-            prefixes = checked_lines("prefixes", prefixes)
-        numbered = number_lines(checked_lines("lines", lines), prefixes)
+            prefixes = check_lines("prefixes", prefixes)
+        numbered = number_lines(check_lines("lines", lines), prefixes)
         if self.workers > 1:
             results = translate_in_workers(self.worker_loader(), numbered, n, self.workers)
         else:

@@ -45,9 +45,9 @@ def select_device() -> torch.device:
 def has_fast_bfloat16(where: torch.device) -> bool:
     """Return whether a device multiplies matrices in bfloat16 faster than in float32.
 
-    A GPU does, and some CPUs. On CPUs without instructions for it torch emulates it, about 30 times
-    slower than float32; those of Intel with such an instruction, but without AMX, reach half the
-    rate of float32 with it (decision 0041).
+    GPUs do, and some CPUs. On a CPU without bfloat16 instructions torch emulates them, about 30
+    times slower than float32. CPUs of Intel with such instructions but without AMX reach half the
+    rate of float32 (decision 0041).
     """
     if where.type != "cpu":
         return True

@@ -1,4 +1,4 @@
-"""Versions, CPU, threads and device, on which the last bits of results depend."""
+"""Versions, CPU, threads and device, which determine the last bits of results."""
 
 import platform
 from collections.abc import Mapping

@@ -11,7 +11,7 @@ import sys
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
 SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
-TRAINING_SPINS = 30_000  # those of a training, whose pieces of work are larger
+TRAINING_SPINS = 30_000  # turns in training, which has larger pieces of work
 
 
 def keep_freed_memory() -> None:
@@ -29,7 +29,7 @@ def keep_freed_memory() -> None:
 
 
 def release_freed_memory() -> None:
-    """Make glibc's allocator return freed blocks to the system now; the next ones are untouched.
+    """Make glibc's allocator return the blocks that are free now to the system, once.
 
     Without glibc this function has no effect.
     """
@@ -41,12 +41,12 @@ def release_freed_memory() -> None:
 
 
 def use_brief_waiting(*, training: bool = False) -> None:
-    """Make OpenMP threads wait busily for tenths of a millisecond before they sleep.
+    """Make OpenMP threads busy-wait for tenths of a millisecond before they sleep.
 
-    Sleeping at once makes training on free cores up to 1.4 times slower, waiting busily for long
-    makes it up to fifty times slower where other programs use the same cores (decision 0032). Where
-    OMP_WAIT_POLICY is set, this function changes nothing. It has an effect only before torch is
-    imported.
+    Sleeping at once makes training on free cores up to 1.4 times slower. Busy-waiting for long
+    makes it up to fifty times slower where other programs use the same cores (decision 0032).
+    Threads wait three times as long if `training` is true. Where OMP_WAIT_POLICY is set, this
+    function changes nothing. It has an effect only before torch is imported.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ["OMP_WAIT_POLICY"] = "PASSIVE"

@@ -11,7 +11,7 @@ CPU_FACTS = Path("/proc/cpuinfo")  # a file that only Linux has
 @final
 @dataclass(frozen=True)
 class Processor:
-    """A CPU's vendor and instruction sets; both are empty on systems that do not tell them."""
+    """A CPU's vendor and instruction sets; both are empty on systems that do not report them."""
 
     vendor: str = ""  # such as "GenuineIntel" or "AuthenticAMD"
     features: frozenset[str] = frozenset()  # names as in Linux, such as "avx2", "avx512_vnni"
@@ -27,7 +27,7 @@ def read_processor() -> Processor:
 
 
 def parse_processor(text: str) -> Processor:
-    """Return the first processor of a text in the form of Linux's /proc/cpuinfo."""
+    """Return the first processor in the text of Linux's /proc/cpuinfo."""
     lines = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
     facts = {name.strip(): value.strip() for name, _, value in lines}
     return Processor(facts.get("vendor_id", ""), frozenset(facts.get("flags", "").split()))

@@ -12,7 +12,7 @@ from torch import Tensor
 from transduce.checkpoint import (
     CardFacts,
     Snapshot,
-    averaged,
+    average_weights,
     list_snapshots,
     model_card,
     read_run,
@@ -177,7 +177,7 @@ def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str,
     """
     chosen = take_last_snapshots(run, last)
     try:
-        weights = averaged(snapshot.weights() for snapshot in chosen)
+        weights = average_weights(snapshot.weights() for snapshot in chosen)
         progress = [read_snapshot_progress(snapshot) for snapshot in chosen][-1]
     except FolderError:
         if take_last_snapshots(run, last) == chosen:

@@ -6,7 +6,7 @@ from typing import overload
 from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
 from transduce.scores.score import Score
 from transduce.scores.scoring import compute_score
-from transduce.text.arguments import Text, checked_lines, read_text, require_lines
+from transduce.text.arguments import Text, check_lines, read_text, require_lines
 
 USUAL_METRICS = ("bleu", "chrf", "ter")
 
@@ -55,7 +55,7 @@ def score(
     resampling, with `samples` test sets drawn by `seed`.
     """
     require_lines("metrics", metrics)
-    metrics = list(checked_lines("metrics", metrics))
+    metrics = list(check_lines("metrics", metrics))
     ours = read_text("hypotheses", hypotheses)
     texts = [read_text("references", one) for one in references]
     if against is None:

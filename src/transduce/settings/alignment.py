@@ -1,4 +1,4 @@
-"""The layer and the heads whose cross-attention is read as a word alignment."""
+"""The layer and the heads of cross-attention that give a word alignment."""
 
 from dataclasses import dataclass
 from typing import final
@@ -10,10 +10,10 @@ from transduce.settings.fields import require
 @final
 @dataclass(frozen=True)
 class AlignmentHeads:
-    """Which decoder layer, cross-attention heads and decoding step give the word alignment.
+    """The decoder layer, cross-attention heads and decoding step that give the word alignment.
 
-    If `shifted`, the links of a target piece are those of the step that reads the piece, one after
-    the step that writes it (Chen et al. 2020).
+    If `shifted` is true, a target piece gets its links from the step that has the piece as input,
+    one after the step that outputs it (Chen et al. 2020).
     """
 
     layer: int  # number of the decoder layer, from 1
@@ -40,16 +40,16 @@ class AlignmentHeads:
 
 def build_alignment_heads(layer: object, heads: object, shifted: object) -> AlignmentHeads:
     """Return `AlignmentHeads` from values of any type, such as JSON; refuse wrong types."""
-    require(is_number(layer), f"a layer is a number from 1, not {layer!r}")
+    require(is_positive_integer(layer), f"a layer is a number from 1, not {layer!r}")
     numbers = heads if isinstance(heads, tuple | list) else ()
-    known = bool(numbers) and all(map(is_number, numbers))
+    known = bool(numbers) and all(map(is_positive_integer, numbers))
     require(known, f"heads are numbers from 1, such as (1, 4), not {heads!r}")
     require(isinstance(shifted, bool), f"shifted is True or False, not {shifted!r}")
     assert isinstance(layer, int)
     return AlignmentHeads(layer, tuple(sorted(set(numbers))), shifted=bool(shifted))
 
 
-def is_number(value: object) -> bool:
+def is_positive_integer(value: object) -> bool:
     """Return whether a value is a whole number of at least 1."""
     return type(value) is int and value > 0
 

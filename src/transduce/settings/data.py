@@ -15,8 +15,8 @@ from transduce.settings.fields import (
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
 LINEARISATIONS = ("xx", "numbered", "tags", "t2t")
-OWN = "your own"  # how the name of a corpus begins that no recipe names
-UNNAMED = ("source", "target")  # languages of a text whose file names do not tell them
+OWN = "your own"  # the beginning of a corpus's name that no recipe has
+UNNAMED = ("source", "target")  # in place of languages that a text's file names do not show
 VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
 
@@ -48,7 +48,7 @@ class Data:
     shared_vocabulary: bool = from_paper(True, "5.1", "source and target share one vocabulary")
     source_tokens: int = from_paper(25_000, "5.1", "about 25,000 source tokens per update")
     target_tokens: int = from_paper(25_000, "5.1", "about 25,000 target tokens per update")
-    max_pairs: int = our_choice(0, "train on the first so many pairs only; 0: on all pairs")
+    max_pairs: int = our_choice(0, "number of first pairs to train on; 0: all pairs")
     max_length: int = our_choice(
         256, "most pieces of a sentence, END included; pairs with a longer side are dropped"
     )
@@ -99,6 +99,6 @@ class Data:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the source and the target language, without one that nobody has named."""
+        """The codes of the source and the target language, except one that is unnamed."""
         both = (self.source_language, self.target_language)
         return tuple(name for name, unnamed in zip(both, UNNAMED, strict=True) if name != unnamed)

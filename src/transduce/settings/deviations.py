@@ -1,4 +1,4 @@
-"""The settings in which a recipe differs from the paper, with the paper's values."""
+"""The settings of a recipe that differ from the paper's, with the paper's values."""
 
 from dataclasses import dataclass
 from typing import final
@@ -19,9 +19,9 @@ class Deviation:
     explanation: str  # a paraphrase of the paper with the section, or our reason
 
 
-def list_deviations(recipe: Recipe, run: Recipe = BASE) -> list[Deviation]:
-    """List the settings in which a recipe differs from the recipe `run` (default: base model)."""
-    paper = run.flat_settings()
+def list_deviations(recipe: Recipe) -> list[Deviation]:
+    """List the settings of a recipe that differ from the paper's base model."""
+    paper = BASE.flat_settings()
     return [
         Deviation(path, paper[path], value, describe_source(path))
         for path, value in recipe.flat_settings().items()

@@ -11,7 +11,7 @@ from transduce.settings.recipe import Recipe
 
 @cache
 def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that raises TypeError with a suggestion for an unknown keyword argument.
+    """Wrap a function to raise TypeError with a suggestion for an unknown keyword argument.
 
     A function that takes any keyword is returned unchanged.
     """

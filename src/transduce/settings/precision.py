@@ -1,4 +1,4 @@
-"""The number format in which a trained model computes; training has `training.precision`."""
+"""The number format of inference; `training.precision` is that of training."""
 
 from enum import StrEnum
 from typing import final

@@ -16,7 +16,7 @@ from transduce.settings.search import Search
 from transduce.settings.training import Training
 
 Value = str | int | float | bool
-NAME = 60  # most characters of a name with its changed settings, where it is a heading
+NAME = 60  # most characters of a recipe's name, with its changed settings, in a heading
 GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
@@ -36,7 +36,7 @@ NAMES_ELSEWHERE: Mapping[str, str] = types.MappingProxyType(
         "num_heads": "architecture.heads",
         "hidden_size": "architecture.d_model and architecture.d_ff",
     }
-)  # from what a setting is called in other programs to a hint on ours
+)  # from a setting's name in other programs to a hint at ours
 
 
 @final
@@ -110,7 +110,7 @@ class Recipe:
 
 
 def require_changes(changes: object) -> None:
-    """Refuse what is no table of new values by path."""
+    """Raise InputError unless `changes` is a mapping, from paths of settings to new values."""
     require(
         isinstance(changes, Mapping),
         f"settings must be a table of new values by path, not {short_repr(changes)}",
@@ -119,7 +119,7 @@ def require_changes(changes: object) -> None:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with changed settings, given as new values by path."""
+    """Return a copy of the recipe with the new values of the settings in `changes`, by path."""
     require_changes(changes)
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():

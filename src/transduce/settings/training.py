@@ -47,7 +47,7 @@ class Training:
     validate_every: int = our_choice(1_000, "steps between validations on the development set")
     validate_lines: int = our_choice(500, "lines translated at each validation for the score")
     patience: int = our_choice(
-        0, "early stopping after so many validations without improvement; 0: never"
+        0, "validations without improvement before training stops early; 0: never"
     )
     max_nonfinite_updates: int = our_choice(
         10, "consecutive updates with a loss of NaN or inf after which the run fails"
@@ -103,7 +103,7 @@ class Training:
         require_at_most(self, many, "micro_batch_tokens")
         require_at_most(self, 1e30, "learning_rate_factor")  # the largest float32 is 3e38
         require_at_most(self, 1, "epsilon")
-        require_at_most(self, 525_600, "checkpoint_minutes")  # a year has so many minutes
+        require_at_most(self, 525_600, "checkpoint_minutes")  # the minutes of a year
         require_at_most(self, 1 << 24, "pad_to_tokens")
         require_at_most(self, 1_024, "threads")
         require_at_most(self, 2**63 - 1, "seed")

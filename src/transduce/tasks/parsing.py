@@ -33,7 +33,7 @@ from transduce.text.trees.symbols import (
     Form,
     Symbol,
     classify_symbols,
-    closed_labels,
+    find_closed_labels,
 )
 from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
@@ -62,7 +62,7 @@ class Parsing:
     split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # a tree needs the whole sentence
 
     def normalise(self, line: str) -> str:
-        """Return a line with single ASCII blanks; words and brackets stay as they are."""
+        """Return a line with single ASCII blanks and with unchanged words and brackets."""
         return normalise_blanks(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
@@ -80,7 +80,7 @@ class Parsing:
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a phrase on what is malformed in an unconstrained output's tree, or ""."""
+        """Return a phrase on the repairs that make an unconstrained output a tree, or ""."""
         _, repair = self.repair(ids, line)
         counts = {
             name.replace("_", " "): count for name, count in repair.as_json().items() if count
@@ -98,7 +98,7 @@ class Parsing:
     @cached_property
     def labels(self) -> set[str]:
         """The constituent labels of the target vocabulary, without part-of-speech tags."""
-        return closed_labels(self.target.symbols)
+        return find_closed_labels(self.target.symbols)
 
     def fallback(self, line: str) -> str:
         """Return a flat tree over the words of a sentence that is too long for the model."""
@@ -110,7 +110,7 @@ class Parsing:
         return to_tree(output) if output else None
 
     def join(self, parts: Sequence[str]) -> str:
-        """Return the only part's output: a sentence is never split into parts."""
+        """Return the output of the only part, since a sentence is never split."""
         return "".join(parts)
 
     @cached_property
@@ -133,7 +133,7 @@ class Parsing:
         )
 
     def word_number(self, symbol: Symbol) -> int:
-        """Return the number, from 1, of the word that a numbered symbol means; else 0."""
+        """Return the number in a numbered word symbol, such as 3 in XX3; 0 for other symbols."""
         is_numbered = self.form == "numbered" and symbol.kind is SymbolKind.WORD
         return NUMBERED_SYMBOLS.index(symbol.label) + 1 if is_numbered else 0
 
@@ -179,7 +179,7 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return the files that hold a split's trees: `path` itself if it is a file, or files in it.
+    """Return the files with a split's trees: `path` itself if it is a file, else files in it.
 
     A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
     its tree files, but none for the split "dev".
@@ -231,7 +231,7 @@ def find_word_mismatch(line: str, tree: str) -> str:
 
 
 def list_target_symbols(data: Data, line: str) -> list[str]:
-    """Return the symbols of a bracketed tree in the form `data.linearisation`, words included."""
+    """Return a bracketed tree's symbols in the form `data.linearisation`, and all word symbols."""
     form = cast("Form", data.linearisation)
     return [*linearise(to_tree(line), form), *WORD_SYMBOLS.get(form, ())]
 

@@ -16,7 +16,7 @@ WHAT_MODELS_DO: Mapping[type, str] = MappingProxyType(
 
 
 def require_task(task: Task, wanted: type, data: Data, user: str) -> None:
-    """Raise InputError unless a model's task is of the class `wanted`; name the command for it.
+    """Raise InputError unless a model's task has the class `wanted`; the hint names its command.
 
     `user` is the subject of the sentence, such as "`transduce translate`" or "word alignment".
     """

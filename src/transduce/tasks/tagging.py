@@ -50,7 +50,7 @@ class Tagging:
         return METRICS[self.scheme]
 
     def normalise(self, line: str) -> str:
-        """Return a line with single ASCII blanks; tokens and labels stay as they are."""
+        """Return a line with single ASCII blanks and with unchanged tokens and labels."""
         return normalise_blanks(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
@@ -106,7 +106,7 @@ class Tagging:
         return LabelSymbols(tuple(kinds), tuple(entities))
 
     def is_span(self, label: str) -> bool:
-        """Return whether a label, such as B-NP, is part of a span; only scheme BIO has spans."""
+        """Return whether the scheme is "bio" and a label, such as B-NP, is part of a span."""
         return self.scheme == "bio" and label[:2] in ("B-", "I-")
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
@@ -164,11 +164,11 @@ def split_labels(_data: Data, line: str) -> list[str]:
 @final
 @dataclass
 class LabelForms:
-    """How the labels of a text are written, which tells their scheme."""
+    """The forms of the labels in a text, which show their label scheme."""
 
     plain: str = ""  # the first label that is neither O nor has a prefix such as B- or I-
     first_b: int = 0  # spans that begin with B-X
-    first_i: int = 0  # spans that begin with I-X: it continues no span of type X
+    first_i: int = 0  # spans that begin with I-X, not after a label of type X
 
     def add(self, labels: Sequence[str]) -> None:
         """Count how the spans of a sentence begin, and note its first plain label."""
@@ -187,14 +187,14 @@ class LabelForms:
 
     @property
     def scheme(self) -> str:
-        """The label scheme in which such labels are written: "raw", "bio" or "iob1"."""
+        """The label scheme of these labels: "raw", "bio" or "iob1"."""
         if self.plain or not self.first_b + self.first_i:
             return "raw"
         return "iob1" if self.first_i > self.first_b else "bio"
 
 
 def infer_scheme(lines: Iterable[str]) -> Mapping[str, str]:
-    """Return the setting of the label scheme in which the labels of these lines are written."""
+    """Return {"data.label_scheme": scheme} for the scheme of the labels in these lines."""
     forms = LabelForms()
     for line in lines:
         forms.add(split_words(line))

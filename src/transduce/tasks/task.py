@@ -80,11 +80,11 @@ class Task(Protocol):
         ...
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a sentence on what `decode` has to repair in an output, or ""."""
+        """Return a phrase on the repairs that `decode` makes to an output, or ""."""
         ...
 
     def fallback(self, line: str) -> str | None:
-        """Return the output that stands in for an input line too long for the model, or None."""
+        """Return a substitute for the output of a line too long for the model, or None."""
         ...
 
     def parse_output(self, output: str) -> object:
@@ -124,7 +124,7 @@ def pass_targets(_data: Data, lines: Iterable[str]) -> Iterator[str]:
 
 
 def infer_nothing(_lines: Iterable[str]) -> Mapping[str, str]:
-    """Return no settings: target lines tell none."""
+    """Return no settings: target lines do not show any."""
     return {}
 
 
@@ -138,17 +138,18 @@ def format_line(_source: str, output: str) -> str:
 class TaskKind:
     """The functions for one value of `data.task`, which read files and build the task.
 
-    `target_symbols` returns the symbols of a target line, and the target vocabulary is all symbols
-    of the training data; it is None if the target vocabulary is learned from text. `tagged_words`
-    returns the (word, tag) pairs of a target line, from which a lexicon of tags is learned; it is
-    None for a task without a lexicon. `read_test_file` reads a test set that is one file of both
-    sides, and refuses malformed lines; it is None if a test set is two text files.
-    `check_targets` yields the target lines of a training text, and refuses those that its settings
-    do not allow. `infer_settings` returns the settings that target lines tell, such as the scheme
-    of their labels.
-    `find_mismatch` returns why a target cannot belong to a source, such as other words; else "".
-    `format_output` returns the text that a file of outputs holds for a source line and its output.
-    `is_tokenised` says whether blanks separate all words of a source line, punctuation included.
+    - `read_test_file` reads a test set that is one file with both sides, and refuses malformed
+      lines; None if a test set is two text files.
+    - `find_mismatch` returns why a target cannot belong to a source, such as other words, or "".
+    - `check_targets` yields the target lines of a training text, and refuses lines that its
+      settings do not allow.
+    - `infer_settings` returns the settings that target lines show, such as their label scheme.
+    - `format_output` returns the text for a source line and its output in a file of outputs.
+    - `target_symbols` returns the symbols of a target line. The target vocabulary is all symbols of
+      the training data; None if it is learned from text.
+    - `tagged_words` returns the (word, tag) pairs of a target line, to learn a lexicon of tags;
+      None for a task without a lexicon.
+    - `is_tokenised` says whether blanks separate all words of a source line and its punctuation.
     """
 
     build: Callable[[Data, Vocabularies], Task]

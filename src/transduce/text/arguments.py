@@ -21,7 +21,7 @@ def describe_value(value: object) -> str:
 
 
 def require_count(name: str, value: object) -> None:
-    """Refuse an argument that is not a whole number of at least 1."""
+    """Raise InputError unless the argument called `name` is a whole number of at least 1."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
         raise InputError(
             f"{name} must be a whole number of at least 1, not {describe_value(value)}"
@@ -47,14 +47,11 @@ def read_path(name: str, value: object) -> Path:
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return the lines of `text`, a file's path or a list of lines; errors call it `name`.
-
-    `name` is the name of the caller's argument that holds the text.
-    """
+    """Return the lines of the argument called `name`: a file's path, or a list of lines."""
     if isinstance(text, str | Path):
         return list(read_lines(text if str(text) == "-" else read_path(name or "the text", text)))
     require_lines(name, text)
-    return list(checked_lines(name, text))
+    return list(check_lines(name, text))
 
 
 def require_lines(name: str, value: object) -> None:
@@ -65,7 +62,7 @@ def require_lines(name: str, value: object) -> None:
         )
 
 
-def checked_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
+def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
     """Yield each line of the argument called `name`; raise InputError at one that is no string."""
     for number, line in enumerate(lines, start=1):
         if not isinstance(line, str):

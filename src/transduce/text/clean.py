@@ -28,7 +28,7 @@ SAMPLES = 3  # dropped pairs that the report shows for each reason
 
 
 def normalise(text: str) -> str:
-    """Return text in NFC without invisible characters, each run of white space as one blank.
+    """Return text in NFC, without invisible characters and with single blanks as white space.
 
     All white space of Unicode counts, such as U+00A0, U+0085, U+2028 and the tab; at both ends of
     the text it is removed. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD.
@@ -63,7 +63,7 @@ class DroppedPairs:
     samples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, line: int, source: str, target: str, *, is_fault: bool = True) -> None:
-        """Count one more dropped pair; store the first three as samples if they are at fault."""
+        """Count a dropped pair; if `is_fault` is true, add it to the samples until there are 3."""
         self.count += 1
         if is_fault and len(self.samples) < SAMPLES:
             self.samples.append(
@@ -94,13 +94,13 @@ class CleaningReport:
 
 @final
 class Cleaner:
-    """A cleaner of sentence pairs: normalisation, then dropping by the data settings."""
+    """A cleaner that normalises sentence pairs and drops those that the data settings exclude."""
 
     def __init__(self, data: Data, normalise_line: Callable[[str], str] | None = None) -> None:
         self.data = data
         self.normalise = normalise_line or normalise
         self.report = CleaningReport()
-        # says of a normalised source whether its pairs are held out for validation
+        # returns whether the pairs of a normalised source are held out for validation
         self.is_held_out: Callable[[str], bool] = lambda _source: False
 
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from transduce.errors import InputError
 
-HEAD = 512  # bytes that tell what a file is
+HEAD = 512  # number of first bytes that show what a file is
 SAVE_AS = "save it as plain text in UTF-8, or as HTML for translate --format html"
 UNPACK = "unpack it, and name a file that was in it"
 DOCUMENTS = {  # zip archives by the ends of their names
@@ -28,7 +28,7 @@ BEGINNINGS = (  # first bytes, what such a file is, and what to do with it
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
 )
-TAR = 257  # where a tar archive says what it is
+TAR = 257  # offset of a tar archive's signature
 LATEX = re.compile(r"\s*\\(?:documentclass|begin|end|usepackage|(?:sub)*section)\b")
 MARKDOWN = re.compile(r"\s*(?:```|~~~|#{1,6} +\S|\[[^\[\]]{1,200}\]: )|.{0,1000}?\]\(")
 MARKUP_SUFFIXES = {".tex": "LaTeX", ".ltx": "LaTeX", ".md": "Markdown", ".markdown": "Markdown"}

@@ -48,7 +48,7 @@ def read_byte_lines(path: Path | str) -> Iterator[bytes]:
 
 
 def read_bytes(path: Path | str, most: int) -> bytes:
-    """Return all bytes of a file, unpacked; "-" is standard input. Refuse more than `most`."""
+    """Return all bytes of a file, unpacked ("-": standard input); refuse more than `most`."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         require_plain(file.peek(HEAD), name)
@@ -60,9 +60,10 @@ def read_bytes(path: Path | str, most: int) -> bytes:
 
 @contextmanager
 def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator[None]:
-    """In a with block, turn errors of damaged or unreadable files into InputErrors about `name`.
+    """Context manager that turns errors of damaged or unreadable files into InputErrors.
 
-    `describe_read` returns the beginning of the hint: what had been read.
+    These name the file `name`. `describe_read` returns the beginning of the hint, such as how many
+    lines had been read.
     """
     try:
         yield
@@ -107,7 +108,8 @@ def read_pairs_tsv(
 ) -> Iterator[tuple[str, str]]:
     """Yield the source and target of each line of a file with tab-separated columns.
 
-    `columns` are those of the source and the target, counted from 1; without it, there are two.
+    `columns` has the numbers of the source and target columns, from 1; by default each line has
+    only these two.
     """
     name = display_name(path)
     hint = (
@@ -174,8 +176,8 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
-    """Return the line that begins with `part`, with its newline, or its first `MAX_LINE_BYTES`."""
-    line = io.BytesIO()  # grows in place, whereas `readline` joins parts and so needs twice as much
+    """Read the rest of the line that begins with `part`; return its first `MAX_LINE_BYTES`."""
+    line = io.BytesIO()  # grows in place; `readline` would join parts and need twice the memory
     while part:
         line.write(part)
         at_end = part.endswith(b"\n")
@@ -209,7 +211,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 def line_count_error(
     files: tuple[Path | str, Path | str], counts: tuple[int, int], detector: MisalignmentDetector
 ) -> InputError:
-    """Build the error for files of unequal line counts; its hint tells where they diverge."""
+    """Build the error for files of unequal line counts; its hint names where they diverge."""
     fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
     hint = "line i of one file must be the translation of line i of the other"
     if line := detector.first_misaligned_line:

@@ -37,7 +37,7 @@ class DuplicateFilter:
         self.count = 0
 
     def add(self, source: str, target: str) -> bool:
-        """Add a normalised pair; return True if the set did not hold it yet."""
+        """Add a normalised pair; return whether it is new to the set."""
         # Normalised text has no newline, so that different pairs give different bytes.
         digest = blake2b(f"{source}\n{target}".encode(), digest_size=8).digest()
         value = int.from_bytes(digest, "little") or 1

@@ -16,7 +16,7 @@ DETECTOR = "py3langid"
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
-    """Return the codes in a text such as en-fr: one code, or those of source and target."""
+    """Return the language codes in a text such as en-fr or en; raise InputError for other text."""
     found = CODES.fullmatch(text)
     if found is None:
         raise InputError(f"{short_repr(text)} names no languages by their codes", FORM)
@@ -34,7 +34,7 @@ def can_detect_languages() -> bool:
 
 
 def rank_languages(text: str) -> list[tuple[str, float]]:
-    """Return the code and probability of every language that py3langid knows, likeliest first."""
+    """Return (code, probability) of every language that a text may be in, likeliest first."""
     return [(OTHER_CODES.get(code, code), found) for code, found in load_identifier().rank(text)]
 
 

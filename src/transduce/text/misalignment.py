@@ -1,4 +1,4 @@
-"""Detection of the line from which two parallel files no longer match."""
+"""Detection of the line where two parallel files stop matching."""
 
 import math
 from typing import final
@@ -9,14 +9,14 @@ THRESHOLD = 8.0
 
 @final
 class MisalignmentDetector:
-    """A detector, by line lengths, of the first line from which two parallel files do not match.
+    """A detector of the line where two parallel files stop matching, by the lengths of lines.
 
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,
     and |log(source length / target length)| is larger. `surprise` is a running sum: each pair adds
     this value less twice the mean value of the pairs so far, and the sum never falls below zero
     (Page's CUSUM, 1954). When `surprise` exceeds `THRESHOLD`, the files are taken to be misaligned
-    from the line at which `surprise` last left zero.
+    from the line where `surprise` last left zero.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class MisalignmentDetector:
         self.lines = 0
         self.total = 0.0  # sum over all pairs of |log(source length / target length)|
         self.surprise = 0.0
-        self.start = 0  # the line at which `surprise` last left zero
+        self.start = 0  # the line where `surprise` last left zero
 
     def observe(self, source: int, target: int) -> None:
         """Update the detector with the lengths in characters of the next source and target line."""

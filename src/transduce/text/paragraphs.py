@@ -46,7 +46,7 @@ def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:
 
 
 def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
-    """Cut a text into sentences, whose spans are given, and the strings between them."""
+    """Cut a text into the sentences at these (start, end) spans and the strings between them."""
     sentences, between, end = list[str](), list[str](), 0
     for start, stop in spans:
         between.append(text[end:start])

@@ -1,7 +1,8 @@
-"""Text that is not text: placeholders of programs, URLs and e-mail addresses; and numbers.
+"""Text that is not translated: placeholders of programs, URLs and e-mail addresses; and numbers.
 
-A model does not read %s or a URL. Each gets a stand-in that models copy, such as a name or a year,
-and returns to its place afterwards. Every regular expression here takes linear time.
+A model cannot translate %s or a URL. Each of these items is replaced by a stand-in, a word that
+models copy, such as a name or a year, and is put back afterwards. Every regular expression here
+takes linear time.
 """
 
 import re
@@ -17,7 +18,7 @@ FORMAT = (
 )
 PRINTF = rf"(?<!\d)(?<!\d[ \u00a0\u202f]){FORMAT}"  # a percent sign after a number is a percentage
 AFTER_NUMBER = rf"(?<=\d[ \u00a0\u202f]){FORMAT}(?![^\W_])"  # "2 %s", but not "50 %ige"
-PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # with its number, from which it is not parted
+PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # together with the number before it
 QT = r"(?<!\d)%L?[1-9]\d?(?!\d)"
 BRACES = r"\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
 ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{0,50})?\}"
@@ -35,7 +36,7 @@ NAMES = ("Tom", "Anna", "Paul", "Laura", "Martin", "Maria", "Peter", "Julia", "D
 
 
 def find_items(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each placeholder, URL and e-mail address; those that touch are one."""
+    """Yield (start, end) of each placeholder, URL and e-mail address; adjacent ones are merged."""
     start = end = -1
     for match in ITEM.finditer(text):
         first, last = match.start(), match.start() + len(trim_url(match[0]))
@@ -49,7 +50,7 @@ def find_items(text: str) -> Iterator[tuple[int, int]]:
 
 
 def trim_url(item: str) -> str:
-    """Return an item, if it is a URL without the marks that end the sentence around it."""
+    """Return an item; cut off a URL's end the punctuation that belongs to the sentence."""
     if not item[0].isalpha():
         return item
     end = len(item)
@@ -64,30 +65,28 @@ def trim_url(item: str) -> str:
 @final
 @dataclass(frozen=True)
 class Masked:
-    """A text in which a word stands in for each item; items are kept, such as URLs."""
+    """A text with a stand-in word for each item, such as a URL, and the items to put back."""
 
     text: str
     stand_ins: dict[str, str]  # from an item to the word in its place
 
     def restore(self, output: str) -> tuple[str, bool]:
-        """Return an output with items in the places of their stand-ins, and whether all are there.
-
-        Each stand-in must be there as often as in the text.
-        """
+        """Return an output with its items put back, and whether no stand-in was lost or added."""
         items = {word: item for item, word in self.stand_ins.items()}
         pattern = match_words(list(items))
         is_whole = Counter(pattern.findall(output)) == Counter(pattern.findall(self.text))
         return pattern.sub(lambda found: items[found[0]], output), is_whole
 
     def mask(self, text: str) -> str:
-        """Return another text, such as the beginning of an output, with the same stand-ins."""
+        """Replace the items of another text, such as an output's beginning, by the same words."""
         return replace_items(text, self.stand_ins)
 
 
 def list_masks(text: str) -> list[Masked]:
-    """Return the ways to let words stand in for the items of a text, in the order to try them.
+    """Return a text masked with names and masked with years, in the order to try them.
 
-    Names come first, unless there is a place for a number, such as %d.
+    Names come first, unless there is a placeholder for a number, such as %d. A mask that is not
+    possible is left out.
     """
     has_number = any(one[0] == "%" and one[-1] in "diufFeEgG" for one in count_items(text))
     order = (YEARS, NAMES) if has_number else (NAMES, YEARS)
@@ -95,7 +94,7 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Let words stand in for the items of a text; None if there are too few, or one is misread."""
+    """Replace the items of a text by words; None if these are too few or cannot be told apart."""
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)
@@ -113,7 +112,7 @@ def match_words(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def replace_items(text: str, stand_ins: dict[str, str]) -> str:
-    """Return a text with stand-ins for its items; an item without one stays."""
+    """Return a text with each item replaced by its value in `stand_ins`, if it has one."""
     parts, last = list[str](), 0
     for start, end in find_items(text):
         parts += [text[last:start], stand_ins.get(text[start:end], text[start:end])]
@@ -136,7 +135,7 @@ def find_lost(source: str, translation: str) -> list[str]:
 
 
 def compare_placeholders(source: str, translation: str) -> str:
-    """Say what a translation lacks or adds, such as %s, a tag or a number; "" if all is there."""
+    """Return a phrase on the placeholders, tags and numbers a translation lacks or adds, or ""."""
     tags, others = (Counter(MARKUP.findall(text)) for text in (source, translation))
     lacks = [*find_lost(source, translation), *(tags - others).elements()]
     adds = [*(count_items(translation) - count_items(source)).elements()]
@@ -153,11 +152,11 @@ def count_items(text: str) -> Counter[str]:
 
 
 def count_numbers(text: str) -> Counter[str]:
-    """Count the numbers of a text outside of items and tags, without marks between thousands."""
+    """Count the numbers of a text outside of items and tags; 1,000 counts as 1000."""
     plain = replace_items(text, dict.fromkeys(count_items(text), " "))
     return Counter(map(read_number, NUMBER.findall(MARKUP.sub(" ", plain))))
 
 
 def read_number(written: str) -> str:
-    """Return a number in the digits 0 to 9, without marks between thousands."""
+    """Return a number in the digits 0 to 9, without separators between thousands."""
     return "".join(str(unicodedata.decimal(one)) for one in written if one.isdecimal())

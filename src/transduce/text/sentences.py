@@ -56,7 +56,7 @@ def join_words(words: list[str], is_last: list[bool]) -> list[str]:
 
 def can_end_sentence(word: str) -> bool:
     """Return whether a word has a sentence's end mark and is no abbreviation or short number."""
-    if word[-1:].isalnum():  # most words: it saves the time of what follows
+    if word[-1:].isalnum():  # true for most words, and saves the time of the other tests
         return False
     core = word.rstrip(CLOSING)
     if not core.endswith("."):

@@ -114,7 +114,7 @@ def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
 
 
 def split_at_full_stops(rows: Iterable[Row]) -> Iterator[TaggedSentence]:
-    """Group rows without blank lines into tagged sentences, each of which ends in a token `.`."""
+    """Group rows without blank lines into tagged sentences; each token `.` ends a sentence."""
     tokens = list[Row]()
     for row in rows:
         tokens.append(row)

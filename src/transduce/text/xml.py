@@ -5,17 +5,17 @@ import re
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML forbids these
 
-# more digits than any character has; Python refuses to read over 4,300
+# a reference with more digits than any character has; Python refuses to read over 4,300 digits
 LARGE_NUMBER = re.compile("&#0*[1-9][0-9]{7,};?")
 
 
 def unescape_references(text: str) -> str:
-    """Return a text with character references replaced, those beyond Unicode by U+FFFD."""
+    """Return a text with its character references resolved; those beyond Unicode become U+FFFD."""
     return html.unescape(LARGE_NUMBER.sub("\ufffd", text))
 
 
 def mask_references(text: str) -> str:
-    """Return a text of the same length in which references to no character are underscores."""
+    """Return a text with character references beyond Unicode overwritten by underscores."""
     return LARGE_NUMBER.sub(lambda found: "_" * len(found[0]), text)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transduce.errors import InputError
 
-# Compressed bytes unpacked at once: few, because four of them can become 128 KiB.
+# Number of compressed bytes to unpack at once. It is small because 4 bytes can become 128 KiB.
 CHUNK = 1 << 9
 
 

@@ -1,8 +1,9 @@
 """Checks SentencePiece's compiled normaliser before the library tokenizers reads it.
 
-A charsmap is the size of a trie in bytes, the trie, and replacements that end with a NUL. The trie
-is a double array of units of 4 bytes: each node's child for byte c is at the node's index XOR c.
-The library does not check an index that it computes from a file, and its process would end.
+This normaliser, the charsmap, consists of the size of a trie in bytes, the trie, and replacements
+that end with a NUL. The trie is a double array of units of 4 bytes. A node holds an index i, and
+its child for byte c is at i XOR c. The library does not check the indices that it computes from a
+file, so that a wrong one would crash the process.
 """
 
 import base64
@@ -13,13 +14,13 @@ from jaxtyping import Bool, Int64, UInt32
 
 LIMIT = 1 << 21  # bytes; the normalisers that come with SentencePiece have up to 250,000
 DEPTH = 1_000  # bytes that a replaced text may have
-BLOCK = 1 << 12  # nodes that are looked at together
+BLOCK = 1 << 12  # nodes that are checked together
 HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a unit
-Nodes = Int64[np.ndarray, " N"]  # the indices in the array at which nodes find their children
+Nodes = Int64[np.ndarray, " N"]  # each node's index i: its child for byte c is at i XOR c
 
 
 def require_charsmap(text: str) -> None:
-    """Raise ValueError if a charsmap in base64 would let a text read beyond the end of its trie."""
+    """Raise ValueError unless every path in a base64 charsmap's trie stays inside of its arrays."""
     units, replacements = split_charsmap(text)
     boundaries = find_boundaries(replacements)
     seen = np.zeros(len(units), dtype=bool)
@@ -38,7 +39,7 @@ def require_charsmap(text: str) -> None:
 
 
 def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
-    """Split a SentencePiece character map into trie units and replacements; else ValueError."""
+    """Split a base64 charsmap into trie units and replacements; ValueError if it is malformed."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, TypeError) as error:
@@ -51,7 +52,7 @@ def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
 
 
 def find_boundaries(replacements: bytes) -> Bool[np.ndarray, " B"]:
-    """Return for each offset whether a character begins there, or the text ends."""
+    """Return for each byte offset whether a character begins or the text ends there."""
     codes = np.frombuffer(replacements + b"\0", np.uint8)
     return (codes & 0xC0) != 0x80
 
@@ -59,7 +60,7 @@ def find_boundaries(replacements: bytes) -> Bool[np.ndarray, " B"]:
 def find_children(
     units: UInt32[np.ndarray, " U"], nodes: Nodes, boundaries: Bool[np.ndarray, " B"]
 ) -> Int64[np.ndarray, " C"]:
-    """Return where the children of nodes find their own; check the replacements on the way."""
+    """Return the index, as in `Nodes`, of each child of `nodes`; ValueError if one is invalid."""
     labels = np.arange(1, 256)
     at = nodes[:, None] ^ labels
     require_inside(at, len(units))
@@ -75,7 +76,7 @@ def find_children(
 
 
 def compute_offsets(units: UInt32[np.ndarray, " N"]) -> Nodes:
-    """Return the offset that each unit holds, in 21 bits that may stand 8 bits higher."""
+    """Return the offset in each unit: its bits from 10 on, shifted left by 8 if bit 9 is set."""
     wide = units.astype(np.int64)
     return (wide >> 10) << ((wide & 1 << 9) >> 6)
 

@@ -40,7 +40,7 @@ def deserialise(data: bytes) -> VocabularyKind:
 
 
 def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
-    """Return the vocabulary that the "model" entry of a tokenizer.json determines."""
+    """Build the vocabulary of a parsed tokenizer.json by the type in its "model" entry."""
     if found["model"]["type"] == "Unigram":  # the normaliser is part of the vocabulary
         return SentencePiece.from_document(found)
     return MODELS[found["model"]["type"]](found["model"])

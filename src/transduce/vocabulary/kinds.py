@@ -34,7 +34,7 @@ BYTE_LEVEL = {
     "trim_offsets": True,
     "use_regex": True,
 }
-# The library tokenizers cuts a word into word-pieces in cubic time: 10,000 letters take minutes.
+# The library `tokenizers` cuts a word into word-pieces in cubic time; 10,000 letters take minutes.
 # Words of more bytes than this are therefore cut first; this is lossless, because pieces are joined
 # without continuation marks.
 MAX_WORD_BYTES = 100

@@ -24,10 +24,10 @@ SAMPLE_CHARACTERS = 20_000_000
 def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -> Vocabulary:
     """Learn a vocabulary of `size` symbols from lines; equal lines give equal files.
 
-    A vocabulary of the kind "word" has fewer symbols if the text has fewer words.
-    The number of lines is not limited. Pieces are learned from a random sample of at most 20
-    million characters (all lines if they are fewer), which bounds memory: the sample itself, and
-    about a kilobyte for each different word in it.
+    A vocabulary of the kind "word" has fewer symbols if the text has fewer words. The number of
+    lines is not limited. Pieces are learned from a random sample of at most 20 million characters
+    (all lines if they are fewer). This takes memory for the sample, and about a kilobyte for each
+    different word in it.
     """
     if kind == WORD:
         return Vocabulary(learn_word_level(lines, size))
@@ -81,7 +81,7 @@ def sample_lines(lines: Iterable[str]) -> list[str]:
 
     A random number in [0, 1) is drawn for each line, and the line is kept while its number is
     below `bar`, which is lowered whenever the kept lines have too many characters. Every line has
-    the same probability to be kept, whatever its position.
+    the same probability of being kept, whatever its position.
     """
     draw = random.Random(1).random
     kept, draws, characters, bar = list[str](), array("d"), 0, 1.0
@@ -105,8 +105,8 @@ def learn_merges(sample: list[str], size: int) -> list[Merge]:
     """Learn byte-pair merges from sampled lines until the vocabulary has `size` symbols.
 
     The most frequent pair within words is merged first; pairs that occur only once are not merged.
-    Only the merges are taken from the library tokenizers, because its ids of the bytes are in
-    another order.
+    Only the merges are taken from the library `tokenizers`, because it orders the ids of the bytes
+    in another way.
     """
     tokenizer = Tokenizer(models.BPE())
     # Cut lines into words without adding a blank at the start or losing a blank.

@@ -1,7 +1,7 @@
 """A SentencePiece vocabulary that was imported: a unigram model with an unknown symbol.
 
 SentencePiece (Kudo and Richardson 2018) writes blanks as ▁ and cuts a text into the pieces with the
-highest sum of scores. The library tokenizers computes the same from the same pieces and scores.
+highest sum of scores. The library `tokenizers` does the same with the same pieces and scores.
 """
 
 import re
@@ -17,7 +17,7 @@ Piece = tuple[str, float]  # a piece and its log-probability
 UNKNOWN = "<unk>"
 UNKNOWN_ID = len(SPECIALS)
 BLANK = "▁"
-MAX_PIECE = 1_000  # letters; the library ends the process by a recursion at about 100,000
+MAX_PIECE = 1_000  # letters; at about 100,000 a recursion of the library crashes the process
 MAX_SCORE = 1e6  # the score of a text is the sum of all its pieces'
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": BLANK, "prepend_scheme": "always", "split": True}
@@ -60,14 +60,14 @@ class SentencePiece:
         return [*SPECIALS, UNKNOWN, *(piece for piece, _ in self.pieces)]
 
     def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes that each symbol stands for, indexed by id; none for specials."""
+        """Return the UTF-8 bytes of each symbol, indexed by id; b"" for special symbols."""
         specials = {*SPECIALS, UNKNOWN}
         return [
             b"" if one in specials else one.replace(BLANK, " ").encode() for one in self.symbols
         ]
 
     def prepare(self, text: str) -> str:
-        """Return a text in which a literal </s>, <s> or <unk> is written "< /s>" and so on."""
+        """Return a text with "< /s>" in place of a literal </s>, and likewise for <s> and <unk>."""
         return RESERVED.sub("< ", text)
 
     def normalizer_json(self) -> dict[str, Any]:

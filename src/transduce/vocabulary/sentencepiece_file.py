@@ -29,7 +29,7 @@ Field = tuple[int, int | bytes]
 @final
 @dataclass(frozen=True)
 class SentencePieceModel:
-    """What a SentencePiece model holds: its pieces with their scores, and its normaliser."""
+    """The pieces of a SentencePiece model with their scores, and its normaliser."""
 
     pieces: tuple[Piece, ...]
     charsmap: str  # in base64; "" if text is not normalised
@@ -61,19 +61,19 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
 
 
 def list_messages(fields: Sequence[Field], number: int) -> list[bytes]:
-    """Return the contents of all fields with a number; ValueError if one has no bytes."""
+    """Return the bytes of all fields with this field number; ValueError if one is an integer."""
     return [to_message(value) for n, value in fields if n == number]
 
 
 def to_message(value: int | bytes) -> bytes:
-    """Return the content of a field that must have bytes; ValueError for a number."""
+    """Return a field's value, which must be bytes; raise ValueError if it is an integer."""
     if isinstance(value, int):
         raise ValueError("a number where bytes should be")
     return value
 
 
 def read_piece(data: bytes) -> Piece | None:
-    """Return a piece and its score; None for unknown, control and unused pieces, not in text."""
+    """Return a piece and its score, or None for an unknown, control or unused piece."""
     fields = dict(read_fields(data))
     kind = fields.get(3, NORMAL)
     if kind in (UNKNOWN, CONTROL, UNUSED):
@@ -85,7 +85,7 @@ def read_piece(data: bytes) -> Piece | None:
 
 
 def read_fields(data: bytes) -> Iterator[Field]:
-    """Yield the (number, value) fields of a protocol buffer message."""
+    """Yield (field number, value) for each field of a protocol buffer message."""
     at = 0
     while at < len(data):
         key, at = read_varint(data, at)

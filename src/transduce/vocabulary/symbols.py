@@ -34,7 +34,7 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
 
 
 def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
-    """Return a symbol's bytes by a map from letters to bytes; return b"" for END and BEGIN."""
+    """Return a symbol's bytes, given the byte value of each letter; b"" for END and BEGIN."""
     return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
 
 

@@ -24,14 +24,14 @@ RARE = 2  # a word that occurs at most this often is taken as an example of an u
 @final
 @dataclass(frozen=True)
 class TagLexicon:
-    """A part-of-speech tagger by tables: a tag per known word, per ending, and for all others."""
+    """A part-of-speech tagger with one tag per known word, one per ending, and one for the rest."""
 
     words: Mapping[str, str]  # from a known word to its most frequent tag
     endings: Mapping[str, str]  # from an ending to the most frequent tag of rare words with it
     unknown: str  # the most frequent tag of all rare words, for unknown endings
 
     def tag(self, words: Sequence[str]) -> list[str]:
-        """Return one tag for each word: by the word, or else its ending, or else `unknown`."""
+        """Return a tag for each word: the tag of the word, else of its ending, else `unknown`."""
         return [
             self.words.get(word) or self.endings.get(word[-SUFFIX_LENGTH:], self.unknown)
             for word in words

@@ -17,8 +17,9 @@ from transduce.vocabulary.symbols import SPECIALS, make_readable
 class Vocabulary:
     """An encoding of strings as token ids, such as byte-pair encoding    (section 5.1)
 
-    It is lossless except for a vocabulary of whole words, which writes a rare word as its class.
-    `encode` does not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
+    Byte-pair and word-piece encoding are lossless. A vocabulary of whole words writes a rare word
+    as its class, and an imported SentencePiece vocabulary normalises text. Otherwise `encode` does
+    not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
     """
 
     def __init__(self, kind: VocabularyKind) -> None:
@@ -73,7 +74,7 @@ class Vocabulary:
         return symbol if symbol in SPECIALS else make_readable(self._bytes[number])
 
     def piece_bytes(self, number: int) -> bytes:
-        """Return the UTF-8 bytes that the piece with this id stands for; none for END and BEGIN."""
+        """Return the UTF-8 bytes of the piece with this id; b"" for END and BEGIN."""
         return self._bytes[number]
 
     @cached_property

@@ -25,7 +25,7 @@ from transduce.vocabulary.symbols import (
 
 UNKNOWN = "<unk>"  # the class of a word with no other class
 RARE = 2  # words that occur at most this often are examples when classes are chosen
-EXAMPLES = 20  # a class needs so many different rare words
+EXAMPLES = 20  # different rare words that a class must at least have
 SHARE = 10  # at most a tenth of the symbols are classes
 ENDING = 3  # most letters of a class's ending
 
@@ -88,7 +88,7 @@ class WordLevel:
         return
 
     def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json; `prepare` leaves it no unknown words."""
+        """Return the "model" entry of tokenizer.json. `prepare` has replaced unknown words."""
         return {"type": "WordLevel", "vocab": assign_ids(self.symbols), "unk_token": UNKNOWN}
 
 
@@ -96,7 +96,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> WordLevel:
     """Learn a word-level vocabulary of at most `size` symbols from lines of tokenised text.
 
     Words that occur once are never symbols, so that every class has examples. Of equally frequent
-    words the first by alphabet are taken: equal counts give equal files.
+    words the first by alphabet are taken, so that equal counts give equal files.
     """
     counts = Counter(word for line in lines for word in line.split(" ") if word)
     if not counts:

@@ -1,4 +1,4 @@
-"""Groups pieces, given by their bytes, to the words of their text, such as those between blanks."""
+"""Groups the pieces of a text into words, such as those between blanks."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 def group_words(
     values: Sequence[bytes], find_starts: Callable[[str], list[bool]]
 ) -> list[tuple[int, int]]:
-    """Group pieces, given by their bytes, to words; return (first, end) of each, end exclusive.
+    """Group pieces, given as bytes, into words; return each word's piece indices [first, end).
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
     at its first byte that is no blank; a piece of nothing but a blank begins the word after it.

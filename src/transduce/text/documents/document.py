@@ -30,19 +30,19 @@ class Document:
     sentences: Sequence[str]
     join: Join
     has_inline_markup: bool = False
-    # the line on which each sentence begins; empty if `join` itself tells what a translation lacks
+    # the first line of each sentence, counted from 1; empty if `join` itself makes notes for review
     lines: Sequence[int] = ()
-    kept: int = 0  # the number of entries that had a translation, which stays
+    kept: int = 0  # number of entries that already had a translation and keep it
 
 
 @final
 @dataclass(frozen=True)
 class ParseOptions:
-    """Options for any document's parser: inline tags in sentences, target language, its name."""
+    """Options of every document parser: inline tags, target language, the document's name."""
 
     inline: bool = False  # whether a sentence may go on across inline tags
     language: str = ""  # the language of the translation, such as "de"
-    name: str = "the document"  # what error messages call the document
+    name: str = "the document"  # the document's name in error messages
 
 
 Parse = Callable[[str, ParseOptions], Document]

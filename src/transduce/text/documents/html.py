@@ -1,4 +1,4 @@
-"""HTML, split into sentences; all markup stays as it was written.
+"""HTML, split into sentences; all markup keeps its bytes.
 
 Python's own parser finds where tags and text are; the document is then cut there and never written
 anew, so that everything else keeps its bytes. Text inside of `script`, `style`, `pre`, `code` and
@@ -34,7 +34,7 @@ MARKUP_START = re.compile("<[a-zA-Z/!?]")
 def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
     """Split HTML into sentences; `inline` lets a sentence go on across inline tags, such as <b>.
 
-    Without `inline` every text node is split for itself. The result's `join` places inline tags by
+    Without `inline` every text node is split on its own. The result's `join` places inline tags by
     links between words.
     """
     starts = [(0, "boundary", ""), *find_starts(document), (len(document), "boundary", "")]
@@ -47,10 +47,10 @@ def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
 
 
 def find_starts(document: str) -> list[Start]:
-    """Return the offset, kind and tag name of every tag and text in HTML, in order.
+    """Return (offset, kind, tag name) of every tag and text in HTML, in order.
 
-    The parser is not given what follows the last >, where no tag can end: it would look for the end
-    of every tag there, in quadratic time.
+    The parser gets only the text up to the last >. No tag can end after it, but the parser would
+    search for the end of each one there, in quadratic time.
     """
     finder, end = ElementFinder(document), document.rfind(">") + 1
     finder.feed(mask_references(document[:end]))
@@ -131,7 +131,7 @@ class ElementFinder(HTMLParser):
                 return
 
     def close_element(self) -> None:
-        """Close the innermost open element; one not to be translated becomes a single piece."""
+        """Close the innermost open element; make an untranslated inline element a single piece."""
         name, _ = self.open.pop()
         self.count[name] -= 1
         if self.excluded is not None and self.excluded[1] == len(self.open):
@@ -140,7 +140,7 @@ class ElementFinder(HTMLParser):
                 self.starts[first:] = [(self.starts[first][0], "empty", name)]
 
     def handle_data(self, data: str) -> None:  # noqa: ARG002 - the parser's signature
-        """Record text; as markup if it is not to be translated or starts like a tag."""
+        """Record text, or markup if the text is not to be translated or starts like a tag."""
         if not self.is_translated():
             self.add("empty" if self.excluded is not None else "boundary")
         elif MARKUP_START.match(self.document, self.position()):

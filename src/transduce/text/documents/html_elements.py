@@ -24,7 +24,7 @@ CLOSED_BY = {  # from an element that may lack its end tag to the start tags tha
 
 
 def is_element_translated(tag: str, attributes: dict[str, str | None], *, inherited: bool) -> bool:
-    """Return whether an element's text is translated; `inherited`: whether its parent's is."""
+    """Return whether an element's text is translated; `inherited` says whether its parent's is."""
     wish = attributes.get("translate", "inherit")
     if wish is None or wish.lower() in ("", "yes"):
         return tag not in UNTRANSLATED

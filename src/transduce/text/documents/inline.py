@@ -14,18 +14,18 @@ from transduce.text.documents.pieces import Piece, pair_tags
 
 Links = Sequence[tuple[int, int]]  # (source word, target word), counted from 0, surest first
 Side = Literal["before", "after"]
-Slot = tuple[Side, int]  # before or after which target word, counted from 0
+Slot = tuple[Side, int]  # a side of a target word, and the word's index
 PUNCTUATION = ".,;:!?…'\"()[]{}«»„“”‚‘’¿¡،؛؟。、！？（）"
 
 
 @final
 @dataclass(frozen=True)
 class Anchor:
-    """A piece of markup and the words of the source beside it, by their numbers from 0."""
+    """A piece of markup in a source sentence, and the indices of the words beside it."""
 
     piece: Piece
-    last: int  # number of the word that ends before the markup, or that it is inside of; -1: none
-    first: int  # number of the word that begins after the markup, or that it is inside of
+    last: int  # index of the word that ends before the markup, or that contains it; -1: none
+    first: int  # index of the word that begins after the markup, or that contains it
     follows_blank: bool  # whether a blank, or nothing, stands before the markup
     stands_free: bool  # whether the markup is no tag of a pair and has blanks on both sides
     hugs: bool  # whether the tag touches a punctuation mark outside of its pair
@@ -59,7 +59,7 @@ class MarkedWord:
     after: str = ""
 
     def add(self, anchor: Anchor, side: Side) -> None:
-        """Add an anchor's markup on a side of the word, nearer to the word than earlier markup."""
+        """Add an anchor's markup on a side of the word, following the markup already there."""
         blank = " " if anchor.stands_free else ""
         if side == "after" and anchor.hugs and not self.after:
             self.tail += anchor.piece.raw
@@ -97,7 +97,7 @@ def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
 
 
 def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
-    """Return the next character of text after each piece, invisible ones left out; else a blank."""
+    """Return the first character of text after each piece, ignoring invisible ones, or a blank."""
     after, found = " ", list[str]()
     for piece in reversed(pieces):
         found.append(after)
@@ -107,10 +107,10 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
 
 
 def find_owners(links: Links, count: int, size: int) -> list[int | None]:
-    """Return the source word (one of `count`) of each of `size` target words, None if it has none.
+    """Return, for each of `size` target words, the index of its source word, or None.
 
-    It is the source word of the target word's first link. Without any links the words are taken to
-    be in the same order.
+    It is the first of the `count` source words that the target word is linked to. Without any
+    links the words are taken to be in the same order.
     """
     owners: list[int | None] = [None] * size
     for source, target in links:
@@ -122,9 +122,9 @@ def find_owners(links: Links, count: int, size: int) -> list[int | None]:
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return for each anchor the target word before or after which to put its markup.
+    """Return the slot of each anchor's markup: a side of a target word, and the word's index.
 
-    `owners` are the source words of the target words.
+    `owners` has the index of each target word's source word, and is changed by `claim_word`.
     """
     partners = pair_tags([anchor.piece for anchor in anchors])
     pairs = [(index, end) for index, end in sorted(partners.items()) if index < end]
@@ -149,7 +149,11 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
 
 
 def claim_word(inside: range, owners: list[int | None]) -> None:
-    """Let one target word belong to the source words `inside` a pair of tags, if none does yet."""
+    """If no target word has an owner in `inside`, set the owner of one to `inside.start`.
+
+    `owners` has the index of each target word's source word; `inside` is the source words inside of
+    a pair of tags.
+    """
     if inside and not any(owner is not None and owner in inside for owner in owners):
         known = [owner for owner in owners if owner is not None]
         target = inside.start * len(owners) // (max([*known, inside[-1]]) + 1)
@@ -159,10 +163,10 @@ def claim_word(inside: range, owners: list[int | None]) -> None:
 def find_longest_run(
     owners: Sequence[int | None], inside: range, limits: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return start and end of the longest run of target words for the source words `inside`.
+    """Return (start, end) of the longest run of target words whose owners are in `inside`.
 
-    `owners` are the source words of the target words. Target words without one may stand in the
-    run. The result is None if no target word within `limits` belongs to the words `inside`.
+    `owners` has the index of each target word's source word; target words without one may stand in
+    the run. The result is None if no target word within `limits` has an owner in `inside`.
     """
     best, start, end = None, None, 0
     for target in range(*limits):
@@ -177,7 +181,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return the target word before or after which to put markup that is no pair of tags."""
+    """Return a slot for one piece of markup by the source words beside it, regardless of pairs."""
     ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if ours and not anchor.follows_blank:
         return "after", ours[-1]

@@ -1,7 +1,7 @@
 """Text with markup, split into sentences that carry the inline markup inside of them.
 
-For the split every piece of markup is one character that the text does not contain, so that
-sentences are found as in plain text. A boundary, such as a paragraph's tag, ends a sentence.
+For the split each piece of markup is replaced by one character that the text does not contain, so
+that sentences are found as in plain text. A boundary, such as a paragraph's tag, ends a sentence.
 """
 
 import re
@@ -24,10 +24,10 @@ MAX_MARKS = 100  # pieces of markup in a sentence; the time to insert them is qu
 @final
 @dataclass(frozen=True)
 class SplitMarkup:
-    """The sentences of a text with markup, and all that stands between them, as it was written."""
+    """The sentences of a text with markup, and the unchanged text and markup between them."""
 
     sentences: tuple[str, ...]  # without markup and character references
-    written: SplitText  # the sentences and all between them, as they are in the document
+    written: SplitText  # the sentences, with markup, and the strings between them, all unchanged
     pieces: tuple[tuple[Piece, ...], ...]  # the texts and markup of each sentence
     escape: Callable[[str], str]
 
@@ -37,10 +37,10 @@ class SplitMarkup:
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text with escaped translations, inline markup included, for its sentences.
+        """Return the text with escaped translations and their inline markup in place of sentences.
 
-        A sentence whose translation equals it stays as it was written. Markup inside of a sentence
-        is placed by the sentence's links from source to target words, the surest first.
+        A sentence that equals its translation keeps its bytes. Markup inside of a sentence is
+        placed by the sentence's links from source to target words, the surest first.
         """
         links = links or [()] * len(translations)
         old = zip(self.sentences, self.written.sentences, self.pieces, strict=True)
@@ -57,18 +57,18 @@ class SplitMarkup:
 @final
 @dataclass(frozen=True)
 class Template:
-    """A text with markup as one string in which each piece of markup is one character."""
+    """A text with markup as one string, with one character for each piece of markup."""
 
     flat: str
     markup: list[Piece]
     positions: list[int]  # the index in `flat` of each piece of markup
     word: re.Pattern[str]  # matches a word, or a run of blanks, in `flat`
-    boundary: re.Pattern[str]  # matches the character of markup that ends a sentence
-    mark: str  # the character of all other markup
+    boundary: re.Pattern[str]  # matches the character for markup that ends a sentence
+    mark: str  # the character for all other markup
     read: Callable[[str], str]  # resolves character references, such as &amp;
 
     def read_word(self, text: str) -> str:
-        """Return a word without the inline markup and the escapes in it."""
+        """Return a word without inline markup and with its escapes resolved."""
         return self.read(text.replace(self.mark, ""))
 
 
@@ -80,8 +80,8 @@ def split_markup(
 ) -> SplitMarkup:
     """Split text with markup, given as pieces, into sentences.
 
-    `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `blank` is the
-    regular expression of a blank, which may be written &nbsp;.
+    `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `blank` is a
+    regular expression that matches one blank; in HTML it may be written &nbsp;.
     """
     template = build_template(pieces, read, blank)
     found = find_sentences(template.flat, template.word, template.boundary, template.read_word)
@@ -120,10 +120,10 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: s
 
 
 def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence's span without the markup at its ends; cut it if a tag lacks its partner.
+    """Yield a sentence's span without the markup at its ends, or several if tags lack a partner.
 
-    The spans of the texts between all pieces of markup are yielded if a tag inside has no partner
-    in the sentence, or if there are more pieces than `MAX_MARKS`.
+    If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
+    markup, the spans of the texts between all these pieces are yielded.
     """
     first, last = (bisect_left(template.positions, edge) for edge in span)
     markup, positions = template.markup[first:last], template.positions[first:last]
@@ -146,8 +146,8 @@ def trim(
 ) -> tuple[tuple[int, int], range]:
     """Return a span without the markup at its ends, and the indices of the markup left in it.
 
-    A tag stays if its partner is inside. `positions` are those of all markup in the span, in order;
-    `partners` has, by index, the other tag of each pair.
+    A tag stays if its partner is inside. `positions` are the positions of all markup in the span,
+    in order; `partners` maps the index of each paired tag to the index of its partner.
     """
     start, end = span
     low, high = 0, len(positions)

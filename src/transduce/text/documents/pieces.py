@@ -1,4 +1,4 @@
-"""The value `Piece`: a stretch of text or of markup in a document, as it is written there."""
+"""The value `Piece`: an unchanged stretch of text or of markup in a document."""
 
 from dataclasses import dataclass
 from typing import Literal, final
@@ -12,7 +12,7 @@ class Piece:
     """A stretch of a document: text, inline tag, other inline markup, or a sentence boundary.
 
     `kind` is "empty" for inline markup that is no tag of a pair, such as an image. `name` is the
-    tag's.
+    name of a tag.
     """
 
     kind: Kind
@@ -21,7 +21,7 @@ class Piece:
 
 
 def pair_tags(markup: list[Piece]) -> dict[int, int]:
-    """Map each opening tag's index to its closing tag's, and back; leave out unpaired tags."""
+    """Return a dict from the index of each paired tag in `markup` to the index of its partner."""
     partners, pending = dict[int, int](), list[int]()
     for index, piece in enumerate(markup):
         if piece.kind == "open":

@@ -1,6 +1,6 @@
 """Plain text: each line is a paragraph, except where lines were broken to fit a width.
 
-Lines with no blank line between are one such broken paragraph if the longest has 40 to 120
+Lines with no blank line between them are one wrapped paragraph if the longest has 40 to 120
 characters and no line had room for the first word of the next one. Sentences of the paragraph go
 on across lines, and its translation is wrapped to the same width.
 """
@@ -25,7 +25,7 @@ INDENT = re.compile(r"[ \t]*")
 @final
 @dataclass(frozen=True)
 class Block:
-    """Lines of plain text with no blank line between, and the width that they were wrapped to."""
+    """Lines of plain text with no blank line between them, and the width they were wrapped to."""
 
     raw: str
     split: SplitText
@@ -83,7 +83,7 @@ def split_blocks(text: str) -> Iterator[str | Block]:
 
 
 def find_width(lines: Sequence[str]) -> int | None:
-    """Return the width that the lines of a paragraph were wrapped to, None if they were not."""
+    """Return the width that the lines of a paragraph were wrapped to, or None if they were not."""
     lines = [line.rstrip() for line in lines]
     width = max(map(len, lines))
     if len(lines) == 1 or not NARROWEST <= width <= WIDEST:

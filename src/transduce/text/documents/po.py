@@ -1,8 +1,8 @@
 """PO files (GNU gettext): entries without a translation get one; all other lines stay.
 
-An entry is marked fuzzy, so that no program uses it before a person has seen it, if its translation
-has other placeholders than its msgid, or if the target language has more plural forms than the
-model can tell apart.
+If a translation has other placeholders than its msgid, or if the target language has more plural
+forms than the model can tell apart, the entry is marked fuzzy, so that no program uses it before a
+person has seen it.
 """
 
 import gettext
@@ -36,7 +36,7 @@ class Gap:
 @final
 @dataclass(frozen=True)
 class Plurals:
-    """The number of a target language's plural forms (None: unknown), and which is the singular."""
+    """The number of a target language's plural forms (None: unknown), and the singular's index."""
 
     count: int | None = None
     singular: int = 0
@@ -65,7 +65,7 @@ def parse_po(text: str, options: ParseOptions) -> Document:
 
 
 def read_plurals(settings: str) -> Plurals:
-    """Read the plural forms from the settings in a PO file's header."""
+    """Return the plural forms in the settings of a PO file's header; `Plurals()` if invalid."""
     match = PLURALS.search(settings)
     if match is None:
         return Plurals()
@@ -78,7 +78,7 @@ def read_plurals(settings: str) -> Plurals:
 
 
 def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
-    """Yield an entry's missing translations: of each plural form, if the entry has a plural."""
+    """Yield the missing translations of an entry, one per plural form if the entry has a plural."""
     known = entry.find_translations()
     if "msgid_plural" not in entry.fields:
         wanted = {"msgstr": entry.fields["msgid"].value}
@@ -93,7 +93,7 @@ def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
 
 
 def split_message(text: str) -> SplitText:
-    """Split a message into its sentences; leave out those that are only placeholders."""
+    """Split a message into sentences; one without words, such as %s, is left between them."""
     spans = find_sentences(text, line_end=LINE_END)
     return cut(text, (span for span in spans if has_words(text[slice(*span)])))
 
@@ -126,7 +126,7 @@ def fill(
 
 
 def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
-    """Write a gap's translation over the lines of its field, or after its entry's last field.
+    """Write a gap's translation into `lines`: over its field, or after its entry's last field.
 
     `lines` has a list of new lines for each line of the file.
     """
@@ -141,7 +141,7 @@ def put_field(lines: list[list[str]], gap: Gap, text: str) -> None:
 
 
 def mark_fuzzy(lines: list[list[str]], entry: Entry) -> None:
-    """Add the flag fuzzy to an entry in the `lines` of its file."""
+    """Add the flag fuzzy to an entry in `lines`, unless the entry has it."""
     if "fuzzy" in entry.flags:
         return
     if entry.flags_line is not None:

@@ -25,18 +25,18 @@ class Field:
 
     value: str
     start: int
-    end: int  # the number of the first line after the field
+    end: int  # the index of the first line after the field
 
 
 @final
 @dataclass
 class Entry:
-    """An entry of a PO file: its fields by name, its flags, and the numbers of their lines."""
+    """An entry of a PO file: its fields by name, its flags, and the indices of their lines."""
 
     fields: dict[str, Field] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
-    flags_line: int | None = None  # the line of the flags, which begins with "#,"
-    start: int | None = None  # the line before which flags may be added
+    flags_line: int | None = None  # index of the line of flags, which begins with "#,"
+    start: int | None = None  # index of the line that a new line of flags goes before
 
     @property
     def is_header(self) -> bool:
@@ -45,17 +45,17 @@ class Entry:
 
     @property
     def end(self) -> int:
-        """Return the number of the first line after the entry's last field."""
+        """Return the index of the first line after the entry's last field."""
         return max(one.end for one in self.fields.values())
 
     def find_translations(self) -> Mapping[str, str]:
-        """Return the fields that hold translations, each with its text."""
+        """Return the text of each field that holds a translation, by the field's name."""
         found = self.fields.items()
         return {name: one.value for name, one in found if name.startswith("msgstr")}
 
 
 def read_entries(lines: list[str], file: str) -> list[Entry]:
-    """Parse the lines of a PO file into entries; leave out obsolete ones."""
+    """Parse the lines of a PO file into entries, without obsolete ones; refuse malformed lines."""
     entries, entry, name = list[Entry](), Entry(), ""
     for number, raw in enumerate(lines):
         line = raw.strip()
@@ -85,7 +85,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before a comment line, or before the field line in `match`."""
+    """Return whether an entry ends before the next line: a field in `match`, or else a comment."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":
@@ -105,7 +105,7 @@ def add_field(entry: Entry, name: str, value: Field, file: str) -> None:
 def note_comment(entry: Entry, line: str, number: int) -> Entry:
     """Add the flags in a comment to an entry; return the entry that the next lines belong to.
 
-    Comments do not belong to the next entry if a blank line or an obsolete entry is between.
+    Comments do not belong to the next entry if a blank line or an obsolete entry is between them.
     """
     if not entry.fields and (not line or line.startswith("#~")):
         return Entry()
@@ -138,7 +138,7 @@ def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
 
 
 def wrap(escaped: str) -> list[str]:
-    """Cut escaped text after blanks into parts of at most 77 characters or of a longer word."""
+    """Cut escaped text after blanks into parts of at most 77 characters or one longer word."""
     parts = [""]
     for word in re.findall(r"[^ ]* *", escaped):
         if parts[-1] and len(parts[-1]) + len(word) > WIDTH:
@@ -148,17 +148,17 @@ def wrap(escaped: str) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Return a text as it is written between the quotation marks of a PO file."""
+    """Return a text with the escapes that the strings of a PO file need."""
     return CONTROL.sub(lambda one: ESCAPES.get(one[0], f"\\{ord(one[0]):03o}"), text)
 
 
 def unescape(written: str) -> str:
-    """Undo the escapes of a text from between the quotation marks of a PO file."""
+    """Return the text that a string of a PO file holds, with its escapes resolved."""
     return ESCAPE.sub(lambda one: read_escape(one[1]), written)
 
 
 def read_escape(letters: str) -> str:
-    """Return the character that an escape sequence, given without its backslash, stands for."""
+    """Return the character of an escape sequence, given without its backslash."""
     if letters[0] in "01234567":
         return chr(int(letters, 8))
     if letters[0] == "x" and len(letters) > 1:

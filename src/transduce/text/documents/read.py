@@ -14,7 +14,7 @@ from transduce.text.documents.srt import parse_srt
 from transduce.text.documents.xliff import parse_xliff
 from transduce.text.files import decode_line, display_name, read_bytes
 
-MAX_BYTES = 16 << 20  # of a document, which is held in memory
+MAX_BYTES = 16 << 20  # size of the largest document; it is held in memory
 MARK = "\ufeff"  # a byte-order mark
 
 
@@ -28,7 +28,7 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 
 
 def read_document(document: Path | bytes, form: object, options: ParseOptions) -> Document:
-    """Parse a document in the format `form`: a file, "-" for standard input, or bytes."""
+    """Parse a document (a path, "-" for standard input, or its bytes) in a format such as "po"."""
     if not isinstance(form, str) or form not in FORMATS:
         close = suggest_names(form if isinstance(form, str) else "", FORMATS)
         raise InputError(f"unknown format {short_repr(form)}", close)

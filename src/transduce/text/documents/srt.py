@@ -1,8 +1,9 @@
 """SubRip subtitles: numbers and times stay; the lines of a cue are joined, translated and wrapped.
 
 A cue is a subtitle with the time when it is shown. A sentence ends with its cue, even if the text
-goes on in the next cue, because each cue has its time. A cue in which a line begins with a dash has
-several speakers: its lines are translated one by one. Tags such as <i> and {\\an8} stay.
+goes on in the next cue, because each cue has its own time. If a line after the first begins with a
+dash, the cue has several speakers, and its lines are translated one by one. Tags such as <i> and
+{\\an8} stay.
 """
 
 import math
@@ -31,7 +32,7 @@ WIDTH = 42  # characters of a subtitle's line, as most guides have it
 @final
 @dataclass(frozen=True)
 class Cue:
-    """Lines of a subtitle that are translated together: as written, and split into sentences."""
+    """The lines of a subtitle that are translated together, unchanged and split into sentences."""
 
     raw: str
     split: SplitMarkup
@@ -39,7 +40,7 @@ class Cue:
     lines: int  # the number of lines
 
     def join(self, translations: Sequence[str], links: Sequence[Links]) -> str:
-        """Return the translated text in as many lines as the source, or, if it is long, in more."""
+        """Return the translated text in as many lines as the source, or in more if it is long."""
         if tuple(translations) == self.split.sentences:
             return self.raw
         text = self.split.join(translations, links)
@@ -48,7 +49,7 @@ class Cue:
 
 
 def measure(text: str) -> int:
-    """Count the characters of a cue's text without its tags."""
+    """Return the number of characters of a cue's text without its tags."""
     return len(TAG.sub("", text))
 
 
@@ -82,7 +83,7 @@ def parse_srt(text: str, options: ParseOptions) -> Document:
 
 
 def split_cues(text: str, options: ParseOptions) -> list[str | Cue]:
-    """Split a SubRip file into cues, in order, with the text between two cues as a string."""
+    """Split a SubRip file into cues and the strings between them; raise InputError if malformed."""
     parts, cue, in_cue = list[str | Cue](), "", False
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), start=1):
         content = line.strip()
@@ -103,7 +104,7 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Cue]:
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Cue]:
-    """Yield the text of a cue as one `Cue`, or one for each speaker's line, and the line ends."""
+    """Yield a cue's text as one `Cue`, or one for each speaker's line, each before its line end."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     groups = [[line] for line in lines] if any(map(SPEAKER.match, lines[1:])) else [lines]
     for group in groups:

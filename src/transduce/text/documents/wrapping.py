@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-Measure = Callable[[str], int]  # how many characters of a line a word takes
+Measure = Callable[[str], int]  # returns the number of characters that a word takes in a line
 
 
 def wrap(
     words: Sequence[str], width: int, measure: Measure = len, indents: tuple[int, int] = (0, 0)
 ) -> list[str]:
-    """Join words to lines of at most `width` characters, unless a word is longer.
+    """Join words into lines of at most `width` characters, unless a word is longer.
 
     `indents` are the columns to leave free in the first line and in all other lines.
     """
@@ -24,7 +24,7 @@ def wrap(
 
 
 def wrap_evenly(words: Sequence[str], count: int, measure: Measure = len) -> list[str]:
-    """Join words to at most `count` lines whose longest is as short as possible."""
+    """Join words into at most `count` lines, the longest of them as short as possible."""
     low, high = 1, sum(map(measure, words)) + len(words)
     while low < high:
         middle = (low + high) // 2

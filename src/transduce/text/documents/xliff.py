@@ -97,7 +97,8 @@ def describe_unit(found: Xliff, unit: Unit) -> str:
 def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> None:
     """Write `content` into a unit's target element, or into a new one after its source.
 
-    `written` has the text of each event; a new element is indented as the source is.
+    `written`, the text of each event, is changed in place. A new element is indented like the
+    source.
     """
     state: Mapping[str, str] = SUGGESTION if found.version == "1" else {}
     if "target" in unit.parts:
@@ -119,14 +120,14 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
 
 
 def read_tag_name(tag: str) -> str:
-    """Return the name in a tag as it is written, with its prefix."""
+    """Return the name in a tag with its namespace prefix."""
     match = TAG_NAME.match(tag)
     assert match is not None
     return match[1]
 
 
 def set_attributes(tag: str, values: Mapping[str, str]) -> str:
-    """Return a start tag in which the attributes in `values` are set or added."""
+    """Return a start tag with the attributes in `values` set or added."""
     missing = dict(values)
 
     def change(match: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ UNFINISHED = {
 @final
 @dataclass
 class Unit:
-    """A unit of an XLIFF document, with its elements, such as source, as ranges of events."""
+    """A unit of an XLIFF document; its elements, such as source, are ranges of event indices."""
 
     start: int  # the index of its start tag's event
     translated: bool  # whether its text is to be translated
@@ -30,12 +30,12 @@ class Unit:
 @final
 @dataclass(frozen=True)
 class Xliff:
-    """An XLIFF document: its events, version and units, and the tags with its target language."""
+    """An XLIFF document: its events, version and units, and the tags for its target language."""
 
     events: Sequence[Event]
     version: str  # "1" or "2"
     units: list[Unit]
-    language_tags: list[int]  # the events of the start tags that name the target language
+    language_tags: list[int]  # event indices of the start tags that name the target language
 
     def content(self, unit: Unit, part: str) -> Sequence[Event]:
         """Return the events inside of a unit's element `part`, such as source."""
@@ -43,7 +43,7 @@ class Xliff:
         return self.events[inside.start + 1 : inside.stop - 1]
 
     def is_untranslated(self, unit: Unit) -> bool:
-        """Return whether a unit has no translation, or one that its state calls unfinished."""
+        """Return whether a unit's translation is missing, empty, or in an unfinished state."""
         if "target" not in unit.parts:
             return True
         tag = self.events[unit.parts["target"].start if self.version == "1" else unit.start]
@@ -73,7 +73,7 @@ def read_xliff(events: Sequence[Event], file: str) -> Xliff:
 
 
 def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
-    """Yield the units, which are elements called `name`, that have a source element."""
+    """Yield each unit, an element called `name`, that has a source element."""
     open_tags, wishes = list[int](), [True]  # of open elements: start event; is text translated?
     unit = Unit(0, translated=True)
     for number, event in enumerate(events):

@@ -1,4 +1,4 @@
-"""XML as a list of events, each with the stretch of the document that it stands for.
+"""XML as a list of events, each with its stretch of the document.
 
 Python's own parser (expat) finds the events, so that a document can be cut and never has to be
 written anew. A document type, which could define entities, is refused; nothing is ever loaded.
@@ -19,7 +19,7 @@ Kind = Literal["start", "end", "text", "cdata", "other"]
 @final
 @dataclass(frozen=True)
 class Event:
-    """A start tag, an end tag, text or something else in an XML document, as it is written there.
+    """A start tag, an end tag, text or another piece of an XML document, with its unchanged text.
 
     A tag such as <x/> is a "start" event with its text and an "end" event whose text is empty.
     """
@@ -32,7 +32,7 @@ class Event:
 
 
 def read_events(document: str, file: str) -> list[Event]:
-    """Return the events of an XML document in order; their `raw` texts make up the document."""
+    """Return the events of an XML document; joined in order, their `raw` texts are the document."""
     reader = Reader(file)
     data = document.encode("utf-8")
     try:
@@ -54,7 +54,7 @@ def read_events(document: str, file: str) -> list[Event]:
 
 @final
 class Reader:
-    """A parser of XML that records every event with the byte offset at which it starts."""
+    """A parser of XML that records every event and the byte offset of its start."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -97,7 +97,7 @@ class Reader:
         self.add(Event("cdata" if self.in_cdata else "text", "", data=data))
 
     def mark_cdata(self, *, begins: bool) -> None:
-        """Record that a CDATA section begins or ends at the parser's position."""
+        """Record the beginning (`begins`) or end of a CDATA section at the parser's position."""
         self.in_cdata = begins
         self.add(Event("other", ""))
 

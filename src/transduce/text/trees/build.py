@@ -7,7 +7,7 @@ from transduce.text.trees.tree import Tree
 
 @final
 class TreeBuilder:
-    """A tree under construction, made by opening and closing constituents and adding words."""
+    """A tree under construction; its methods open and close constituents and add words."""
 
     def __init__(self) -> None:
         self.words, self.tags = list[str](), list[str]()

@@ -22,7 +22,7 @@ CUT = re.compile("[-=]")
 @final
 @dataclass
 class TreeReport:
-    """How many trees were cleaned, and how many wrappers, traces and other parts were removed."""
+    """Counts of the trees that were cleaned and of the wrappers, traces and other parts removed."""
 
     trees: int = 0
     trees_without_words: int = 0
@@ -40,8 +40,8 @@ class TreeReport:
 def clean_tree(tree: Tree, report: TreeReport, *, collapse_unary: bool = False) -> Tree | None:
     """Return a tree without outer TOP, traces and function tags; None if no words are left.
 
-    All that is removed is counted in the report. `collapse_unary` also merges a constituent X
-    directly over another X into one; EVALB's scores against such trees are not comparable.
+    The report counts all that is removed. `collapse_unary` also merges a constituent X directly
+    over another X into one; EVALB's scores against such trees are not comparable.
     """
     report.trees += 1
     constituents = remove_wrapper(tree, report)
@@ -82,7 +82,7 @@ def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
 def remove_traces(
     constituents: list[Constituent], is_word: list[bool], report: TreeReport
 ) -> list[Constituent]:
-    """Leave traces (`is_word` False) out of all spans, and drop constituents without words."""
+    """Return constituents whose spans leave out traces (`is_word` False), without empty ones."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     kept = [one for one in moved if one.start < one.end]
@@ -105,7 +105,7 @@ def cut_label(constituent: Constituent, report: TreeReport) -> Constituent:
 
 
 def collapse_unary_chains(constituents: list[Constituent], report: TreeReport) -> list[Constituent]:
-    """Return the constituents without those that equal their parent in label and span."""
+    """Return all constituents except each that has the same label and span as its parent."""
     # A parent over the same words has no other child, and so directly precedes it in the list.
     pairs = zip([None, *constituents], constituents, strict=False)
     kept = [one for before, one in pairs if one != before]

@@ -1,8 +1,8 @@
 """The positions of a tree's labels, tags and words in a drawing, in any unit of width.
 
 Each constituent gets a subtree width: that of its children's subtrees together, or of its label if
-the label is wider. So the texts of two constituents or leaves at one depth never overlap. All steps
-are loops over a list of nodes, without recursion, so that a tree can have any depth.
+the label is wider. Texts of two constituents or leaves at one depth therefore never overlap. All
+steps are loops over a list of nodes, without recursion, so that a tree can have any depth.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ class Layout:
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
-    """Place a tree's nodes horizontally: `measure` gives a text's width, `gap` is between texts."""
+    """Place a tree's nodes horizontally, at least `gap` apart; `measure` returns a text's width."""
     nodes = list(tree_nodes(tree))
     text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
     widths, children_widths = subtree_widths(nodes, text_widths, gap)
@@ -84,7 +84,7 @@ def subtree_widths(
 def subtree_lefts(
     nodes: list[Node], widths: list[float], children_widths: list[float]
 ) -> list[float]:
-    """Return the x coordinate at which each subtree starts; children are centred below parents."""
+    """Return the left x coordinate of each subtree; children are centred below their parent."""
     lefts, following = [0.0] * len(nodes), [0.0] * len(nodes)
     for i, node in enumerate(nodes):
         if node.parent >= 0:
@@ -97,7 +97,7 @@ def subtree_lefts(
 def text_middles(
     nodes: list[Node], lefts: list[float], widths: list[float], text_widths: list[float]
 ) -> list[float]:
-    """Return the x coordinate at which each node's text is centred, a label above its children.
+    """Return the x coordinate of the middle of each node's text; a label is above its children.
 
     A label is centred at the mean of its children's middles, but moved inside if it would reach
     beyond its subtree.

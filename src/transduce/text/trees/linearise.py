@@ -13,7 +13,7 @@ from transduce.text.trees.symbols import (
     Form,
     Symbol,
     classify_symbol,
-    closed_labels,
+    find_closed_labels,
     has_wrong_number,
     require_no_clash,
 )
@@ -49,7 +49,7 @@ def delinearise(
     if tags is None:
         tags = (WORD_SYMBOL,) * len(words)
     require_one_per_word("tags", tags, words)
-    labels = closed_labels(symbols) if labels is None else labels
+    labels = find_closed_labels(symbols) if labels is None else labels
     builder = TreeBuilder()
     for number, text in enumerate(symbols, start=1):
         try:

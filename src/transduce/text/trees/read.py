@@ -43,7 +43,7 @@ def parse_trees(
 ) -> Iterator[Tree]:
     """Yield the trees in lines of brackets; pass errors to `on_malformed`, or else raise them.
 
-    The errors name `file`. `read_trees` says what `on_malformed` does.
+    The errors name `file`. The docstring of `read_trees` explains `on_malformed`.
     """
     parser = TreeParser(file)
     for line in lines:
@@ -149,7 +149,7 @@ class TreeParser:
         self.brackets.append(Bracket(self.line, self.column))
 
     def _require_constituent(self) -> None:
-        """Open a constituent for the innermost bracket, which must have a label and no word."""
+        """Make the innermost bracket a constituent; refuse one that has a word or no label."""
         bracket = self.brackets[-1]
         if bracket.has_children:
             return

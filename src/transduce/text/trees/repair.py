@@ -22,7 +22,7 @@ from transduce.text.trees.symbols import (
     Form,
     Symbol,
     classify_symbol,
-    closed_labels,
+    find_closed_labels,
     has_wrong_number,
 )
 from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one_per_word
@@ -31,7 +31,7 @@ from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one
 @final
 @dataclass
 class Repair:
-    """How many changes of each kind turned a parser's output symbols into a tree."""
+    """Counts of the changes, by kind, that turned a parser's output symbols into a tree."""
 
     symbols_dropped: int = 0  # symbols that the linearisation does not have
     openings_added: int = 0
@@ -66,8 +66,7 @@ def repair_symbols(
     """Build a tree over all words from any list of symbols; return it and the changes it needed.
 
     Well-formed symbols give the same tree as `delinearise`, without a change. `tags` and `labels`
-    are those of `delinearise`. A word without a symbol gets its tag from `tags`, whatever the
-    linearisation's form.
+    mean the same as there, but a word without a symbol gets its tag from `tags` in every form.
     `root` is the label of a root that has to be added. Raises InputError only if there are no
     words, or not one tag for each.
     """
@@ -75,7 +74,7 @@ def repair_symbols(
         raise InputError("a tree needs at least one word")
     given = (WORD_SYMBOL,) * len(words) if tags is None else tuple(tags)
     require_one_per_word("tags", given, words)
-    known = closed_labels(symbols) if labels is None else labels
+    known = find_closed_labels(symbols) if labels is None else labels
     state = RepairState(len(words))
     for text in symbols:
         try:
@@ -105,7 +104,7 @@ class RepairState:
     repair: Repair = field(default_factory=Repair)
 
     def read(self, symbol: Symbol) -> None:
-        """Open or close a constituent, or add a word, by the next symbol."""
+        """Process the next symbol: open or close a constituent, or add a word."""
         if symbol.kind is SymbolKind.OPEN:
             self.open_indices.append(len(self.constituents))
             self.constituents.append(Constituent(symbol.label, len(self.tags), -1))
@@ -136,7 +135,7 @@ class RepairState:
 
 
 def add_root(state: RepairState, label: str) -> list[Constituent]:
-    """Return a state's constituents in preorder, with one root over all words, added if need be."""
+    """Return a state's constituents in preorder with one root over all words; count the repairs."""
     repair, words = state.repair, state.words
     found = [*reversed(state.added), *state.constituents]
     kept = [one for one in found if one.start < one.end]

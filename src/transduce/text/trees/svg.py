@@ -73,7 +73,7 @@ def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
 
 
 def text_position(layout: Layout, number: int) -> tuple[float, float]:
-    """Return the pixel position of node `number`'s text: x of its middle, y of its base line."""
+    """Return the pixel position (middle x, base line y) of the text of node `number`."""
     return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
 
 

@@ -22,10 +22,10 @@ FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
 # After the 64th word the numbers begin again, so that long sentences have no rare symbols.
 NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
-# What precedes the label in an opening and in a closing symbol.
+# The prefix of the label in an opening and in a closing symbol.
 BRACKETS = {form: ("", "/") if form == "t2t" else ("(", ")") for form in FORMS}
 
-# The symbols for words, by the forms that have no tags.
+# The word symbols of each form without tags.
 WORD_SYMBOLS: Mapping[Form, Sequence[str]] = MappingProxyType(
     {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
 )
@@ -39,7 +39,7 @@ class Symbol(NamedTuple):
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
-    """Return a symbol's kind and label; the form t2t needs to know all constituent `labels`.
+    """Return a symbol's kind and label; the form t2t also needs all constituent labels.
 
     Raises InputError if the form has no symbol of this name.
     """
@@ -64,7 +64,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
         raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
-    labels = closed_labels(symbols)
+    labels = find_closed_labels(symbols)
     classified = [classify_symbol(one, form, labels) for one in symbols]
     of_kind = {kind: {one.label for one in classified if one.kind is kind} for kind in SymbolKind}
     if unpaired := of_kind[SymbolKind.OPEN] ^ of_kind[SymbolKind.CLOSE]:
@@ -73,13 +73,13 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
 
 
 def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
-    """Return whether a symbol such as XX3 is not the one for word `index` (form "numbered")."""
+    """Return whether a symbol of the form "numbered", such as XX3, is wrong for word `index`."""
     numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
     return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
 
 
-def closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return each label X whose closing symbol in the form t2t, /X, is among the symbols."""
+def find_closed_labels(symbols: Iterable[str]) -> set[str]:
+    """Return the set of labels X that have a closing symbol /X, as the form t2t writes it."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 

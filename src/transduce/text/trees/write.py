@@ -51,7 +51,7 @@ def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
 
 
 def needs_outer(tree: Tree, outer: str) -> bool:
-    """Return whether to write an outer bracket: no if `outer` is "" or already the root's label."""
+    """Return whether `outer` is neither "" nor already the label of the tree's root."""
     return bool(outer) and tree.labels[:1] != (outer,)
 
 
@@ -61,7 +61,7 @@ def indent(level: int) -> str:
 
 
 def format_leaf(tree: Tree, index: int) -> str:
-    """Return word number `index` of a tree, with its tag, as a leaf (TAG WORD)."""
+    """Return the word with this index and its tag as a leaf (TAG WORD); refuse an empty one."""
     tag, word = tree.tags[index], tree.words[index]
     if not tag or not word:
         raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
