@@ -129,7 +129,7 @@ def sort_inside_windows(
 def count_window_pairs(
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]], budgets: tuple[int, int]
 ) -> int:
-    """Return how many of the N pairs fill about 100 updates: the size of a sorting window."""
+    """Return how many of the N pairs fill about 100 updates, the size of a sorting window."""
     updates = max(
         row.sum(dtype=np.int64) / budget for row, budget in zip(lengths, budgets, strict=True)
     )

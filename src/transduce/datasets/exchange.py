@@ -151,7 +151,7 @@ class WebRedirects(urllib.request.HTTPRedirectHandler):
 def open_response(
     address: str, headers: Mapping[str, str], watchdog: Watchdog
 ) -> Iterator[http.client.HTTPResponse]:
-    """Open a response for a with block; every failure is a BrokenError or a RefusedError."""
+    """Context manager: open a response; every failure is a BrokenError or a RefusedError."""
     try:
         with watchdog.running():
             with send_request(address, headers, watchdog) as answer:

@@ -21,12 +21,12 @@ WHOLE = "all"  # name of the only split of an undivided corpus, which is for tra
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield a file's lines without their newlines: the line reader of plain text files."""
+    """Yield a file's lines without their newlines, as the line reader of plain text files."""
     return (line.removesuffix(b"\n") for line in lines)
 
 
 def keep_all(pairs: Iterable[Pair]) -> Iterable[Pair]:
-    """Return the pairs unchanged: the filter of a split that has all pairs of its parts."""
+    """Return the pairs unchanged, as the filter of a split that has all pairs of its parts."""
     return pairs
 
 

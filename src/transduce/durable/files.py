@@ -49,7 +49,7 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary stream that replaces file `path` if the with block ends without an error.
+    """Context manager: yield a binary stream, which replaces file `path` unless the block raises.
 
     A device such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
     """

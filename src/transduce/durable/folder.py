@@ -119,7 +119,7 @@ def publish_folder(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def protect_folder(folder: Path, final_path: Path) -> Iterator[None]:
-    """Lock an unfinished folder for a with block, so that no process deletes it as abandoned.
+    """Context manager: lock an unfinished folder, so that no process deletes it as abandoned.
 
     Error messages name `final_path`, the folder's path after renaming.
     """

@@ -231,7 +231,7 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 @contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """Open a regular file for a with block; raise FolderError for links, pipes and devices."""
+    """Context manager: open a regular file; raise FolderError for links, pipes and devices."""
     try:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags), "rb") as stream:

@@ -63,7 +63,7 @@ class Tagging:
         return [None if ids is None else [*ids, END] for ids in found]
 
     def decode(self, ids: Sequence[int], line: str) -> str:
-        """Return one label per token: surplus labels are cut, missing ones repeat the last."""
+        """Return one label per token; surplus labels are cut, and missing ones repeat the last."""
         labels = [self.target.symbols[number] for number in ids] or [self.target.symbols[-1]]
         count = len(split_words(line))
         return " ".join((labels + labels[-1:] * count)[:count])
@@ -74,7 +74,7 @@ class Tagging:
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
     def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None: a sentence that is too long is split and needs no stand-in output."""
+        """Return None, since a sentence that is too long is split and needs no substitute."""
         return
 
     def parse_output(self, output: str) -> list[str]:

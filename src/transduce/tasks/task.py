@@ -114,17 +114,17 @@ def list_single_file(path: Path, _split: str) -> list[Path]:
 
 
 def find_no_mismatch(_source: str, _target: str) -> str:
-    """Return "": every target text is possible for every source text."""
+    """Return "", since every target text is possible for every source text."""
     return ""
 
 
 def pass_targets(_data: Data, lines: Iterable[str]) -> Iterator[str]:
-    """Yield target lines unchanged: every line is allowed."""
+    """Yield target lines unchanged, since every line is allowed."""
     yield from lines
 
 
 def infer_nothing(_lines: Iterable[str]) -> Mapping[str, str]:
-    """Return no settings: target lines do not show any."""
+    """Return no settings, since target lines do not show any."""
     return {}
 
 

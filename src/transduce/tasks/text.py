@@ -32,11 +32,11 @@ class TextToText:
         return normalise(self.target.decode(list(ids)))
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return "": every output is a valid text, so that nothing is repaired."""
+        """Return "", since every output is a valid text and needs no repair."""
         return ""
 
     def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None: a line that is too long and cannot be split has no stand-in output."""
+        """Return None, since there is no substitute for the output of a line that is too long."""
         return
 
     def parse_output(self, output: str) -> str:
@@ -48,7 +48,7 @@ class TextToText:
         return " ".join(parts)
 
     def constraint(self, line: str, search: Search) -> None:  # noqa: ARG002 - nothing is forbidden
-        """Return None: the output may be any text."""
+        """Return None, since the output may be any text."""
         return
 
 

@@ -86,15 +86,15 @@ class BytePair:
         return text
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words."""
+        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text into words."""
         return BYTE_LEVEL
 
     def decoder_json(self) -> dict[str, Any]:
-        """Return the "decoder" entry of tokenizer.json: how symbols are joined to text."""
+        """Return the "decoder" entry of tokenizer.json, which joins symbols to text."""
         return BYTE_LEVEL
 
     def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json: how words are cut into symbols."""
+        """Return the "model" entry of tokenizer.json, which cuts words into symbols."""
         return {
             "type": "BPE",
             "dropout": None,
@@ -141,7 +141,7 @@ class WordPiece:
         return list_symbol_bytes(self.symbols)
 
     def decoder_json(self) -> dict[str, Any]:
-        """Return the "decoder" entry of tokenizer.json: how symbols are joined to text."""
+        """Return the "decoder" entry of tokenizer.json, which joins symbols to text."""
         return BYTE_LEVEL
 
     def prepare(self, text: str) -> str:
@@ -149,14 +149,14 @@ class WordPiece:
         return text
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json: how text is cut into words.
+        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text into words.
 
         ByteLevel cuts < and > from letters, so that no word is "</s>".
         """
         return {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, WORD_SPLIT]}
 
     def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json: how words are cut into symbols.
+        """Return the "model" entry of tokenizer.json, which cuts words into symbols.
 
         The library requires an `unk_token`; this one is never used, because all bytes are known.
         """
@@ -194,11 +194,11 @@ class ClosedList:
         return list_word_bytes(self.symbols)
 
     def prepare(self, text: str) -> str:
-        """Return a text unchanged: a label is looked up as it is."""
+        """Return a text unchanged, since its labels are symbols."""
         return text
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
+        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text at blanks."""
         return BLANK_SPLIT
 
     def decoder_json(self) -> None:

@@ -71,22 +71,22 @@ class SentencePiece:
         return RESERVED.sub("< ", text)
 
     def normalizer_json(self) -> dict[str, Any]:
-        """Return the "normalizer" entry of tokenizer.json: `charsmap`, then single blanks."""
+        """Return the "normalizer" entry of tokenizer.json, with `charsmap` and single blanks."""
         blanks = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
         compiled = {"type": "Precompiled", "precompiled_charsmap": self.charsmap}
         steps = [compiled, blanks] if self.charsmap else [blanks]
         return {"type": "Sequence", "normalizers": steps}
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json: words begin with ▁."""
+        """Return the "pre_tokenizer" entry of tokenizer.json, which begins words with ▁."""
         return METASPACE
 
     def decoder_json(self) -> dict[str, Any]:
-        """Return the "decoder" entry of tokenizer.json: ▁ becomes a blank."""
+        """Return the "decoder" entry of tokenizer.json, which turns ▁ into a blank."""
         return METASPACE
 
     def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json: special symbols, then pieces, with scores."""
+        """Return the "model" entry of tokenizer.json, special symbols before pieces."""
         lowest = min((score for _, score in self.pieces), default=0.0)
         specials = [[one, lowest] for one in (*SPECIALS, UNKNOWN)]
         vocab = [*specials, *([piece, score] for piece, score in self.pieces)]

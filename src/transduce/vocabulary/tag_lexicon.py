@@ -17,7 +17,7 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
-TAG = re.compile(r"[^() \t\n\v\f\r]+")  # others would end a leaf of the tree or its line
+TAG = re.compile(r"[^() \t\n\v\f\r]+")  # other characters would end the leaf of a tag or its line
 RARE = 2  # a word that occurs at most this often is taken as an example of an unknown word
 
 

@@ -80,7 +80,7 @@ class WordLevel:
         return list_word_bytes(self.symbols)
 
     def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json: text is cut at blanks."""
+        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text at blanks."""
         return BLANK_SPLIT
 
     def decoder_json(self) -> None:
