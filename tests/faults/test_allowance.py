@@ -11,7 +11,7 @@ from transduce.inference import search_memory
 from transduce.inference.lines import BLOCK_CHARACTERS, Line, split_into_blocks
 from transduce.inference.long_lines import WHOLE, split_line
 from transduce.scores import compute_score
-from transduce.serve.limits import Limits
+from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
 from transduce.tasks.translation import Translation

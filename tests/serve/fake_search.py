@@ -6,18 +6,23 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
+from transduce.serve.interface import Details
 from transduce.serve.messages import AttentionRequest, Cancel, Found, Page, Ready, Sentence
 
+HIDDEN = "a hidden text"
+DETAILS = Details(source_pieces=[], target_pieces=[], log_probs=[], alignment=[], weights=[])
 FACTS = Ready("fake", "en", "de", "", 4, 3)  # at most three sentences at once
 
 
 class FakeSearch:
     """Starts searches that translate "x" to "[x]" while `gate` is open; `seen` has all texts.
 
-    Searches that start while `facts` is None never tell that they are ready.
+    Searches that start while `facts` is None never tell that they are ready. The server fails at
+    the answers of searches that have `breaks`.
     """
 
-    def __init__(self, *, is_open: bool = True) -> None:
+    def __init__(self, *, is_open: bool = True, breaks: bool = False) -> None:
+        self.breaks = breaks
         self.gate, self.seen = threading.Event(), list[str]()
         self.facts: Ready | None = FACTS
         self.begun = self.ended = 0
@@ -61,7 +66,9 @@ class FakeSearch:
     def do(self, order: Sentence | AttentionRequest) -> Found | Page:
         if isinstance(order, AttentionRequest):
             return Page(order.number, "<!doctype html>")
-        return Found(order.number, ((f"[{order.text}]", -1.0, -1.0),))
+        score = Trap(-1.0) if self.breaks else -1.0
+        details = DETAILS if order.is_detailed else None
+        return Found(order.number, ((f"[{order.text}]", score, -1.0),), (), details)
 
     def die(self) -> None:
         """End the search that was started last, as a crash ends a process."""
@@ -71,6 +78,13 @@ class FakeSearch:
         """Wait until so many sentences and cancellations have come."""
         for _ in range(count):
             assert self.came.acquire(timeout=30)
+
+
+class Trap(float):
+    """A score that the server cannot round: the error has a text."""
+
+    def __round__(self, _digits: Any = None) -> Any:
+        raise ValueError(HIDDEN)
 
 
 def start_or_fail(start: Any, failures: list[Exception]) -> Any:

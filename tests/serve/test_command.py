@@ -1,6 +1,5 @@
 """`transduce serve` as users start and stop it: processes, signals, what is missing."""
 
-import importlib.util
 import os
 import signal
 import threading
@@ -12,7 +11,7 @@ from click.testing import CliRunner
 from tests.serve.command import list_searches, served
 from tests.serve.test_replacement import LINE, save_random
 
-from transduce.cli.serve import command, print_ready
+from transduce.cli.serve import command, print_ready, require_packages
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.serve.messages import Ready
@@ -40,10 +39,9 @@ def test_it_survives_the_end_of_a_search_and_stops_with_its_work_done(tmp_path):
         assert not Path(f"/proc/{search}").exists()
 
 
-def test_without_its_packages_a_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+def test_without_its_packages_a_sentence_says_what_to_install():
     with pytest.raises(InputError, match=r"needs the package starlette\nhint: pip install"):
-        CliRunner().invoke(command, ["model"], catch_exceptions=False)
+        require_packages(lambda _: None)
 
 
 def test_a_server_names_the_languages_of_a_model_that_names_others(tmp_path):
@@ -66,11 +64,10 @@ def test_a_server_warns_of_a_model_whose_languages_nobody_named(capsys):
 
 
 @pytest.mark.parametrize("options", [["--api-key", ""], ["--host", ""], []])
-def test_an_empty_key_or_host_ends_the_command(options, monkeypatch):
-    if not options:
-        monkeypatch.setenv("TRANSDUCE_API_KEY", "")
+def test_an_empty_key_or_host_ends_the_command(options):
+    empty = {} if options else {"TRANSDUCE_API_KEY": ""}
     with pytest.raises(InputError, match="is empty"):
-        CliRunner().invoke(command, ["model", *options], catch_exceptions=False)
+        CliRunner(env=empty).invoke(command, ["model", *options], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from tests.serve.running import Client, running_server
 from tests.serve.test_life import unique_lines
 
 from transduce.machine import open_files
-from transduce.serve import server
-from transduce.serve.connections import WaitingConnections, name_client
-from transduce.serve.limits import Limits
+from transduce.serve import protocol
+from transduce.serve.interface import Limits
+from transduce.serve.protocol import name_client
+from transduce.serve.server import fit_open_files
 
 LIMITS = Limits(connections=20, receive_seconds=60.0)
 SLOW, HONEST = "127.0.0.1", "127.0.0.2"  # addresses of clients
@@ -88,11 +89,7 @@ def test_a_client_with_many_slow_connections_keeps_no_other_out(beginning, sourc
 
 
 def test_the_control_that_refuses_the_newest_connection_is_caught(monkeypatch, record):
-    def choose_newest(waiting):
-        address = list(waiting.by_address)[-1]
-        return address, list(waiting.by_address[address])[-1]
-
-    monkeypatch.setattr(WaitingConnections, "choose", choose_newest)
+    monkeypatch.setattr(protocol, "choose_connection", lambda waiting: list(waiting)[-1])
     with running_server(start=FakeSearch(), limits=LIMITS) as client:
         honest = Client(client.port, source=HONEST)
         with slow_client(client.port, 30) as slow:
@@ -143,9 +140,8 @@ def test_a_client_is_an_address_or_a_network_of_ipv6():
 
 
 @pytest.mark.parametrize(("files", "connections"), [(1_024.0, 896), (math.inf, 2_000), (100.0, 1)])
-def test_there_are_no_more_connections_than_open_files_allow(files, connections, monkeypatch):
-    monkeypatch.setattr(server, "open_file_limit", lambda: files)
-    assert server.fit_open_files(Limits()).connections == connections
+def test_there_are_no_more_connections_than_open_files_allow(files, connections):
+    assert fit_open_files(Limits(), files).connections == connections
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,9 @@ def test_markup_is_no_language(client):
 
 def test_an_unknown_target_has_no_source(client):
     assert client.translate(GERMAN, source="auto", target="xx").status == 400
+
+
+def test_a_page_of_several_texts_has_the_language_of_all(client):
+    page = client.post("/", {"q": [GERMAN, "Hallo"], "source": "auto", "target": "en"})
+    assert page.status == 200
+    assert f">{GERMAN}\nHallo</textarea>" in page.body.decode()

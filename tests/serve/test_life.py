@@ -17,9 +17,9 @@ from tests.serve.running import running_server
 
 from transduce.errors import FolderError, InputError
 from transduce.serve import dispatcher
-from transduce.serve.limits import Limits
-from transduce.serve.search_client import SearchClient
+from transduce.serve.interface import Limits
 
+QUICK = Limits(restart_seconds=0.01)
 WORDS = " ".join(LINES).replace(".", "").split()
 
 
@@ -156,10 +156,9 @@ def test_the_sentences_of_a_search_that_ends_are_searched_again():
         assert client.get("/ready").status == 200
 
 
-def test_a_search_that_starts_again_with_other_languages_is_not_used(monkeypatch):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+def test_a_search_that_starts_again_with_other_languages_is_not_used():
     search = FakeSearch()
-    with running_server(start=search) as client:
+    with running_server(start=search, limits=QUICK) as client:
         search.facts = replace(FACTS, source="fr")
         search.die()
         while client.measure("restarts_total") < 2:
@@ -183,10 +182,9 @@ def test_several_searches_share_the_sentences_of_one_model():
         assert asked.result().json == {"translatedText": [f"[{n}]" for n in unique_lines(9)]}
 
 
-def test_a_sentence_that_ends_two_searches_is_refused(monkeypatch):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+def test_a_sentence_that_ends_two_searches_is_refused():
     search = FakeSearch(is_open=False)
-    with running_server(start=search) as client, ThreadPoolExecutor(1) as pool:
+    with running_server(start=search, limits=QUICK) as client, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(client.translate, "deadly")
         for _ in range(2):
             search.wait_for(1)
@@ -197,10 +195,9 @@ def test_a_sentence_that_ends_two_searches_is_refused(monkeypatch):
         assert client.translate("harmless").json == {"translatedText": "[harmless]"}
 
 
-def test_a_request_that_ends_two_searches_is_refused_alone(monkeypatch):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+def test_a_request_that_ends_two_searches_is_refused_alone():
     search = FakeSearch(is_open=False)
-    with running_server(start=search) as client, ThreadPoolExecutor(2) as pool:
+    with running_server(start=search, limits=QUICK) as client, ThreadPoolExecutor(2) as pool:
         asked = pool.submit(client.translate, ["deadly", "deadly too"])
         search.wait_for(2)
         search.die()
@@ -215,10 +212,9 @@ def test_a_request_that_ends_two_searches_is_refused_alone(monkeypatch):
         assert client.get("/health").status == 200
 
 
-def test_health_says_that_a_model_has_no_search_until_it_has_one_again(monkeypatch):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+def test_health_says_that_a_model_has_no_search_until_it_has_one_again():
     search = FakeSearch()
-    with running_server(start=search) as client:
+    with running_server(start=search, limits=QUICK) as client:
         search.facts = None  # the next search never tells that it is ready
         search.die()
         wait_until(client, "restarts_total", 1)
@@ -230,10 +226,9 @@ def test_health_says_that_a_model_has_no_search_until_it_has_one_again(monkeypat
         assert client.get("/health").json == {"status": "ok"}
 
 
-def test_a_search_that_cannot_be_started_again_is_tried_until_it_can(monkeypatch, caplog):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+def test_a_search_that_cannot_be_started_again_is_tried_until_it_can(caplog):
     search, failures = FakeSearch(), list[Exception]()
-    with running_server(start=start_or_fail(search, failures)) as client:
+    with running_server(start=start_or_fail(search, failures), limits=QUICK) as client:
         failures += [OSError(errno.EPERM, "no"), MemoryError(), OSError(errno.EMFILE, "open")]
         search.die()
         wait_until(client, "restarts_total", 4)
@@ -257,11 +252,10 @@ def test_the_control_that_starts_a_search_once_is_caught(monkeypatch, record):
     assert status == 503
 
 
-def test_thousands_of_failed_starts_are_followed_by_another_one(monkeypatch):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 1e-6)
-    monkeypatch.setattr(dispatcher, "LONGEST_DELAY", 1e-6)
+def test_thousands_of_failed_starts_are_followed_by_another_one():
+    limits = Limits(restart_seconds=1e-6, longest_restart_seconds=1e-6)
     search, failures = FakeSearch(), list[Exception]()
-    with running_server(start=start_or_fail(search, failures)) as client:
+    with running_server(start=start_or_fail(search, failures), limits=limits) as client:
         failures += [OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))] * 1_100
         search.die()
         wait_until(client, "restarts_total", 1_101)
@@ -269,8 +263,7 @@ def test_thousands_of_failed_starts_are_followed_by_another_one(monkeypatch):
         assert client.translate("a").status == 200
 
 
-def test_a_search_that_ends_as_soon_as_it_is_ready_is_started_again(monkeypatch):
-    monkeypatch.setattr(dispatcher, "FIRST_DELAY", 0.01)
+def test_a_search_that_ends_as_soon_as_it_is_ready_is_started_again():
     search, deaths = FakeSearch(), list[None]()
 
     def start(load):
@@ -281,7 +274,7 @@ def test_a_search_that_ends_as_soon_as_it_is_ready_is_started_again(monkeypatch)
         theirs.close()
         return ours, deaths.pop()
 
-    with running_server(start=start) as client:
+    with running_server(start=start, limits=QUICK) as client:
         deaths.append(None)
         search.die()
         wait_until(client, "restarts_total", 2)
@@ -337,8 +330,8 @@ def test_a_port_in_use_is_refused():
 
 def test_a_search_that_ends_after_its_start_was_cancelled_is_no_fault():
     async def lose() -> None:
-        found = dispatcher.Dispatcher(load_nothing, FakeSearch(), 1)
-        client = SearchClient.__new__(SearchClient)
+        found = dispatcher.Dispatcher(load_nothing, FakeSearch(), Limits())
+        client = dispatcher.SearchClient.__new__(dispatcher.SearchClient)
         found.starting[client] = asyncio.get_running_loop().create_future()
         found.starting[client].cancel()  # as Ctrl-C does while a model is loaded
         found.handle_loss(client)

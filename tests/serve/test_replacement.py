@@ -14,11 +14,12 @@ from tests.serve.running import running_server, start_in_thread
 
 from transduce.checkpoint import save_model
 from transduce.inference.load import load
-from transduce.serve import replacement
+from transduce.serve.interface import Limits
 from transduce.serve.search_process import ModelChoice
 from transduce.vocabulary.files import Vocabularies
 
 LINE = "the dog sees a cat."
+OFTEN = Limits(poll_seconds=0.02, reload_seconds=0.05)
 
 
 def save_random(folder, seed):
@@ -30,9 +31,8 @@ def save_random(folder, seed):
 
 
 @pytest.fixture
-def models(tmp_path, monkeypatch):
-    """Two folders with other models, and a server that looks often."""
-    monkeypatch.setattr(replacement, "POLL_SECONDS", 0.02)
+def models(tmp_path):
+    """Two folders with other models."""
     for number in (1, 2):
         save_random(tmp_path / str(number), number)
     return tmp_path / "1", tmp_path / "2"
@@ -54,7 +54,7 @@ def test_another_model_in_the_folder_is_used_without_a_gap(models):
     used, other = models
     before, after, name = load(used)(LINE), load(other)(LINE), hash_of(other)
     assert before != after
-    with running_server(ModelChoice(used)) as client:
+    with running_server(ModelChoice(used), limits=OFTEN) as client:
         assert client.translate(LINE).json == {"translatedText": before}
         used.rename(used.with_name("old"))
         assert client.translate(LINE).json == {"translatedText": before}
@@ -68,7 +68,7 @@ def test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search(model
     used, other = models
     search = FakeSearch()
     search.facts = replace(FACTS, hash=hash_of(used))
-    with running_server(ModelChoice(used), start=search):
+    with running_server(ModelChoice(used), start=search, limits=OFTEN):
         search.facts = None
         used.rename(used.with_name("old"))
         other.rename(used)
@@ -76,14 +76,11 @@ def test_a_server_that_is_stopped_while_a_model_is_loaded_leaves_no_search(model
     wait_until(lambda: search.ended == 2)
 
 
-def test_a_model_that_could_not_be_loaded_for_want_of_memory_is_tried_again(
-    models, monkeypatch, caplog
-):
-    monkeypatch.setattr(replacement, "RETRY_SECONDS", 0.05)
+def test_a_model_that_could_not_be_loaded_for_want_of_memory_is_tried_again(models, caplog):
     used, other = models
     name, failures = hash_of(other), list[Exception]()
     start = start_or_fail(start_in_thread, failures)
-    with running_server(ModelChoice(used), start=start) as client:
+    with running_server(ModelChoice(used), start=start, limits=OFTEN) as client:
         failures.append(OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)))
         used.rename(used.with_name("old"))
         other.rename(used)
@@ -98,7 +95,7 @@ def test_a_damaged_model_is_never_used(models, caplog):
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
-    with running_server(ModelChoice(used)) as client:
+    with running_server(ModelChoice(used), limits=OFTEN) as client:
         shutil.rmtree(used)
         other.rename(used)
         wait_until(lambda: "stays as it was" in caplog.text)

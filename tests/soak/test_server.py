@@ -23,7 +23,7 @@ from tests.serve.test_life import unique_lines
 from tests.serve.test_replacement import save_random
 
 from transduce.inference.load import load
-from transduce.serve.limits import Limits
+from transduce.serve.interface import Limits
 
 MUTATIONS = 2_000
 SECONDS = 150.0  # of load

@@ -4,7 +4,7 @@ import asyncio
 import importlib.util
 import ipaddress
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,10 +137,10 @@ def command(
     asyncio.run(serve(choices, settings, print_ready, on_message=display.print_unless_unread))
 
 
-def require_packages() -> None:
-    """Raise InputError if a package that the server needs is not installed."""
+def require_packages(find: Callable[[str], object] = importlib.util.find_spec) -> None:
+    """Raise InputError if `find` finds no package of a name that the server needs."""
     for name in ("starlette", "uvicorn"):
-        if importlib.util.find_spec(name) is None:
+        if find(name) is None:
             raise InputError(f"a server needs the package {name}", "pip install starlette uvicorn")
 
 

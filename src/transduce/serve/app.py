@@ -1,207 +1,66 @@
-"""The routes of the server: which function answers the requests for each path."""
+"""The routes of the server: which function answers the requests for each path, and with what."""
 
 import hmac
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from http import HTTPStatus
-from importlib.resources import files
 from typing import Any, final
 
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route, Router
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from transduce.serve.body import read_fields, read_json
-from transduce.serve.dispatcher import Dispatcher
-from transduce.serve.fields import TranslationFields, check_text, check_texts, check_translation
-from transduce.serve.guard import App, Guard, Receive, Scope, Send
-from transduce.serve.languages import name_language
-from transduce.serve.messages import AttentionRequest, Page, Sentence
-from transduce.serve.opennmt import build_opennmt_answer, check_opennmt
-from transduce.serve.refusal import Refusal, too_large
+from transduce.serve.description import (
+    DETECTION,
+    SEARCH,
+    answers,
+    describe_interface,
+    list_operations,
+)
+from transduce.serve.guard import Guard, answer_fault, answer_refusal, answer_unknown
+from transduce.serve.interface import (
+    Detection,
+    DetectRequest,
+    Fault,
+    Health,
+    Language,
+    Limits,
+    NamedLanguage,
+    OpenNmtItem,
+    OpenNmtOutput,
+    Readiness,
+    Refusal,
+    Settings,
+    TranslateAnswer,
+    TranslateRequest,
+    bad_request,
+    check_request,
+    too_large,
+)
+from transduce.serve.messages import AttentionRequest, Page
 from transduce.serve.service import Service
-from transduce.serve.translate import find_model, translate_texts
+from transduce.serve.translate import find_model, translate_items, translate_texts
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
-
-@final
-class Routes:
-    """The functions that answer requests, for the models and limits of one service."""
-
-    def __init__(self, service: Service, api_key: str | None = None) -> None:
-        self.service, self.api_key = service, api_key
-        self.page = self.build_page()
-
-    def build_page(self) -> TranslationPage:
-        """Return the HTML page for translating by hand, which the server answers with at /."""
-        pairs, limits = list(self.service.models), self.service.limits
-        codes = {code for pair in pairs for code in pair}
-        return TranslationPage(
-            PageSettings(
-                pairs,
-                {code: name_language(code) for code in sorted(codes)},
-                limits.characters,
-                limits.texts,
-                needs_key=self.api_key is not None,
-                can_detect=self.service.detector.is_available,
-            )
-        )
-
-    def list_routes(self) -> list[Route]:
-        """Return the routes: each path with its HTTP methods and the function that answers."""
-        return [
-            Route("/", self.show_page, methods=["GET", "POST"]),
-            Route("/translate", self.translate, methods=["POST"]),
-            Route("/translator/translate", self.translate_as_opennmt, methods=["POST"]),
-            Route("/attention", self.draw_attention, methods=["POST"]),
-            Route("/languages", self.list_languages),
-            Route("/detect", self.detect_language, methods=["POST"]),
-            Route("/frontend/settings", self.list_settings),
-            Route("/health", self.report_health),
-            Route("/ready", self.report_readiness),
-            Route("/metrics", self.write_metrics),
-            Route("/openapi.json", self.describe_interface),
-            Route("/spec", self.describe_interface),
-            Route("/favicon.ico", self.omit_icon, include_in_schema=False),
-        ]
-
-    def require_key(self, request: Request, fields: Mapping[str, Any]) -> None:
-        """Refuse a request without the server's API key in header or fields, if there is a key."""
-        if self.api_key is None:
-            return
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            given = token.strip().encode("latin-1")  # the bytes as they came, such as curl's UTF-8
-        else:
-            field = fields.get("api_key", "")
-            given = field.encode("utf-8", "replace") if isinstance(field, str) else b""
-        if not hmac.compare_digest(given, self.api_key.encode()):
-            raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
-
-    async def read_translation(self, request: Request) -> TranslationFields:
-        """Return the checked fields of a translation request; refuse one without the API key."""
-        fields = await read_fields(request, self.service.limits)
-        self.require_key(request, fields)
-        return check_translation(fields, self.service.limits)
-
-    async def translate(self, request: Request) -> Response:
-        """Translate one text or several; request and answer have LibreTranslate's shape."""
-        wanted = await self.read_translation(request)
-        return JSONResponse(await translate_texts(self.service, wanted, request.receive))
-
-    async def translate_as_opennmt(self, request: Request) -> Response:
-        """Translate one text or several; request and answer have the shape of OpenNMT's server."""
-        body = await read_json(request, self.service.limits)
-        self.require_key(request, {})
-        items = check_opennmt(body, self.service.limits)
-        model = self.find_model_by_number(items[0].model)
-        found = await self.service.run(
-            model, [Sentence(0, one.source) for one in items], request.receive
-        )
-        return JSONResponse(build_opennmt_answer(items, found))
-
-    def find_model_by_number(self, number: int) -> Dispatcher:
-        """Return the dispatcher of model `number`, from 0 in the order of the command line."""
-        models = list(self.service.models.values())
-        if not 0 <= number < len(models):
-            raise Refusal(HTTPStatus.NOT_FOUND, f"no model has the id {number}")
-        return models[number]
-
-    async def show_page(self, request: Request) -> Response:
-        """Return the HTML page, with a translation if a form was sent (without JavaScript)."""
-        if request.method != "POST":
-            return HTMLResponse(self.page.write(Form()))
-        wanted = await self.read_translation(request)
-        found = await translate_texts(self.service, wanted, request.receive)
-        text, translation = "\n".join(wanted.texts), found["translatedText"]
-        detected = found.get("detectedLanguage", {}).get("language", "")
-        form = Form(text, str(translation), wanted.source, wanted.target, detected)
-        return HTMLResponse(self.page.write(form))
-
-    async def draw_attention(self, request: Request) -> Response:
-        """Return the attention page of the text in a request and of its translation."""
-        wanted = await self.read_translation(request)
-        text = " ".join(wanted.texts)
-        if len(text) > self.service.limits.picture_characters:
-            raise too_large(
-                f"a picture is of at most {self.service.limits.picture_characters} characters"
-            )
-        model, _ = await find_model(self.service, wanted, text)
-        orders = [AttentionRequest(0, text, self.service.limits.picture_bytes)]
-        (page,) = await self.service.run(model, orders, request.receive)
-        assert isinstance(page, Page)
-        return HTMLResponse(page.html)
-
-    async def list_languages(self, _request: Request) -> Response:
-        """Return the codes and names of all languages, each with its target languages."""
-        pairs = list(self.service.models)
-        codes = dict.fromkeys(code for pair in pairs for code in pair)
-        return JSONResponse(
-            [
-                {"code": code, "name": name_language(code)}
-                | {"targets": [target for source, target in pairs if source == code]}
-                for code in codes
-            ]
-        )
-
-    async def detect_language(self, request: Request) -> Response:
-        """Return the languages that a text may be in, or the sources of a target, ranked."""
-        fields = await read_fields(request, self.service.limits)
-        self.require_key(request, fields)
-        (text,) = check_texts([check_text(fields, "q")], self.service.limits)
-        detector, target = self.service.detector, check_text(fields, "target", "")
-        sources = self.service.list_sources(target) if target else []
-        found = await (detector.rank_codes(text, sources) if target else detector.rank(text))
-        return JSONResponse([one.as_json() for one in found])
-
-    async def report_health(self, _request: Request) -> Response:
-        """Return status "ok", or 503 and the language pairs whose searches have all ended."""
-        fault = self.service.fault
-        status = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
-        return JSONResponse({"status": fault or "ok"}, status)
-
-    async def report_readiness(self, _request: Request) -> Response:
-        """Return whether all models are ready: status 200 if so, else 503."""
-        is_ready = self.service.is_ready
-        status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
-        return JSONResponse({"ready": is_ready}, status)
-
-    async def list_settings(self, _request: Request) -> Response:
-        """Return the settings that LibreTranslate's clients ask for before they translate."""
-        source, target = next(iter(self.service.models))
-        return JSONResponse(
-            {
-                "apiKeys": self.api_key is not None,
-                "keyRequired": self.api_key is not None,
-                "charLimit": self.service.limits.characters,
-                "frontendTimeout": 250,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
-                "suggestions": False,
-                "language": {
-                    side: {"code": code, "name": name_language(code)}
-                    for side, code in (("source", source), ("target", target))
-                },
-            }
-        )
-
-    async def write_metrics(self, _request: Request) -> Response:
-        """Return the server's metrics in Prometheus' text format."""
-        text = self.service.metrics.write(self.service.write_gauges())
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
-
-    async def omit_icon(self, _request: Request) -> Response:
-        """Return no content: a browser asks for an icon, and the page has none."""
-        return Response(status_code=HTTPStatus.NO_CONTENT)
-
-    async def describe_interface(self, _request: Request) -> Response:
-        """Return the OpenAPI description of the server's interface."""
-        return Response(read_openapi(), media_type="application/json")
-
-
-def read_openapi() -> bytes:
-    """Return the bytes of the server's OpenAPI file."""
-    return files("transduce.serve").joinpath("openapi.json").read_bytes()
+HTML, PLAIN = "text/html", "text/plain"
+NAMES = """
+ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
+eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician
+he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian
+ja:Japanese ka:Georgian kk:Kazakh ko:Korean la:Latin lt:Lithuanian lv:Latvian mk:Macedonian
+mt:Maltese nb:Norwegian nl:Dutch nn:Nynorsk pl:Polish pt:Portuguese ro:Romanian ru:Russian
+sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:Thai tr:Turkish
+uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
+"""
+LANGUAGE_NAMES = dict(pair.split(":") for pair in NAMES.split())
 
 
 def build_app(
@@ -210,42 +69,217 @@ def build_app(
     api_key: str | None = None,
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
-) -> App:
-    """Build the ASGI application of a started service; it closes the service when it ends."""
-    routes = Routes(service, api_key).list_routes()
+) -> ASGIApp:
+    """Build the ASGI application of a started service."""
+    functions = Routes(service, api_key)
+    methods = defaultdict[tuple[str, str], list[str]](list)
+    for function, one in list_operations(vars(Routes).values()):
+        methods[one.path, function.__name__].append(one.method)
+    routes = [
+        Route(path, getattr(functions, name), methods=some)
+        for (path, name), some in methods.items()
+    ]
 
-    @asynccontextmanager
-    async def close_service(_app: object) -> AsyncIterator[None]:
-        yield
-        await service.close()
-
-    rest = Router(routes, redirect_slashes=False, lifespan=close_service)
-    app = DirectRouter(routes, rest)
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Content-Type", "Authorization"],
+    )
+    app = Starlette(
+        routes=[*routes, Route("/favicon.ico", omit_icon)],
+        middleware=[cors] if origins else [],
+        exception_handlers={
+            Refusal: answer_refusal, HTTPException: answer_unknown, Exception: answer_fault,
+        },
+    )  # fmt: skip
+    app.router.redirect_slashes = False
     paths = {route.path for route in routes}
     return Guard(app, service.metrics, paths, hosts=hosts, origins=origins)
 
 
+async def omit_icon(_request: Request) -> Response:
+    """Return no content: a browser asks for an icon, and the page has none."""
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
 @final
-class DirectRouter:
-    """Calls the function of a route that has exactly a request's method and path.
+class Routes:
+    """The functions that answer requests, for the models and limits of one service."""
 
-    All other requests, and messages about the server's start and end, go to Starlette's router,
-    which compares a path with every route's pattern.
-    """
+    def __init__(self, service: Service, api_key: str | None = None) -> None:
+        self.service, self.limits, self.api_key = service, service.limits, api_key
+        self.page = self.build_page()
+        self.description = json.dumps(describe_interface(vars(Routes).values(), self.limits))
 
-    def __init__(self, routes: Sequence[Route], router: Router) -> None:
-        self.router = router
-        self.endpoints = {
-            (method, route.path): route.endpoint
-            for route in routes
-            for method in route.methods or ()
-        }
+    def build_page(self) -> TranslationPage:
+        """Return the HTML page for translating by hand, which the server answers with at /."""
+        pairs = list(self.service.models)
+        codes = {code for pair in pairs for code in pair}
+        return TranslationPage(
+            PageSettings(
+                pairs,
+                {code: name_language(code)["name"] for code in sorted(codes)},
+                self.limits.characters,
+                self.limits.texts,
+                needs_key=self.api_key is not None,
+                can_detect=self.service.detector.is_available,
+            )
+        )
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request by the function of its route, or by Starlette's router."""
-        endpoint = self.endpoints.get((scope.get("method", ""), scope.get("path", "")))
-        if endpoint is None:
-            await self.router(scope, receive, send)
+    def require_key(self, request: Request, field: object = "") -> None:
+        """Refuse a request whose head or field lacks the API key of the server, if it has one."""
+        if self.api_key is None:
             return
-        response: Response = await endpoint(Request(scope, receive, send))
-        await response(scope, receive, send)
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            given = token.strip().encode("latin-1")  # the bytes as they came, such as curl's UTF-8
+        else:
+            given = field.encode("utf-8", "replace") if isinstance(field, str) else b""
+        if not hmac.compare_digest(given, self.api_key.encode()):
+            raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
+
+    async def read_translation(self, request: Request) -> TranslateRequest:
+        """Return the checked fields of a translation request; refuse one without the API key."""
+        fields = await read_fields(request, self.limits)
+        self.require_key(request, fields.get("api_key"))
+        return check_request(TranslateRequest, fields)
+
+    @answers(
+        "POST /translate", "translate",
+        ("The translation; lists if q was a list.", TranslateAnswer),
+        request=TranslateRequest, refusals=(*DETECTION, *SEARCH),
+    )  # fmt: skip
+    async def translate(self, request: Request) -> Response:
+        """Translate a text or a list of texts."""
+        wanted = await self.read_translation(request)
+        return JSONResponse(await translate_texts(self.service, wanted, request.receive))
+
+    @answers(
+        "POST /translator/translate", "translateAsOpenNmt",
+        ("A list that holds one list: an object for each source.", list[list[OpenNmtOutput]]),
+        request=list[OpenNmtItem], refusals=(*SEARCH, HTTPStatus.NOT_FOUND),
+    )  # fmt: skip
+    async def translate_as_opennmt(self, request: Request) -> Response:
+        """Translate texts in the shape of OpenNMT's server."""
+        body = await read_json(request, self.limits)
+        self.require_key(request)
+        if not isinstance(body, list) or not body or not all(isinstance(one, dict) for one in body):
+            raise bad_request("the body must be a list of objects with src and id")
+        if len(body) > self.limits.texts:
+            raise too_large(f"{len(body)} sources, and a request may have {self.limits.texts}")
+        items = [check_request(OpenNmtItem, one) for one in body]
+        return JSONResponse(await translate_items(self.service, items, request.receive))
+
+    @answers("GET /", "showPage", ("The page.", HTML))
+    @answers(
+        "POST /", "fillPage", ("The page.", HTML),
+        request=TranslateRequest, refusals=(*DETECTION, *SEARCH),
+    )  # fmt: skip
+    async def show_page(self, request: Request) -> Response:
+        """Return the page to type in; without JavaScript, a form fills it with its translation."""
+        if request.method != "POST":
+            return HTMLResponse(self.page.write(Form()))
+        wanted = await self.read_translation(request)
+        text = "\n".join(wanted.texts)
+        found: Any = await translate_texts(self.service, replace(wanted, q=text), request.receive)
+        detected = found.get("detectedLanguage", {}).get("language", "")
+        form = Form(text, found["translatedText"], wanted.source, wanted.target, detected)
+        return HTMLResponse(self.page.write(form))
+
+    @answers(
+        "POST /attention", "showAttention",
+        (f"A page for a text of at most {Limits.picture_characters:,} characters.", HTML),
+        request=TranslateRequest, refusals=(*DETECTION, *SEARCH),
+    )  # fmt: skip
+    async def draw_attention(self, request: Request) -> Response:
+        """Return the page of what the model attends to in a text and its translation."""
+        wanted = await self.read_translation(request)
+        text = " ".join(wanted.texts)
+        if len(text) > self.limits.picture_characters:
+            raise too_large(f"a picture is of at most {self.limits.picture_characters} characters")
+        model, _ = await find_model(self.service, wanted, text)
+        orders = [AttentionRequest(0, text, self.limits.picture_bytes)]
+        (page,) = await self.service.run(model, orders, request.receive)
+        assert isinstance(page, Page)
+        return HTMLResponse(page.html)
+
+    @answers("GET /languages", "listLanguages", ("All languages.", list[Language]))
+    async def list_languages(self, _request: Request) -> Response:
+        """List the languages, each with its targets."""
+        pairs = list(self.service.models)
+        codes = dict.fromkeys(code for pair in pairs for code in pair)
+        return JSONResponse(
+            [
+                Language(**name_language(code), targets=[b for a, b in pairs if a == code])
+                for code in codes
+            ]
+        )
+
+    @answers(
+        "POST /detect", "detect", ("The languages, most probable first.", list[Detection]),
+        request=DetectRequest, refusals=DETECTION,
+    )  # fmt: skip
+    async def detect_language(self, request: Request) -> Response:
+        """Rank the languages that a text may be in, or the sources of a target."""
+        fields = await read_fields(request, self.limits)
+        self.require_key(request, fields.get("api_key"))
+        wanted, detector = check_request(DetectRequest, fields), self.service.detector
+        if wanted.target:
+            sources = self.service.list_sources(wanted.target)
+            return JSONResponse(await detector.rank_codes(wanted.q, sources))
+        return JSONResponse(await detector.rank(wanted.q))
+
+    @answers(
+        "GET /health", "health", ("It does, also while it is over capacity or stops.", Health),
+        other=("All search processes of a model have ended; they are being started again.", Fault),
+    )  # fmt: skip
+    async def report_health(self, _request: Request) -> Response:
+        """Report whether the server answers, and every model has a search process."""
+        fault = self.service.fault
+        status = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
+        return JSONResponse({"status": fault or "ok"}, status)
+
+    @answers(
+        "GET /ready", "ready", ("They do.", Readiness),
+        other=("They do not, or the server stops.", Readiness),
+    )  # fmt: skip
+    async def report_readiness(self, _request: Request) -> Response:
+        """Report whether all models translate."""
+        is_ready = self.service.is_ready
+        status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return JSONResponse(Readiness(ready=is_ready), status)
+
+    @answers("GET /frontend/settings", "frontendSettings", ("The settings.", Settings))
+    async def list_settings(self, _request: Request) -> Response:
+        """Return what LibreTranslate's clients ask before they translate."""
+        source, target = next(iter(self.service.models))
+        return JSONResponse(
+            Settings(
+                apiKeys=self.api_key is not None,
+                keyRequired=self.api_key is not None,
+                charLimit=self.limits.characters,
+                frontendTimeout=250,
+                filesTranslation=False,
+                supportedFilesFormat=[],
+                suggestions=False,
+                language={"source": name_language(source), "target": name_language(target)},
+            )
+        )
+
+    @answers("GET /metrics", "metrics", ("The counts.", PLAIN))
+    async def write_metrics(self, _request: Request) -> Response:
+        """Return counts in Prometheus' text format."""
+        text = self.service.metrics.write(self.service.write_gauges())
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    @answers("GET /openapi.json", "openapi", ("The description.", dict))
+    @answers("GET /spec", "spec", ("The description, where LibreTranslate has it.", dict))
+    async def describe(self, _request: Request) -> Response:
+        """Return this description of the server in OpenAPI's format."""
+        return Response(self.description, media_type="application/json")
+
+
+def name_language(code: str) -> NamedLanguage:
+    """Return a language's code and English name; the name is the code if none is known."""
+    return NamedLanguage(code=code, name=LANGUAGE_NAMES.get(code, code))

@@ -9,8 +9,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 from transduce.durable import parse_json
-from transduce.serve.limits import Limits
-from transduce.serve.refusal import ClientGone, Refusal, bad_request, too_large
+from transduce.serve.interface import ClientGone, Limits, Refusal, bad_request, too_large
 
 JSON, FORM, MULTIPART = (
     "application/json",
@@ -30,7 +29,10 @@ async def read_body(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.receive_seconds):
             is_whole = False
             while not is_whole and size <= READ_TO_REFUSE * limits.body:
-                part, is_whole = await receive_part(request)
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                part, is_whole = message.get("body", b""), not message.get("more_body", False)
                 size += len(part)
                 if size <= limits.body:
                     parts.append(part)
@@ -42,28 +44,15 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     return b"".join(parts)
 
 
-async def receive_part(request: Request) -> tuple[bytes, bool]:
-    """Return the next part of a request's body, and whether it is the last one."""
-    message = await request.receive()
-    if message["type"] == "http.disconnect":
-        raise ClientGone
-    return message.get("body", b""), not message.get("more_body", False)
-
-
 async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - any value of JSON
     """Return the value of a request's JSON body; refuse any other body."""
-    if read_media_type(request) != JSON:
-        fact = f"the body must be {JSON}"
-        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact)
+    require_type(request, JSON)
     return parse_body(await read_body(request, limits))
 
 
 async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
-    """Return a request's fields from a JSON object, a URL-encoded form or a multipart form."""
-    kind = read_media_type(request)
-    if kind not in (JSON, FORM, MULTIPART):
-        fact = f"the body must be {JSON}, {FORM} or {MULTIPART}"
-        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact)
+    """Return the fields of a JSON object or a form; a field repeated in a form has a list."""
+    kind = require_type(request, JSON, FORM, MULTIPART)
     body = await read_body(request, limits)
     if kind == JSON:
         found = parse_body(body)
@@ -71,18 +60,23 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
             raise bad_request("the body must be an object of JSON")
         return found
     try:
-        return parse_form(body) if kind == FORM else parse_multipart(body, request)
+        values = parse_form(body) if kind == FORM else parse_multipart(body, request)
     except UnicodeDecodeError:
         raise bad_request("the form is not UTF-8") from None
     except ValueError:
         raise bad_request(
             f"the form cannot be read, or has more than {MAX_FIELDS} fields"
         ) from None
+    return {name: some[0] if len(some) == 1 else some for name, some in values.items()}
 
 
-def read_media_type(request: Request) -> str:
-    """Return the media type of a request's body, without parameters such as charset."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+def require_type(request: Request, *known: str) -> str:
+    """Return the media type of a request's body, without parameters; refuse an unknown one."""
+    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if found not in known:
+        fact = f"the body must be {' or '.join(known)}"
+        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, fact)
+    return found
 
 
 def parse_body(body: bytes) -> Any:  # noqa: ANN401
@@ -93,16 +87,17 @@ def parse_body(body: bytes) -> Any:  # noqa: ANN401
         raise bad_request("the body is no JSON that can be used") from None
 
 
-def parse_form(body: bytes) -> dict[str, Any]:
-    """Return the fields of a URL-encoded form; a repeated field has a list of values."""
-    found = parse_qs(
+def parse_form(body: bytes) -> dict[str, list[str]]:
+    """Return the values of each field of a URL-encoded form."""
+    # not Starlette's parser, which reads plain UTF-8, as curl -d sends it, as Latin-1
+    return parse_qs(
         body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
     )
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
-def parse_multipart(body: bytes, request: Request) -> dict[str, Any]:
-    """Return the fields of a multipart/form-data body; a file counts as text."""
+def parse_multipart(body: bytes, request: Request) -> dict[str, list[str]]:
+    """Return the values of each field of a multipart/form-data body; a file counts as text."""
+    # not Starlette's parser: a part's head takes it quadratic time, and it guesses at encodings
     named = BOUNDARY.search(request.headers.get("content-type", ""))
     if not named:
         raise bad_request("the form names no boundary")
@@ -113,4 +108,4 @@ def parse_multipart(body: bytes, request: Request) -> dict[str, Any]:
         name = FIELD_NAME.search(head)
         if blank and name:
             found.setdefault(name[1].decode(), []).append(value.decode())
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    return found

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections import deque
+import select
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.errors import FolderError, LostProcessError, TransduceError, find_exhaustion
+from transduce.serve.interface import Limits, Refusal, bad_request, unavailable
 from transduce.serve.messages import (
     Answer,
     AttentionRequest,
@@ -24,8 +26,6 @@ from transduce.serve.messages import (
     Sentence,
     Unloadable,
 )
-from transduce.serve.refusal import Refusal, bad_request, unavailable
-from transduce.serve.search_client import SearchClient
 
 if TYPE_CHECKING:
     from transduce.serve.search_process import Load
@@ -35,7 +35,6 @@ Work = Sentence | AttentionRequest
 Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
 TRIES = 2  # how often a sentence is begun at most, if its search process ends
 MEMORY = "is there memory?"  # the hint for a process that ended without a word
-FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0  # seconds to wait before a process is started again
 
 
 @final
@@ -47,17 +46,61 @@ class Job:
     waiting: deque[Work]
     finished: "asyncio.Future[list[Found | Page]]"
     answers: dict[int, Found | Page] = field(default_factory=dict)
+    losses: Counter[int] = field(default_factory=Counter)  # how often an order's process ended
 
 
 @final
-@dataclass(eq=False)
-class Assignment:
-    """An order in a search process, with its job and the number of earlier tries."""
+class SearchClient:
+    """A search process and the server's end of its pipe, which the event loop reads.
 
-    job: Job
-    order: Work
-    client: SearchClient
-    tries: int
+    `on_answer` is called with each answer; `on_end` is called once if the process ends by itself.
+    """
+
+    def __init__(
+        self,
+        pipe: "Connection[Order, Answer]",
+        process: BaseProcess | None,
+        on_answer: Callable[["SearchClient", Answer], None],
+        on_end: Callable[["SearchClient"], None],
+    ) -> None:
+        self.pipe, self.process = pipe, process
+        self.on_answer, self.on_end = on_answer, on_end
+        self.loop = asyncio.get_running_loop()
+        self.loop.add_reader(pipe.fileno(), self.read)
+        self.is_open = True
+        self.readable = select.poll()  # `pipe.poll` builds one each time, which costs 20 times more
+        self.readable.register(pipe.fileno(), select.POLLIN)
+
+    def send(self, order: Order) -> None:
+        """Send an order to the process, whose end, if it has ended, is reported a moment later."""
+        try:
+            self.pipe.send(order)
+        except OSError:
+            self.loop.call_soon(self.read)
+
+    def read(self) -> None:
+        """Pass all received answers to `on_answer`; call `on_end` if the process has ended."""
+        try:
+            while self.is_open and self.readable.poll(0):
+                self.on_answer(self, self.pipe.recv())
+        except (EOFError, OSError):
+            if self.is_open:
+                self.close()
+                self.on_end(self)
+
+    def close(self) -> None:
+        """Close the pipe; the process then ends after its current search step."""
+        if self.is_open:
+            self.is_open = False
+            self.loop.remove_reader(self.pipe.fileno())
+            self.pipe.close()
+
+    def end(self) -> None:
+        """Kill the process and wait for its end; the server still has all its sentences."""
+        self.close()
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
 
 
 @final
@@ -72,22 +115,21 @@ class Dispatcher:
         self,
         load: "Load",
         start: Start,
+        limits: Limits,
         workers: int = 1,
         pair: tuple[str, str] | None = None,
         on_message: Callable[[str], None] = LOG.warning,
     ) -> None:
-        self.load, self.start_process, self.workers = load, start, workers
+        self.load, self.start_process, self.limits, self.workers = load, start, limits, workers
         self.on_message = on_message  # called with sentences about processes that ended
         self.pair = pair  # source and target language; by default those of the loaded model
         self.facts: Ready | None = None
-        self.clients: dict[SearchClient, set[int]] = {}  # the numbers of the sentences in each
+        self.clients: dict[SearchClient, dict[int, tuple[Job, Work]]] = {}  # orders by number
         self.starting: dict[SearchClient, asyncio.Future[Ready]] = {}
         self.turns = deque[Job]()  # jobs with waiting sentences
         self.jobs = set[Job]()
-        self.assigned: dict[int, Assignment] = {}
-        self.tries: dict[int, int] = {}  # how often a sentence's process ended
         self.numbers = count(1)
-        self.delay = FIRST_DELAY  # before the next process is started again
+        self.delay = limits.restart_seconds  # before the next process is started again
         self.restarts = 0
         self.is_closed = False
         self.tasks = set[asyncio.Task[Any]]()
@@ -96,6 +138,11 @@ class Dispatcher:
     def waiting(self) -> int:
         """The number of sentences that wait for a search."""
         return sum(len(job.waiting) for job in self.turns)
+
+    @property
+    def running(self) -> int:
+        """The number of sentences in a search."""
+        return sum(map(len, self.clients.values()))
 
     async def start(self) -> Ready:
         """Start all processes; return the model's description when all have loaded it."""
@@ -114,7 +161,7 @@ class Dispatcher:
             await asyncio.to_thread(client.end)
             fact = f"{facts.name} translates {facts.source} to {facts.target}"
             raise FolderError(fact, f"a model from {self.pair[0]} to {self.pair[1]} is needed")
-        self.facts, self.clients[client] = facts, set()
+        self.facts, self.clients[client] = facts, {}
         self.feed()
         return facts
 
@@ -130,17 +177,12 @@ class Dispatcher:
 
     def feed(self) -> None:
         """Send waiting orders to processes that can take more, one of each job in turn."""
-        while self.turns:
-            client = self.find_free_client()
-            if client is None:
-                return
+        while self.turns and (client := self.find_free_client()):
             job = self.turns.popleft()
             if not job.waiting:
                 continue
             order = job.waiting.popleft()
-            tries = self.tries.get(order.number, 0)
-            self.assigned[order.number] = Assignment(job, order, client, tries)
-            self.clients[client].add(order.number)
+            self.clients[client][order.number] = job, order
             client.send(order)
             if job.waiting:
                 self.turns.append(job)
@@ -166,17 +208,13 @@ class Dispatcher:
 
     def store_result(self, client: SearchClient, answer: Found | Page | Failed) -> None:
         """Store the answer to a sentence unless it was cancelled, and send waiting orders."""
-        self.clients[client].discard(answer.number)
-        self.tries.pop(answer.number, None)
-        self.delay = FIRST_DELAY
-        assignment = self.assigned.pop(answer.number, None)
-        if assignment is not None:
-            job = assignment.job
-            if isinstance(answer, Failed):
-                self.fail(job, build_refusal(answer))
-            else:
-                job.answers[answer.number] = answer
-                self.complete(job)
+        self.delay = self.limits.restart_seconds
+        job, _ = self.clients[client].pop(answer.number, (None, None))
+        if job is not None and isinstance(answer, Failed):
+            self.fail(job, build_refusal(answer))
+        elif job is not None and not isinstance(answer, Failed):
+            job.answers[answer.number] = answer
+            self.complete(job)
         self.feed()
 
     def complete(self, job: Job) -> None:
@@ -201,17 +239,12 @@ class Dispatcher:
         job.waiting.clear()
         with suppress(ValueError):
             self.turns.remove(job)
-        gone: dict[SearchClient, set[int]] = {}
-        for order in job.orders:
-            self.tries.pop(order.number, None)
-            assignment = self.assigned.pop(order.number, None)
-            if assignment is not None:
-                self.clients.get(assignment.client, set()).discard(order.number)
-                gone.setdefault(assignment.client, set()).add(order.number)
-        for client, numbers in gone.items():
-            client.send(Cancel(frozenset(numbers)))
-        if gone:
-            self.feed()
+        for client, orders in list(self.clients.items()):
+            numbers = frozenset(n for n, (owner, _) in orders.items() if owner is job)
+            if numbers:
+                self.clients[client] = {n: orders[n] for n in orders.keys() - numbers}
+                client.send(Cancel(numbers))
+        self.feed()
 
     def handle_loss(self, client: SearchClient) -> None:
         """Queue the sentences of an ended process again, and start another process in its place."""
@@ -225,18 +258,16 @@ class Dispatcher:
             task = asyncio.ensure_future(self.restart())
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
-        numbers = sorted(self.clients.pop(client), reverse=True)
-        lost = [self.assigned.pop(number) for number in numbers]
-        for one in lost:
-            if one.job not in self.jobs:
+        for number, (job, order) in sorted(self.clients.pop(client).items(), reverse=True):
+            if job not in self.jobs:
                 continue  # it was refused for another of its sentences
-            self.tries[one.order.number] = one.tries + 1
-            if one.tries + 1 >= TRIES:
-                self.fail(one.job, unavailable("the search ended unexpectedly"))
+            job.losses[number] += 1
+            if job.losses[number] == TRIES:
+                self.fail(job, unavailable("the search ended unexpectedly"))
                 continue
-            one.job.waiting.appendleft(one.order)
-            if one.job not in self.turns:
-                self.turns.appendleft(one.job)
+            job.waiting.appendleft(order)
+            if job not in self.turns:
+                self.turns.appendleft(job)
         self.feed()
 
     async def restart(self) -> None:
@@ -245,7 +276,7 @@ class Dispatcher:
         self.on_message(f"warning: {name}: a search process ended, and another one is started")
         while True:
             await asyncio.sleep(self.delay)
-            self.delay = min(2 * self.delay, LONGEST_DELAY)
+            self.delay = min(2 * self.delay, self.limits.longest_restart_seconds)
             self.restarts += 1
             try:
                 await self.start_one()

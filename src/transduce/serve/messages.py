@@ -1,9 +1,10 @@
 """Picklable messages: orders from the server to its search processes, and their answers."""
 
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 from transduce.allowance import PICTURE_BYTES
+from transduce.serve.interface import Details
 
 
 @final
@@ -66,7 +67,7 @@ class Found:
     number: int
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)
     warnings: tuple[str, ...] = ()
-    details: dict[str, Any] | None = field(default=None, repr=False)
+    details: Details | None = field(default=None, repr=False)
     # placeholders, URLs, addresses and numbers of the sentence that its best output lacks
     lost: tuple[str, ...] = field(default=(), repr=False)
 

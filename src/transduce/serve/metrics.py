@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import final
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-Labels = Mapping[str, object]
+Sample = tuple[Mapping[str, object], int | float]  # labels and value
 
 
 @final
@@ -31,45 +31,37 @@ class Metrics:
         self.sentences += len(texts)
         self.characters += sum(map(len, texts))
 
-    def write(self, gauges: Iterable[str]) -> str:
-        """Return all counters in Prometheus' text format, followed by the lines `gauges`."""
+    def write(self, others: Iterable[str]) -> str:
+        """Return all counters in Prometheus' text format, followed by the lines of `others`."""
         requests = [
-            write_sample("requests_total", count, {"path": path, "status": status})
+            ({"path": path, "status": status}, count)
             for (path, status), count in sorted(self.requests.items())
         ]
-        both = zip([*SECONDS, "+Inf"], accumulate(self.buckets), strict=True)
-        times = [write_sample("seconds_bucket", count, {"le": limit}) for limit, count in both]
+        times = zip([*SECONDS, "+Inf"], accumulate(self.buckets), strict=True)
         lines = [
-            *write_head("requests_total", "counter", "requests answered"),
-            *requests,
-            *write_head("seconds", "histogram", "from a request for translations to its answer"),
-            *times,
-            write_sample("seconds_sum", round(self.seconds, 6)),
-            write_sample("seconds_count", sum(self.buckets)),
-            *write_total("sentences_total", self.sentences, "sentences translated"),
-            *write_total("characters_total", self.characters, "characters of source text"),
-            *write_total("cancelled_total", self.cancelled, "requests whose client left"),
-            *gauges,
+            *write_metric("requests_total", "requests answered", *requests),
+            "# HELP transduce_seconds from a request for translations to its answer",
+            "# TYPE transduce_seconds histogram",
+            *(write_sample("seconds_bucket", {"le": most}, count) for most, count in times),
+            write_sample("seconds_sum", {}, round(self.seconds, 6)),
+            write_sample("seconds_count", {}, sum(self.buckets)),
+            *write_metric("sentences_total", "sentences translated", ({}, self.sentences)),
+            *write_metric("characters_total", "characters of source text", ({}, self.characters)),
+            *write_metric("cancelled_total", "requests whose client left", ({}, self.cancelled)),
+            *others,
         ]
         return "\n".join(lines) + "\n"
 
 
-def write_head(name: str, kind: str, text: str) -> list[str]:
-    """Return the HELP and TYPE lines that precede the samples of a metric."""
-    return [f"# HELP transduce_{name} {text}", f"# TYPE transduce_{name} {kind}"]
+def write_metric(name: str, about: str, *samples: Sample) -> list[str]:
+    """Return the lines of a counter, whose name ends in _total, or of a gauge."""
+    kind = "counter" if name.endswith("_total") else "gauge"
+    head = [f"# HELP transduce_{name} {about}", f"# TYPE transduce_{name} {kind}"]
+    return head + [write_sample(name, *one) for one in samples]
 
 
-def write_total(name: str, value: int, text: str) -> list[str]:
-    """Return the lines of a counter metric that has a single value."""
-    return [*write_head(name, "counter", text), write_sample(name, value)]
-
-
-def write_sample(name: str, value: int | float, labels: Labels | None = None) -> str:
+def write_sample(name: str, labels: Mapping[str, object], value: int | float) -> str:
     """Return the line of one sample: metric name, labels in braces if any, value."""
-    inner = ",".join(f'{key}="{escape_label(str(one))}"' for key, one in (labels or {}).items())
+    escape = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+    inner = ",".join(f'{key}="{str(one).translate(escape)}"' for key, one in labels.items())
     return f"transduce_{name}{{{inner}}} {value}" if inner else f"transduce_{name} {value}"
-
-
-def escape_label(value: str) -> str:
-    """Return a label's value with its backslashes, quotes and line ends escaped."""
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,16 +1,28 @@
 """HTTP/1.1 with deadlines: a client that sends or reads too slowly loses its connection."""
 
 import asyncio
-from typing import Any, ClassVar, cast, final
+import ipaddress
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any, ClassVar, TypeVar, cast, final
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from transduce.serve.connections import WaitingConnections, name_client
-from transduce.serve.joined_writes import JoinedWrites
-from transduce.serve.limits import Limits
+from transduce.serve.interface import Limits
 
-NO_HTTP = b'{"error": "this is no HTTP request"}'
+NO_HTTP = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 36\r\n"
+    b'Connection: close\r\n\r\n{"error": "this is no HTTP request"}'
+)
+IPV6_CLIENT_BITS = 64  # the part of an IPv6 address that names a network: a client has all the rest
+Connection = TypeVar("Connection", bound=Hashable)
+
+
+def with_limits(limits: Limits) -> type[Any]:
+    """Return a subclass of `DeadlineProtocol` with these limits, for uvicorn."""
+    own = {"limits": limits, "waiting": dict[DeadlineProtocol, str]()}
+    return type("LimitedProtocol", (DeadlineProtocol,), own)
 
 
 @final
@@ -18,12 +30,13 @@ class DeadlineProtocol(H11Protocol):
     """uvicorn's protocol of one connection, with deadlines for request heads and answers.
 
     uvicorn itself waits without end for the rest of a request's head, and for a client that does
-    not read its answer. When there are too many connections, the one that has waited longest for
-    its client is closed, of the client that has most of such connections.
+    not read its answer. When there are too many connections, one that waits for its client is
+    closed. A connection waits until a whole request has come, and again while its client does not
+    read the answer; one whose request is being answered does not wait.
     """
 
     limits: ClassVar[Limits] = Limits()
-    waiting: ClassVar[WaitingConnections[Any]] = WaitingConnections()
+    waiting: ClassVar[dict[Any, str]] = {}  # connection -> client; longest waiting first
     address = ""
     deadline: asyncio.TimerHandle | None = None
     reading: asyncio.TimerHandle | None = None
@@ -36,17 +49,17 @@ class DeadlineProtocol(H11Protocol):
         self.await_head()
         self.note_waiting()
         if len(self.connections) > self.limits.connections:
-            address, longest = self.waiting.choose()
-            self.waiting.discard(address, longest)
+            longest = choose_connection(self.waiting)
+            del self.waiting[longest]
             longest.transport.abort()
 
     def note_waiting(self) -> None:
         """Add this connection to those that wait for their clients, or remove it from them."""
         is_partial = self.is_between_requests() or self.cycle.more_body
         if is_partial or self.reading is not None:
-            self.waiting.add(self.address, self)
+            self.waiting.setdefault(self, self.address)
         else:
-            self.waiting.discard(self.address, self)
+            self.waiting.pop(self, None)
 
     def data_received(self, data: bytes) -> None:
         """Handle received bytes; the first byte of a request starts the deadline of its head."""
@@ -102,18 +115,7 @@ class DeadlineProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's sentence is plain text
         """Answer bytes that are no HTTP with status 400 and JSON, and close the connection."""
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", b"%d" % len(NO_HTTP)),
-            (b"connection", b"close"),
-        ]
-        events = (
-            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
-            h11.Data(data=NO_HTTP),
-            h11.EndOfMessage(),
-        )
-        for event in events:
-            self.transport.write(self.conn.send(event))
+        self.transport.write(NO_HTTP)
         self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
@@ -127,10 +129,60 @@ class DeadlineProtocol(H11Protocol):
         self.stop_head_deadline()
         self.stop_reading_deadline()
         super().connection_lost(exc)
-        self.waiting.discard(self.address, self)
+        self.waiting.pop(self, None)
 
 
-def with_limits(limits: Limits) -> type[Any]:
-    """Return a subclass of `DeadlineProtocol` with these limits, for uvicorn."""
-    own = {"limits": limits, "waiting": WaitingConnections[DeadlineProtocol]()}
-    return type("LimitedProtocol", (DeadlineProtocol,), own)
+def choose_connection(waiting: dict[Connection, str]) -> Connection:
+    """Return the longest waiting connection of the client that has most of them."""
+    ((client, _),) = Counter(waiting.values()).most_common(1)
+    return next(one for one, owner in waiting.items() if owner == client)
+
+
+def name_client(host: str) -> str:
+    """Return what stands for the client at a host: its IPv4 address, or its IPv6 network."""
+    if ":" not in host:
+        return host
+    try:
+        return str(ipaddress.ip_network((host.partition("%")[0], IPV6_CLIENT_BITS), strict=False))
+    except ValueError:
+        return host
+
+
+@final
+class JoinedWrites:
+    """An asyncio transport whose writes are joined: the head and the body of an answer are one.
+
+    Each piece costs a call of the system and wakes the client. All other methods are those of the
+    transport that it is built for.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self.transport, self.loop = transport, loop
+        self.parts = list[bytes]()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method of a transport
+        """Return an attribute of the transport."""
+        return getattr(self.transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes at the end of this turn of the event loop, joined with others."""
+        if not self.parts:
+            self.loop.call_soon(self.flush)
+        self.parts.append(data)
+
+    def flush(self) -> None:
+        """Send now what was written."""
+        data = b"".join(self.parts)
+        self.parts.clear()
+        if data:
+            self.transport.write(data)
+
+    def abort(self) -> None:
+        """Close the connection without waiting for its client; what was written is tried first."""
+        self.flush()
+        self.transport.abort()
+
+    def close(self) -> None:
+        """Close the connection after what was written is sent."""
+        self.flush()
+        self.transport.close()

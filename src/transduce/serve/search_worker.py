@@ -5,19 +5,25 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, final
 
+import torch
+
 from transduce.errors import TransduceError
-from transduce.inference.align_block import add_alignments
-from transduce.inference.combine_parts import combine_best
+from transduce.inference.align_block import add_alignments, align_texts
+from transduce.inference.alignment import Alignment
+from transduce.inference.combine_parts import Combination, combine_best
 from transduce.inference.decoders import build_decoder
 from transduce.inference.keeping import Attempt, list_attempts, take_as_it_is, warn_of_loss
+from transduce.inference.likelihood import token_log_probs
 from transduce.inference.lines import EncodedLine, Line, encode_line
-from transduce.inference.outputs import collect_warnings, join_parts, keep_different
+from transduce.inference.outputs import Output, collect_warnings, join_parts, keep_different
+from transduce.inference.pairs import Pair, encode_pairs, find_unscorable
 from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import Translator
+from transduce.packed import Packed
 from transduce.paper.search import Hypothesis
 from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
 from transduce.search.running_search import RunningSearch
-from transduce.serve.details import describe_output, describe_pair
+from transduce.serve.interface import Details
 from transduce.serve.messages import (
     Answer,
     AttentionRequest,
@@ -28,6 +34,7 @@ from transduce.serve.messages import (
     Page,
     Sentence,
 )
+from transduce.vocabulary import END
 
 FREE = ForcedPrefix(())
 LONG = 1_000  # pieces of a sentence of which many are searched at once
@@ -199,3 +206,53 @@ class SearchWorker:
 
         page = build_attention_page(attend(self.translator, order.text, most=order.most).record)
         self.send(Page(order.number, page))
+
+
+def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> Details:
+    """Return the best output's pieces, log P of each target piece, and word links.
+
+    For a line that was split, the lists of its parts are joined.
+    """
+    targets = [[*part.ids, END] for part in best]
+    alignment = Alignment()
+    if best:
+        text = Line(1, " ".join(line.texts))
+        empty = [[Output("", 0.0, 0.0)]]  # `add_alignments` reads only the number of outputs
+        ((output,),) = add_alignments(translator, [text], [(line, [best])], empty)
+        alignment = output.alignment or alignment
+    return describe_pieces(translator, [*map(list, line.sources)], targets, alignment)
+
+
+def describe_pair(translator: Translator, text: str, output: str) -> Details:
+    """Return the same details of a text and an output that the model did not write word by word.
+
+    The lists are empty if one of them is too long for the model.
+    """
+    (pair,) = encode_pairs([Pair(1, text, output)], translator.task)
+    is_short = find_unscorable(pair, translator.recipe) is None
+    sources, targets = ([pair.source], [pair.target]) if is_short else ([], [])
+    ((alignment, _),) = align_texts(translator, [Pair(1, text, output)])
+    return describe_pieces(translator, sources, targets, alignment)
+
+
+@torch.inference_mode()
+def describe_pieces(
+    translator: Translator,
+    sources: Sequence[list[int]],
+    targets: Sequence[list[int]],
+    alignment: Alignment,
+) -> Details:
+    """Return the details of sources and targets, given by ids, and of their alignment."""
+    task, log_probs = translator.task, list[float]()
+    if sources:
+        (model,) = translator.models
+        packed = Packed.from_sentences(sources), Packed.from_sentences(targets)
+        log_probs = token_log_probs(model, *packed).float().cpu().tolist()
+    links = alignment.as_json()
+    return Details(
+        source_pieces=[task.source.piece(one) for ids in sources for one in ids[:-1]],
+        target_pieces=[task.target.piece(one) for ids in targets for one in ids],
+        log_probs=[round(one, 4) for one in log_probs],
+        alignment=links["alignment"],
+        weights=links["weights"],
+    )

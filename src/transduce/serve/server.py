@@ -1,12 +1,14 @@
 """Starts the server, runs it, and stops it after the requests that it has accepted."""
 
 import asyncio
+import hashlib
 import logging
 import re
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,15 +16,17 @@ from typing import Any, final
 
 import uvicorn
 
-from transduce.errors import InputError, short_repr
+from transduce.durable import read_regular
+from transduce.durable.folder import MANIFEST
+from transduce.durable.verified import MANIFEST_LIMIT
+from transduce.errors import FolderError, InputError, short_repr
 from transduce.machine.open_files import open_file_limit
 from transduce.serve.app import build_app
-from transduce.serve.dispatcher import Dispatcher, Start
+from transduce.serve.dispatcher import Dispatcher, Start, describe_fault
 from transduce.serve.guard import NAME
-from transduce.serve.limits import Limits
+from transduce.serve.interface import Limits
 from transduce.serve.messages import Ready
 from transduce.serve.protocol import with_limits
-from transduce.serve.replacement import FolderWatch
 from transduce.serve.search_process import Load, ModelChoice, start_search_process
 from transduce.serve.service import Pair, Service
 from transduce.settings.fields import require
@@ -39,7 +43,10 @@ ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which late requests 
 @final
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """A server's address, API key, allowed hosts and origins, search processes and limits."""
+    """A server's address, API key, allowed hosts and origins, search processes and limits.
+
+    Refused are values that no request can match, and an empty key, which would be an open door.
+    """
 
     host: str = "127.0.0.1"
     port: int = 5000
@@ -55,8 +62,12 @@ class ServerSettings:
             "the address to listen at is empty (--host)",
             "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses",
         )
-        if self.api_key is not None:
-            require_key(self.api_key)
+        key, name = self.api_key, "(--api-key, TRANSDUCE_API_KEY)"
+        if key is not None:
+            hint = "give one without line ends and outer blanks, or no key at all"
+            require(key != "", f"the API key is empty {name}", hint)
+            is_text = key.isprintable() and key == key.strip()
+            require(is_text, f"no request can carry this API key {name}", hint)
         for host in self.allowed_hosts:
             require(
                 HOST.fullmatch(host) is not None,
@@ -69,14 +80,6 @@ class ServerSettings:
                 f"{origin!r} is not an origin as browsers send it (--allow-origin)",
                 "scheme and host in lower case, without a path: https://example.org",
             )
-
-
-def require_key(key: str) -> None:
-    """Refuse an API key that no request can carry; an empty one would be no key at all."""
-    hint = "give one without line ends and outer blanks, or no key at all"
-    require(key != "", "the API key is empty (--api-key, TRANSDUCE_API_KEY)", hint)
-    is_text = key.isprintable() and key == key.strip()
-    require(is_text, "no request can carry this API key (--api-key, TRANSDUCE_API_KEY)", hint)
 
 
 @final
@@ -124,36 +127,25 @@ async def serve(
     stop = stop or asyncio.Event()
     with bind(settings.host, settings.port) as listener:
         dispatchers = [
-            Dispatcher(load, start, settings.workers, on_message=on_message) for load in loads
+            Dispatcher(load, start, settings.limits, settings.workers, None, on_message)
+            for load in loads
         ]
         try:
             facts = await asyncio.gather(*(one.start() for one in dispatchers))
             service = Service(name_pairs(dispatchers, facts), settings.limits)
             async with listen(service, settings, listener) as server:
-                on_ready(find_address(listener), facts)
-                watch = FolderWatch(service, list_folders(service), on_message)
-                async with run_concurrently(watch.run()):
+                host, port = listener.getsockname()[:2]
+                named = f"[{host}]" if ":" in host else host
+                on_ready(f"http://{named}:{port}/", facts)
+                watching = asyncio.ensure_future(FolderWatch(service, on_message).run())
+                try:
                     await run_until(stop, server, service)
+                finally:
+                    watching.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await watching
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
-
-
-def list_folders(service: Service) -> dict[Pair, Path]:
-    """Return the model folder of each language pair, for models that have a folder."""
-    loads = {pair: one.load for pair, one in service.models.items()}
-    return {pair: load.folder for pair, load in loads.items() if isinstance(load, ModelChoice)}
-
-
-@asynccontextmanager
-async def run_concurrently(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run a coroutine during a with block, and cancel it at the end of the block."""
-    task = asyncio.ensure_future(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dict[Pair, Dispatcher]:
@@ -172,7 +164,7 @@ def name_pairs(dispatchers: Sequence[Dispatcher], facts: Sequence[Ready]) -> dic
 async def listen(
     service: Service, settings: ServerSettings, listener: socket.socket
 ) -> AsyncIterator[QuietServer]:
-    """Answer requests at a socket during a with block; at its end, finish accepted requests."""
+    """Answer requests at a socket during a with block, and finish accepted ones at its end."""
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     app = build_app(
         service,
@@ -182,9 +174,9 @@ async def listen(
     )
     config = uvicorn.Config(
         app,
-        http=with_limits(fit_open_files(settings.limits)),
+        http=with_limits(fit_open_files(settings.limits, open_file_limit())),
         ws="none",
-        lifespan="on",
+        lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -200,12 +192,12 @@ async def listen(
     finally:
         server.should_exit = True
         await running
+        await service.close()
 
 
-def fit_open_files(limits: Limits) -> Limits:
-    """Return limits with no more connections than the process may open; at least one."""
-    most = max(1, open_file_limit() - OTHER_FILES)
-    return replace(limits, connections=int(min(limits.connections, most)))
+def fit_open_files(limits: Limits, files: float) -> Limits:
+    """Return limits with no more connections than `files` allow, the open files of a process."""
+    return replace(limits, connections=int(min(limits.connections, max(1, files - OTHER_FILES))))
 
 
 async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:
@@ -237,7 +229,67 @@ def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> 
             signal.signal(number, handler)
 
 
-def find_address(listener: socket.socket) -> str:
-    """Return the URL of the page that is served at a socket."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+@final
+class FolderWatch:
+    """Polls the manifests of model folders; a changed model is loaded, verified, then used.
+
+    A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
+    """
+
+    def __init__(self, service: Service, on_message: Callable[[str], None]) -> None:
+        self.service, self.on_message, self.limits = service, on_message, service.limits
+        self.refused = dict[Pair, str]()  # hashes of manifests whose models could not be used
+        self.delayed_until = dict[Pair, float]()  # by the monotonic clock
+
+    async def run(self) -> None:
+        """Check all folders every second until the task is cancelled."""
+        loads = {pair: one.load for pair, one in self.service.models.items()}
+        folders = {pair: one.folder for pair, one in loads.items() if isinstance(one, ModelChoice)}
+        while True:
+            await asyncio.sleep(self.limits.poll_seconds)
+            for pair, folder in folders.items():
+                if time.monotonic() < self.delayed_until.get(pair, 0.0):
+                    continue
+                try:
+                    found = await asyncio.to_thread(hash_manifest, folder)
+                except RuntimeError:  # no thread can be started now
+                    continue
+                facts = self.service.models[pair].facts
+                if found and facts and found not in (facts.hash, self.refused.get(pair)):
+                    await self.replace(pair, found)
+
+    async def replace(self, pair: Pair, found: str) -> None:
+        """Load a pair's new model, with the manifest hash `found`; use it unless that fails."""
+        old = self.service.models[pair]
+        new = Dispatcher(
+            old.load, old.start_process, self.limits, old.workers, pair, self.on_message
+        )
+        try:
+            facts = await new.start()
+        except Exception as error:  # noqa: BLE001 - whatever it was, the model in use stays
+            fact = describe_fault(error)
+            if isinstance(error, FolderError):
+                self.refused[pair] = found
+            else:  # not a fault of the folder
+                self.delayed_until[pair] = time.monotonic() + self.limits.reload_seconds
+                fact += f"; the next try is in {self.limits.reload_seconds:.0f} seconds"
+            self.on_message(
+                f"warning: the model from {pair[0]} to {pair[1]} stays as it was: {fact}"
+            )
+            await new.close()
+            return
+        except asyncio.CancelledError:
+            await new.close()  # a process that is left would keep the server from its end
+            raise
+        self.on_message(
+            f"{pair[0]} to {pair[1]}: {facts.name}, sha256 {facts.hash[:12]}, is used now"
+        )
+        await self.service.swap(pair, new)
+
+
+def hash_manifest(folder: Path) -> str:
+    """Return the sha256 of a folder's manifest, or "" if it has none, as a run folder."""
+    try:
+        return hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
+    except (FolderError, OSError):
+        return ""

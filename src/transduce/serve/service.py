@@ -1,19 +1,27 @@
 """The server's models and their queue; runs the sentences of one request through both."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, final
 
-from transduce.serve.detection import LanguageDetector
 from transduce.serve.dispatcher import Dispatcher, Job, Work
-from transduce.serve.limits import Limits
+from transduce.serve.interface import (
+    ClientGone,
+    Detection,
+    Limits,
+    Refusal,
+    bad_request,
+    too_large,
+    unavailable,
+)
 from transduce.serve.messages import Found, Page
-from transduce.serve.metrics import Metrics, write_head, write_sample, write_total
-from transduce.serve.refusal import ClientGone, Refusal, bad_request, too_large, unavailable
+from transduce.serve.metrics import Metrics, write_metric
+from transduce.text.languages import can_detect_languages, rank_languages
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Pair = tuple[str, str]  # codes of source and target language
+MIN_PROBABILITY = 0.05  # a ranking leaves out less probable languages, except the first
 
 
 @final
@@ -108,20 +116,25 @@ class Service:
 
     def write_gauges(self) -> list[str]:
         """Return queue length, running searches, restarts and models as lines of metrics."""
-        lines = [*write_head("queue_sentences", "gauge", "sentences that wait for a search")]
-        lines += [write_sample("queue_sentences", self.waiting)]
-        running = write_head("running_sentences", "gauge", "sentences in a search")
-        ends = write_head("restarts_total", "counter", "search processes started after one ended")
-        facts = write_head("model_info", "gauge", "the models that are loaded")
-        for (source, target), one in self.models.items():
-            pair = {"source": source, "target": target}
-            running.append(write_sample("running_sentences", len(one.assigned), pair))
-            ends.append(write_sample("restarts_total", one.restarts, pair))
-            if one.facts:
-                about = {**pair, "name": one.facts.name, "sha256": one.facts.hash}
-                facts.append(write_sample("model_info", 1, about))
-        swaps = write_total("replaced_total", self.replaced, "models replaced while running")
-        return [*lines, *running, *ends, *swaps, *facts]
+        pairs = [({"source": a, "target": b}, one) for (a, b), one in self.models.items()]
+        facts = [
+            ({**pair, "name": one.facts.name, "sha256": one.facts.hash}, 1)
+            for pair, one in pairs
+            if one.facts
+        ]
+        running = [(pair, one.running) for pair, one in pairs]
+        restarts = [(pair, one.restarts) for pair, one in pairs]
+        ended = "search processes started after one ended"
+        swapped = "models replaced while running"
+        return [
+            *write_metric(
+                "queue_sentences", "sentences that wait for a search", ({}, self.waiting)
+            ),
+            *write_metric("running_sentences", "sentences in a search", *running),
+            *write_metric("restarts_total", ended, *restarts),
+            *write_metric("replaced_total", swapped, ({}, self.replaced)),
+            *write_metric("model_info", "the models that are loaded", *facts),
+        ]
 
 
 async def end_with_client(job: Job, receive: Receive) -> None:
@@ -133,3 +146,40 @@ async def end_with_client(job: Job, receive: Receive) -> None:
         pass
     if not job.finished.done():
         job.finished.set_exception(ClientGone())
+
+
+@final
+class LanguageDetector:
+    """Ranks languages by py3langid, for one text at a time, in a thread beside the event loop."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+
+    @property
+    def is_available(self) -> bool:
+        """Whether py3langid is installed."""
+        return can_detect_languages()
+
+    async def rank(self, text: str) -> list[Detection]:
+        """Return the languages that a text may be in, most probable first; at least one."""
+        found = await self.rank_all(text)
+        return describe([one for one in found if one[1] >= MIN_PROBABILITY] or found[:1])
+
+    async def rank_codes(self, text: str, codes: Iterable[str]) -> list[Detection]:
+        """Return all languages of `codes`, most probable first; unknown ones have probability 0."""
+        known = dict(await self.rank_all(text))
+        both = [(code, known.get(code.partition("-")[0], 0.0)) for code in codes]
+        return describe(sorted(both, key=lambda one: one[1], reverse=True))
+
+    async def rank_all(self, text: str) -> list[tuple[str, float]]:
+        """Return every language that py3langid knows with its probability; refuse without it."""
+        if not self.is_available:
+            fact = "languages are not detected here: py3langid is not installed"
+            raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
+        async with self.lock:  # the tables, 78 MB, must be loaded only once
+            return await asyncio.to_thread(rank_languages, text)
+
+
+def describe(found: Iterable[tuple[str, float]]) -> list[Detection]:
+    """Return languages and their probabilities in LibreTranslate's shape."""
+    return [Detection(language=code, confidence=round(100 * one, 1)) for code, one in found]

@@ -2,12 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
+from http import HTTPStatus
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, cast
 
-from transduce.serve.detection import Detection
+from transduce.serve import interface
 from transduce.serve.dispatcher import Dispatcher
-from transduce.serve.fields import TranslationFields
+from transduce.serve.interface import (
+    Detection,
+    OpenNmtItem,
+    OpenNmtOutput,
+    Output,
+    Refusal,
+    TranslateAnswer,
+    TranslateRequest,
+    bad_request,
+)
 from transduce.serve.messages import Found, Sentence
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
@@ -20,15 +31,17 @@ FEW = 2_000  # the most characters that are split in the event loop's own thread
 
 
 async def translate_texts(
-    service: Service, wanted: TranslationFields, receive: Receive
-) -> dict[str, Any]:
+    service: Service, wanted: TranslateRequest, receive: Receive
+) -> TranslateAnswer:
     """Translate the texts of a request; return the answer in LibreTranslate's shape."""
     cuts = await cut_texts(wanted)
     text = " ".join(one for cut in cuts for one in cut.sentences)
     model, detected = await find_model(service, wanted, text)
-    n = count_outputs(wanted, model)
+    assert model.facts
+    n = model.facts.beam if wanted.alternatives else 1
     orders = [
-        Sentence(0, text, n, wanted.prefix, wanted.detail or has_markup_inside(cut))
+        # tags inside of sentences are placed by word alignments, which are details
+        Sentence(0, text, n, wanted.prefix or None, wanted.detail or has_inline_markup(cut))
         for cut in cuts
         for text in cut.sentences
     ]
@@ -38,48 +51,62 @@ async def translate_texts(
     return build_answer(wanted, cuts, by_text, detected)
 
 
+async def translate_items(
+    service: Service, items: Sequence[OpenNmtItem], receive: Receive
+) -> list[list[OpenNmtOutput]]:
+    """Translate the items of a request; return the answer in the shape of OpenNMT's server."""
+    number, *others = {one.id for one in items}
+    models = list(service.models.values())
+    if others:
+        raise bad_request("all sources of a request have one id")
+    if number >= len(models):
+        raise Refusal(HTTPStatus.NOT_FOUND, f"no model has the id {number}")
+    orders = [Sentence(0, one.src) for one in items]
+    answer = list[OpenNmtOutput]()
+    for item, found in zip(items, await service.run(models[number], orders, receive), strict=True):
+        assert isinstance(found, Found)
+        text, score, _ = found.outputs[0]
+        output = OpenNmtOutput(src=item.src, tgt=text, n_best=1, pred_score=round(score, 4))
+        if found.lost:
+            output["lost"] = list(found.lost)
+        answer.append(output)
+    return [answer]
+
+
 async def find_model(
-    service: Service, wanted: TranslationFields, text: str
+    service: Service, wanted: TranslateRequest, text: str
 ) -> tuple[Dispatcher, Detection | None]:
     """Return the model for a request, and the detected source language, None if it was given."""
     if wanted.source != AUTO:
         return service.find(wanted.source, wanted.target), None
     found, *_ = await service.detector.rank_codes(text, service.list_sources(wanted.target))
-    return service.find(found.language, wanted.target), found
+    return service.find(found["language"], wanted.target), found
 
 
-async def cut_texts(wanted: TranslationFields) -> list[CutText]:
-    """Split each text of a request into sentences, in another thread if they are long."""
-    if wanted.prefix is not None:
-        return [SplitText(wanted.texts, ("", ""))]
-    split = split_html_inline if wanted.format == "html" else split_text
+async def cut_texts(wanted: TranslateRequest) -> list[CutText]:
+    """Split each text of a request into sentences, in another thread if they are long.
+
+    In HTML, inline tags such as <b> do not end a sentence. A text with a prefix is not split.
+    """
+    if wanted.prefix:
+        return [SplitText(tuple(wanted.texts), ("", ""))]
+    split = partial(split_html, inline=True) if wanted.format == "html" else split_text
     if sum(map(len, wanted.texts)) <= FEW:
         return [split(text) for text in wanted.texts]
     return await asyncio.to_thread(lambda: [split(text) for text in wanted.texts])
 
 
-def split_html_inline(text: str) -> CutText:
-    """Split HTML into sentences; inline tags such as <b> do not end a sentence."""
-    return split_html(text, inline=True)
-
-
-def has_markup_inside(cut: CutText) -> bool:
-    """Return whether a text's sentences contain tags, whose placement needs word alignments."""
+def has_inline_markup(cut: CutText) -> bool:
+    """Return whether a text's sentences contain tags."""
     return isinstance(cut, SplitMarkup) and cut.has_inline_markup
 
 
-def count_outputs(wanted: TranslationFields, model: Dispatcher) -> int:
-    """Return how many outputs per sentence to search: the beam width for alternatives, else 1."""
-    assert model.facts
-    return model.facts.beam if wanted.alternatives else 1
-
-
 def build_answer(
-    wanted: TranslationFields,
+    wanted: TranslateRequest,
     cuts: Sequence[CutText],
     found: Sequence[Sequence[Found]],
     detected: Detection | None,
-) -> dict[str, Any]:
+) -> TranslateAnswer:
     """Return a request's answer in LibreTranslate's shape; fields are lists if the texts were."""
     pairs = list(zip(cuts, found, strict=True))
     answer: dict[str, Any] = {"translatedText": [join_rank(cut, some, 0) for cut, some in pairs]}
@@ -90,13 +117,15 @@ def build_answer(
     if any(one.lost for some in found for one in some):
         answer["lost"] = [[item for one in some for item in one.lost] for some in found]
     if detected:
-        answer["detectedLanguage"] = [detected.as_json() for _ in cuts]
+        answer["detectedLanguage"] = [detected] * len(cuts)
     if wanted.detail:
         answer["sentences"] = [
             [describe_sentence(text, one) for text, one in zip(cut.sentences, some, strict=True)]
             for cut, some in pairs
         ]
-    return answer if wanted.is_list else {name: values[0] for name, values in answer.items()}
+    if not isinstance(wanted.q, list):
+        answer = {name: values[0] for name, values in answer.items()}
+    return cast("TranslateAnswer", answer)
 
 
 def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
@@ -113,8 +142,9 @@ def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
 
 def rank_links(found: Found) -> list[tuple[int, int]]:
     """Return word links of a sentence and its best output as (i, j), highest weight first."""
-    details = found.details or {"alignment": [], "weights": []}
-    both = zip(details["weights"], details["alignment"], strict=True)
+    if found.details is None:
+        return []
+    both = zip(found.details["weights"], found.details["alignment"], strict=True)
     return [(i, j) for _, (i, j) in sorted(both, reverse=True)]
 
 
@@ -125,11 +155,12 @@ def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[
     return list(dict.fromkeys(texts))[1 : count + 1]
 
 
-def describe_sentence(text: str, found: Found) -> dict[str, Any]:
-    """Return a sentence, its outputs with scores, details and warnings, as JSON values."""
+def describe_sentence(text: str, found: Found) -> interface.Sentence:
+    """Return a sentence with its outputs, their scores, details of the best one, and warnings."""
+    assert found.details
     outputs = [
-        {"text": one, "score": round(score, 4), "log_prob": round(log_prob, 4)}
+        Output(text=one, score=round(score, 4), log_prob=round(log_prob, 4))
         for one, score, log_prob in found.outputs
     ]
-    extra = found.details or {}
-    return {"source": text, "outputs": outputs, **extra, "warnings": list(found.warnings)}
+    warnings = list(found.warnings)
+    return {"source": text, "outputs": outputs, **found.details, "warnings": warnings}

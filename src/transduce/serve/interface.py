@@ -1,0 +1,331 @@
+"""What clients of the server meet: limits, the fields of requests and answers, and refusals.
+
+A field is declared once, here: requests are checked by it, and `description.py` describes it. The
+notes of an `Annotated` type are its description, and pairs of a keyword of JSON Schema and a value.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NotRequired,
+    TypedDict,
+    TypeVar,
+    Union,
+    final,
+    get_args,
+    get_origin,
+)
+
+RETRY_SECONDS = 2  # the Retry-After header's value, for example while the queue is full
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Limits on one request's size, on the server's queue and connections, and on times."""
+
+    characters: ClassVar[int] = 5_000  # the most characters of one text
+    texts: ClassVar[int] = 64  # the most texts of one request
+    alternatives: ClassVar[int] = 5  # the most translations of a text besides the best one
+    body: int = 1 << 20  # the most bytes of a request's body
+    picture_characters: int = 1_000  # the most characters of a text whose attention is drawn
+    picture_bytes: int = 100_000_000  # the most memory that drawing it may need
+    sentences: int = 256  # the most sentences of one request; equal to `queue` by default
+    queue: int = 256  # waiting sentences from which on new requests are refused
+    receive_seconds: float = 10.0  # time for a request's head to arrive, and again for its body
+    send_seconds: float = 10.0  # time for a client to read an answer
+    request_seconds: float = 30.0  # time from the body's end to the answer
+    stop_seconds: float = 5.0  # time from SIGTERM to the server's end
+    connections: int = 2_000  # the most open connections
+    restart_seconds: float = 0.1  # before a search process is started again, doubled each time
+    longest_restart_seconds: float = 30.0
+    poll_seconds: float = 1.0  # between two looks at the model folders
+    reload_seconds: float = 30.0  # before a new model is tried again, as for want of memory
+
+
+Text = Annotated[str, ("maxLength", Limits.characters)]
+
+
+@final
+@dataclass(frozen=True)
+class TranslateRequest:
+    """A request to translate a text or a list of texts, with LibreTranslate's fields and ours."""
+
+    q: Text | Annotated[list[Text], ("maxItems", Limits.texts)] = field(repr=False)
+    source: Annotated[
+        str,
+        "a code of /languages, or auto: the most probable source of the target",
+    ]
+    target: str
+    format: Literal["text", "html"] = "text"
+    alternatives: Annotated[int, ("minimum", 0), ("maximum", Limits.alternatives)] = 0
+    detail: Annotated[bool, "whether the answer has sentences: scores, pieces, alignment"] = False
+    prefix: Annotated[str, "forced beginning of the translation of a single sentence"] = field(
+        default="", repr=False
+    )
+    api_key: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        if self.prefix and (len(self.texts) != 1 or self.format != "text"):
+            raise bad_request("prefix is for a single text that is not HTML")
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to translate, also if `q` is a single one."""
+        return self.q if isinstance(self.q, list) else [self.q]
+
+
+@final
+@dataclass(frozen=True)
+class DetectRequest:
+    """A request to name the language of a text."""
+
+    q: Text = field(repr=False)
+    target: Annotated[
+        str,
+        "rank only the languages that can be translated to this one, and all of them",
+    ] = ""
+    api_key: str = field(default="", repr=False)
+
+
+@final
+@dataclass(frozen=True)
+class OpenNmtItem:
+    """One source text of a request to OpenNMT's server, and the model that is to translate it."""
+
+    src: Text = field(repr=False)
+    id: Annotated[
+        int,
+        ("minimum", 0),
+        "the number of the model, from 0, in the order of the command",
+    ] = 0
+
+
+class Detection(TypedDict):
+    """A language that a text may be in."""
+
+    language: str
+    confidence: Annotated[float, "its probability among all languages known, in percent"]
+
+
+class Output(TypedDict):
+    """One translation of a sentence."""
+
+    text: str
+    score: Annotated[float, "log-probability with length penalty"]
+    log_prob: Annotated[float, "log-probability in nats"]
+
+
+class Details(TypedDict):
+    """What `detail` adds about a sentence and its best output."""
+
+    source_pieces: list[str]
+    target_pieces: Annotated[list[str], "of the best output, with its end"]
+    log_probs: Annotated[list[float], "of each target piece, given those before it"]
+    alignment: Annotated[
+        list[Annotated[list[int], ("minItems", 2), ("maxItems", 2)]],
+        "links [source word, target word], counted from 0; words are what blanks separate",
+    ]
+    weights: Annotated[list[float], "of each link"]
+
+
+class Sentence(Details):
+    """A sentence of a text, and its outputs, best first."""
+
+    source: str
+    outputs: list[Output]
+    warnings: list[str]
+
+
+class TranslateAnswer(TypedDict):
+    """The translation of a text, or, for each field, the list of those of several texts."""
+
+    translatedText: str | list[str]
+    alternatives: NotRequired[list[str] | list[list[str]]]
+    detectedLanguage: NotRequired[Detection | list[Detection]]
+    lost: NotRequired[
+        Annotated[
+            list[str] | list[list[str]],
+            (
+                "description",
+                "placeholders, URLs, e-mail addresses and numbers that the "
+                "translation lacks; absent if it lacks none",
+            ),
+        ]
+    ]
+    sentences: NotRequired[list[Sentence] | list[list[Sentence]]]
+
+
+class OpenNmtOutput(TypedDict):
+    """The best translation of one source text."""
+
+    src: str
+    tgt: str
+    n_best: int
+    pred_score: float
+    lost: NotRequired[list[str]]
+
+
+class NamedLanguage(TypedDict):
+    """A language's code and English name."""
+
+    code: str
+    name: str
+
+
+class Language(NamedLanguage):
+    """A source or target language, and the languages that it can be translated to."""
+
+    targets: list[str]
+
+
+class LanguagePair(TypedDict):
+    """The languages that a client's page begins with."""
+
+    source: NamedLanguage
+    target: NamedLanguage
+
+
+class Settings(TypedDict):
+    """The settings that LibreTranslate's clients ask for before they translate."""
+
+    apiKeys: bool
+    keyRequired: bool
+    charLimit: int
+    frontendTimeout: int
+    filesTranslation: bool
+    supportedFilesFormat: list[str]
+    suggestions: bool
+    language: LanguagePair
+
+
+class Health(TypedDict):
+    """The state of a server whose models all have a search process."""
+
+    status: Literal["ok"]
+
+
+class Fault(TypedDict):
+    """The state of a server some of whose models have no search process."""
+
+    status: Annotated[str, "The language pairs that have none."]
+
+
+class Readiness(TypedDict):
+    """Whether all models translate."""
+
+    ready: bool
+
+
+class Error(TypedDict):
+    """Why a request was refused, in a sentence."""
+
+    error: str
+
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+@final
+class Refusal(Exception):  # noqa: N818 - most of them are no errors of the server
+    """Ends a request with an error: HTTP status, a sentence (`fact`), and headers."""
+
+    def __init__(
+        self, status: HTTPStatus, fact: str, headers: Mapping[str, str] = NO_HEADERS
+    ) -> None:
+        super().__init__(fact)
+        self.status, self.fact, self.headers = status, fact, dict(headers)
+
+
+def bad_request(fact: str) -> Refusal:
+    """Return a refusal with status 400 and the sentence `fact`."""
+    return Refusal(HTTPStatus.BAD_REQUEST, fact)
+
+
+def too_large(fact: str) -> Refusal:
+    """Return a refusal with status 413 for a request over a limit; it closes the connection."""
+    return Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, fact, {"Connection": "close"})
+
+
+def unavailable(fact: str) -> Refusal:
+    """Return a refusal with status 503, which asks the client to try again in 2 seconds."""
+    return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, fact, {"Retry-After": str(RETRY_SECONDS)})
+
+
+class ClientGone(Exception):  # noqa: N818 - the client left, which is no error
+    """Ends a request whose client has closed its connection."""
+
+
+Request = TypeVar("Request", TranslateRequest, DetectRequest, OpenNmtItem)
+
+
+def check_request(kind: type[Request], values: Mapping[str, Any]) -> Request:
+    """Return a request of a declared kind; refuse it if a field is missing, wrong or too large."""
+    found = {}
+    for one in fields(kind):
+        value = values.get(one.name, one.default)
+        if value is None or value is MISSING:
+            raise bad_request(f"Invalid request: missing {one.name} parameter")
+        found[one.name] = check_field(one.name, one.type, value)
+    return kind(**found)
+
+
+def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any declared type
+    """Return a field's value as its declared type; a form gives numbers and flags as text."""
+    rules: dict[str, Any] = {}
+    if get_origin(kind) is Union:  # of a text and a list of texts
+        kind = get_args(kind)[isinstance(value, list)]
+    if get_origin(kind) is Annotated:
+        kind, *notes = get_args(kind)
+        rules = read_notes(notes)
+    if get_origin(kind) is list:
+        if len(value) > rules["maxItems"]:
+            raise too_large(f"{len(value)} texts, and a request may have {rules['maxItems']}")
+        return [check_field(name, get_args(kind)[0], one) for one in value]
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise bad_request(f"{name} must be {' or '.join(get_args(kind))}")
+        return value
+    check = {str: check_text, int: check_number, bool: check_flag}[kind]
+    return check(name, value, rules)
+
+
+def read_notes(notes: Iterable[Any]) -> dict[str, Any]:
+    """Return the notes of an `Annotated` type as keywords of JSON Schema with their values."""
+    return dict(("description", one) if isinstance(one, str) else one for one in notes)
+
+
+def check_text(name: str, value: object, rules: Mapping[str, Any]) -> str:
+    """Return a text; refuse one that is longer than `rules` allow, and what is no text."""
+    if not isinstance(value, str):
+        raise bad_request(f"{name} must be a string")
+    most = rules.get("maxLength", len(value))
+    if len(value) > most:
+        raise too_large(f"a text of {len(value):,} characters, and one may have {most:,}")
+    return value
+
+
+def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
+    """Return an int from 0 to the largest that `rules` allow."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise bad_request(f"{name} must be a number of 0 or more")
+    if value > rules.get("maximum", value):
+        raise bad_request(f"{name} must be at most {rules['maximum']}")
+    return value
+
+
+def check_flag(name: str, value: object, _rules: Mapping[str, Any]) -> bool:
+    """Return a bool, also if it is written as text; empty text is False."""
+    known = {"true": True, "1": True, "false": False, "0": False, "": False}
+    value = known.get(value, value) if isinstance(value, str) else value
+    if not isinstance(value, bool):
+        raise bad_request(f"{name} must be true or false")
+    return value
