@@ -56,9 +56,9 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
     about: Mapping[str, object] | None = None,
     force: bool = False,
 ) -> None:
-    """Write a model folder; `about` has further manifest entries, such as the averaged steps.
+    """Write a model folder, replacing an existing one if `force` is true.
 
-    With `force`, it replaces a model folder.
+    `about` has further entries of the manifest, such as the averaged steps.
     """
     require_finite(weights, "the model", "verify the weights that it is made from")
     require_free = require_replaceable_model if force else None

@@ -68,7 +68,7 @@ def has_checkpoints(run: Path) -> bool:
 def load_newest_checkpoint(
     run: Path, weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the newest intact checkpoint, and (folder, reason) of each newer, damaged one.
+    """Return the newest intact checkpoint or None, and (folder, reason) of newer damaged ones.
 
     The checkpoint is None if the run has none. Raises FolderError if all its checkpoints are
     damaged. A file with another number of weights than a known `weight_count` is refused unread.
@@ -91,10 +91,7 @@ def load_newest_checkpoint(
 def load_first_intact(
     run: Path, steps: list[int], weight_count: int | None = None
 ) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the first intact checkpoint of `steps`, and (folder, reason) of those before it.
-
-    The checkpoint is None if none of them is intact.
-    """
+    """Return the first intact checkpoint or None, and (folder, reason) of those tried before it."""
     rejected: list[tuple[Path, str]] = []
     for step in steps:
         try:

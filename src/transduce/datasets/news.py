@@ -13,7 +13,7 @@ PLAIN = f"https://raw.githubusercontent.com/{COMMIT}/datasets/statmt/wmt_newstes
 
 
 def statmt_addresses(path: str) -> tuple[str, ...]:
-    """Return a file's three addresses on WMT's own site: with and without www, and over http."""
+    """Return three addresses of a file on WMT's own site, statmt.org, in the order to try them."""
     return tuple(
         f"{start}statmt.org/{path}" for start in ("https://www.", "https://", "http://www.")
     )

@@ -41,12 +41,12 @@ def release_freed_memory() -> None:
 
 
 def use_brief_waiting(*, training: bool = False) -> None:
-    """Make OpenMP threads busy-wait for tenths of a millisecond before they sleep.
+    """Make OpenMP threads busy-wait briefly before they sleep, three times as long if `training`.
 
     Sleeping at once makes training on free cores up to 1.4 times slower. Busy-waiting for long
     makes it up to fifty times slower where other programs use the same cores (decision 0032).
-    Threads wait three times as long if `training` is true. Where OMP_WAIT_POLICY is set, this
-    function changes nothing. It has an effect only before torch is imported.
+    Where OMP_WAIT_POLICY is set, this function changes nothing. It has an effect only before torch
+    is imported.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ["OMP_WAIT_POLICY"] = "PASSIVE"

@@ -99,6 +99,6 @@ class Data:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the source and the target language, except one that is unnamed."""
+        """The codes of the source and the target language, without unnamed ones."""
         both = (self.source_language, self.target_language)
         return tuple(name for name, unnamed in zip(both, UNNAMED, strict=True) if name != unnamed)

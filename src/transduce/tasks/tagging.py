@@ -171,7 +171,7 @@ class LabelForms:
     first_i: int = 0  # spans that begin with I-X, not after a label of type X
 
     def add(self, labels: Sequence[str]) -> None:
-        """Count how the spans of a sentence begin, and note its first plain label."""
+        """Count how the spans of a sentence begin, and store the first label without a prefix."""
         before = ""  # the type of the span that the token before belongs to
         for label in labels:
             prefix, _, kind = label.partition("-")

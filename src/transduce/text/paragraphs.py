@@ -34,7 +34,7 @@ class SplitText:
         return "".join([part for pair in pairs for part in pair] + [self.between[-1]])
 
     def list_lines(self, first: int = 1) -> list[int]:
-        """Return the line on which each sentence begins; the text begins on line `first`."""
+        """Return the number of each sentence's first line; the text begins on line `first`."""
         before = (a.count("\n") for a in self.between[:-1])
         inside = (one.count("\n") for one in ("", *self.sentences[:-1]))
         return list(accumulate(map(add, before, inside), initial=first))[1:]

@@ -50,7 +50,7 @@ def find_items(text: str) -> Iterator[tuple[int, int]]:
 
 
 def trim_url(item: str) -> str:
-    """Return an item; cut off a URL's end the punctuation that belongs to the sentence."""
+    """Return an item; if it is a URL, leave out the punctuation of the sentence at its end."""
     if not item[0].isalpha():
         return item
     end = len(item)
@@ -94,7 +94,7 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Replace the items of a text by words; None if these are too few or cannot be told apart."""
+    """Replace the items of a text by words; None if these are too few or cannot be found again."""
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)

@@ -29,7 +29,7 @@ def escape_brackets(text: str) -> str:
 
 
 def to_source_text(line: str) -> str:
-    """Return a line of words as a model's input: in NFC, with ( and ) as -LRB- and -RRB-.
+    """Return a line of words as input for a model, in NFC and with ( and ) as -LRB- and -RRB-.
 
     Blanks inside of a word, such as U+00A0, are removed.
     """

@@ -49,7 +49,7 @@ def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
 def read_vocabularies(
     folder: Path, read: Callable[[str], bytes], *, shared: bool, has_lexicon: bool
 ) -> Vocabularies:
-    """Read a folder's vocabularies and its tag lexicon; `read` returns a file's bytes by name."""
+    """Read a folder's vocabularies and any tag lexicon; `read` returns a file's bytes by name."""
     found = []
     for name in vocabulary_file_names(shared=shared):
         data = read(name)

@@ -55,7 +55,7 @@ class BytePair:
 
     @staticmethod
     def from_merges(merges: Sequence[Merge]) -> "BytePair":
-        """Build a byte-pair vocabulary from merges in the order in which they were learned."""
+        """Build a byte-pair vocabulary from merges in the order of learning."""
         return BytePair(tuple(merges))
 
     @staticmethod

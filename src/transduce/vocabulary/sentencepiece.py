@@ -86,7 +86,7 @@ class SentencePiece:
         return METASPACE
 
     def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json, special symbols before pieces."""
+        """Return the "model" entry of tokenizer.json: special symbols, then pieces."""
         lowest = min((score for _, score in self.pieces), default=0.0)
         specials = [[one, lowest] for one in (*SPECIALS, UNKNOWN)]
         vocab = [*specials, *([piece, score] for piece, score in self.pieces)]

@@ -163,7 +163,7 @@ def claim_word(inside: range, owners: list[int | None]) -> None:
 def find_longest_run(
     owners: Sequence[int | None], inside: range, limits: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Return (start, end) of the longest run of target words whose owners are in `inside`.
+    """Return (start, end) of the longest run of target words with owners in `inside`, or None.
 
     `owners` has the index of each target word's source word; target words without one may stand in
     the run. The result is None if no target word within `limits` has an owner in `inside`.

@@ -100,7 +100,7 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: str) -> Template:
-    """Join pieces to a string with a private-use character in place of each piece of markup."""
+    """Build the template of pieces, with a private-use character for each piece of markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:

@@ -109,5 +109,5 @@ class Reader:
         self.add(Event("other", ""))
 
     def refuse_document_type(self, *_: object) -> None:
-        """Raise InputError for a document type, whose entities could grow or load other files."""
+        """Raise InputError for a document type, since its entities could grow or load files."""
         raise self.error("has a document type, which could define entities", "take it out")

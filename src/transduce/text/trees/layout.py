@@ -97,7 +97,7 @@ def subtree_lefts(
 def text_middles(
     nodes: list[Node], lefts: list[float], widths: list[float], text_widths: list[float]
 ) -> list[float]:
-    """Return the x coordinate of the middle of each node's text; a label is above its children.
+    """Return the x coordinate of the middle of each node's text, with labels above children.
 
     A label is centred at the mean of its children's middles, but moved inside if it would reach
     beyond its subtree.
