@@ -233,7 +233,7 @@ def choose_loss(
 class AttentionChoice(NamedTuple):
     """A function that builds attention for a batch, and why it was chosen, in words."""
 
-    kernel: Callable[..., BatchAttention]  # of lengths, a mask and a device
+    kernel: Callable[..., BatchAttention]  # takes lengths, a mask and a device
     reason: str
 
 

@@ -56,7 +56,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
 def convert_layouts(model: Transformer, choose: Callable[[Tensor], WeightLayout]) -> None:
     """Replace every linear map of a model by one whose weight has the layout `choose(weight)`.
 
-    Embeddings keep a matrix of their own where that of the output projection is packed.
+    Embeddings that are tied to a packed output matrix keep the original one.
     """
     replace_linear_operators(model, lambda one, _: LINEAR_OPERATORS[choose(one.weight)](one))
 

@@ -131,7 +131,7 @@ def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: On
 def count_pieces(train: Pairs | PreparedCorpus, data: Data, on_progress: OnProgress) -> float:
     """Return the number of pieces of a pass, counting the longer side of each pair.
 
-    In a text they are estimated by its characters. If old text is mixed in, a pass reads the new
+    In a text that is not prepared they are estimated. If old text is mixed in, a pass reads the new
     text once.
     """
     if isinstance(train, PreparedCorpus):

@@ -28,7 +28,7 @@ HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % 
 
 SAMPLE = 5_000  # the least number of pairs to compare, evenly drawn; all if there are fewer
 FEWEST = (200, 20)  # fewest pairs of a training text and of another text that are compared
-NATS = 0.2  # a side counts as swapped if its trigrams are likelier there by this many nats each
+NATS = 0.2  # a swapped side's trigrams are likelier in the other side by this many nats each
 LETTERS = 3  # characters of a trigram; trigrams tell languages apart
 SHARE = 0.5  # a text is in a script if more than this share of its letters are
 SIDES = ("source", "target")

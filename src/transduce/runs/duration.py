@@ -114,8 +114,8 @@ def measure_updates(
 def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
     """Estimate the seconds of a validation's translations from a few of its lines.
 
-    A new model does not end its outputs, so they are cut at about the length of their sources, as
-    those of a trained model end. A tree needs two symbols more than it has words.
+    A new model does not end its outputs, so they are cut at about the length of their sources,
+    which a trained model's outputs have. A tree needs two symbols more than it has words.
     """
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))

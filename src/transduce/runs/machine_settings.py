@@ -55,8 +55,8 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
     """Return the micro-batch size that fits in memory, in tokens; half if a trial update fails.
 
-    On a CPU an estimate decides if it is above the free memory, because the system would kill the
-    process without an error, or below half of it. Otherwise a trial update decides.
+    On a CPU the estimate decides where it exceeds the free memory, because the system would then
+    kill the process without an error, and where it is below half of it. Else a trial decides.
     """
     longest, device = recipe.data.max_length, select_device()
     memory = memory_per_process(processes)

@@ -1,8 +1,8 @@
 """The names in a run's recipe: of its corpus, of its languages, and of the recipe itself
 
-A recipe names the text that it was made for. On other text it has another corpus and perhaps other
-languages. These are taken from the files' names, guessed from the text if a detector is installed,
-or left open, and a sentence tells the user.
+A recipe names the text that it was made for. Other text is another corpus, perhaps in other
+languages. The languages are taken from the files' names, guessed from the text if a detector is
+installed, or left open, and a sentence tells the user.
 """
 
 import os

@@ -24,7 +24,7 @@ class LineBlock:
 def skip_hole(stream: BufferedReader) -> int:
     """Seek past a hole of a sparse file, if there is one here; return the bytes skipped."""
     at, file = stream.tell(), stream.fileno()
-    ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has read on
+    ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has buffered more than it returned
     try:
         data = os.lseek(file, at, os.SEEK_DATA)
     except OSError as error:  # ENXIO: only a hole is left; some file systems have none

@@ -79,7 +79,7 @@ class Progress:
     def after_validation(self, result: ValidationResult) -> "Progress":
         """Return the progress after a validation, with best values and patience count updated."""
         validated = replace(self, validated_step=self.step)
-        if math.isfinite(result.nats):  # files cannot hold other numbers
+        if math.isfinite(result.nats):  # state.json cannot hold NaN or infinity
             score = result.score and replace(result.score, details={})
             last = Validation(step=self.step, nats=result.nats, score=score)
             best = min((self.best_validation or last, last), key=lambda one: one.rank)

@@ -75,7 +75,7 @@ def require_usable(sides: Sequence[SentencePiece], ids: Sequence[SymbolIds], fol
 def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece, ...]:
     """Return the source model's pieces, then characters that have only an id in vocab.json.
 
-    Marian finds a character without a piece in vocab.json, which has the target's pieces as well.
+    For a character without a source piece, Marian takes its id in vocab.json, if it has one there.
     """
     known = dict(model.pieces)
     low = min(known.values()) - FOREIGN
@@ -87,7 +87,7 @@ def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece
 def list_target_symbols(
     model: SentencePieceModel, ids: SymbolIds, config: MarianConfig
 ) -> SentencePiece:
-    """Return all pieces that the checkpoint's decoder can write, in the order of their ids.
+    """Return the model of all pieces that the decoder can write, in the order of their ids.
 
     Pieces of the source language get so low a score that no target text is split into them.
     """
@@ -101,7 +101,7 @@ def list_target_symbols(
 
 
 def read_symbol_ids(file: Path) -> SymbolIds:
-    """Return the id of each symbol in a vocab.json; refuse gaps, and codes of target languages."""
+    """Return each symbol's id in a vocab.json; refuse gaps in the ids and codes of languages."""
     ids = read_object(file, LIMIT)
     if sorted(one for one in ids.values() if type(one) is int) != list(range(len(ids))):
         raise FolderError("does not number its symbols from 0", "download it again", file=file)
@@ -113,7 +113,7 @@ def read_symbol_ids(file: Path) -> SymbolIds:
 
 
 def find_unknown(ids: SymbolIds, file: Path) -> int:
-    """Return the checkpoint's id of the unknown symbol."""
+    """Return the checkpoint's id of the unknown symbol; refuse a symbol list without one."""
     if UNKNOWN not in ids:
         raise FolderError(f"has no symbol {UNKNOWN}", "download it again", file=file)
     return ids[UNKNOWN]

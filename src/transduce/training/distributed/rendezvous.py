@@ -86,7 +86,7 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
     """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
 
     torchrun starts processes again with the store of the attempt before, which still holds its
-    addresses and job, and not all ranks have counted the same attempts. So each rank asks under a
+    addresses and job, and ranks may differ in their counts of attempts. So each rank asks under a
     new random name, and rank 0 answers until all ranks have confirmed its prefix.
     """
     own, end = secrets.token_hex(8), time.monotonic() + seconds
