@@ -17,7 +17,7 @@ Variables = dict[str, np.ndarray]
 
 
 def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
-    """Yield the bytes of model.bin for arrays by name; a shared array is stored only once."""
+    """Yield the bytes of model.bin in pieces; an array under several names is stored once."""
     first: dict[int, str] = {}
     aliases = list[tuple[str, str]]()
     for name in sorted(variables):
@@ -35,7 +35,7 @@ def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
 
 
 def pack_header(name: str, value: np.ndarray) -> bytes:
-    """Return the header before an array's bytes: name, sizes, type and number of bytes."""
+    """Return the header before an array's bytes: name, shape, type and number of bytes."""
     sizes = struct.pack(f"<B{value.ndim}I", value.ndim, *value.shape)
     return pack_string(name) + sizes + struct.pack("<BI", TYPES[value.dtype.name], value.nbytes)
 

@@ -17,9 +17,8 @@ def name_variables(weights: Weights, *, precision: str) -> Variables:
     found = dict(name_stack("encoder", weights.encoder, weights))
     found |= dict(name_stack("decoder", weights.decoder, weights))
     embedding = found.pop("encoder/embeddings/weight")
-    found["encoder/embeddings_0/weight"] = (
-        embedding  # 0: the first of several tables, which sources with word features need
-    )
+    # CTranslate2 numbers the source's tables, because a source with word features has several.
+    found["encoder/embeddings_0/weight"] = embedding
     found["decoder/projection/weight"] = weights.projection
     if precision == "int8":
         quantise_matrices(found)
@@ -44,7 +43,7 @@ def scalar(value: int, kind: type[np.signedinteger[Any]] = np.int8) -> np.ndarra
 
 
 def quantise_matrices(variables: Variables) -> None:
-    """Replace each weight matrix by one in 8 bits and its row scales; a shared one stays shared."""
+    """Replace each weight matrix in place with int8 and row scales; shared arrays stay shared."""
     known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for name, value in list(variables.items()):
         if name.endswith("/weight"):
@@ -54,7 +53,7 @@ def quantise_matrices(variables: Variables) -> None:
 
 
 def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
-    """Yield name and array of each weight of the encoder or decoder; names begin with `scope`."""
+    """Yield name and array of each weight and setting of a stack; names begin with `scope`."""
     yield f"{scope}/num_heads", scalar(weights.heads, np.int16)
     yield f"{scope}/pre_norm", scalar(int(stack.final_norm is not None))
     yield f"{scope}/scale_embeddings", scalar(1)
@@ -83,7 +82,7 @@ def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
 def name_attention(
     scope: str, matrices: list[Array], attention: Attention, head_width: int
 ) -> Named:
-    """Yield name and array of attention's weights: input projections (`matrices`), output, norm."""
+    """Yield name and array of the projections `matrices`, the output projection and the norm."""
     for number, matrix in enumerate([*matrices, attention.output]):
         yield f"{scope}/linear_{number}/weight", matrix
     yield f"{scope}/head_dim", scalar(head_width, np.int32)

@@ -46,7 +46,7 @@ KIND = "export"
 @final
 @dataclass(frozen=True)
 class Export:
-    """The result of an export: its path, its differences, and a comparison of the outputs."""
+    """The result of an export: its path, how the other program differs, and the comparison."""
 
     path: Path
     target: str
@@ -60,7 +60,7 @@ class Export:
         return values | {"proof": None if self.proof is None else self.proof.as_json()}
 
     def format_proof(self) -> list[str]:
-        """Return a line on the compared text and one for each beam width; [] without a proof."""
+        """Return lines to print: what was compared, then one per beam width; [] without a proof."""
         if self.proof is None:
             return []
         left_out = f", {self.proof.left_out} left out" if self.proof.left_out else ""
@@ -78,9 +78,9 @@ class ExportJob:
     model: TaskModel
     target: Target
     precision: str
-    lines: list[str] | None
+    lines: list[str] | None  # None means lines of random pieces
     card: str = ""  # the card of the model folder, for the README
-    force: bool = False  # whether an earlier export is replaced
+    force: bool = False  # whether to replace an earlier export
 
 
 def export(  # noqa: PLR0913 - one parameter for each choice of the caller
@@ -114,7 +114,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     if languages is not None:
         loaded = replace(loaded, recipe=name_languages(loaded.recipe, languages))
     require_exportable(loaded)
-    equip_for_inference(loaded.transformer)  # for its proof
+    equip_for_inference(loaded.transformer)  # because the comparison runs the model
     why = target.find_unsupported(loaded)
     require(not why, why, "use it with transduce itself, or another --to")
     card, missing = read_card(path)
@@ -123,7 +123,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def find_target(name: str, precision: str) -> Target:
-    """Return the target program by name; refuse an unknown one, or one without the precision."""
+    """Return the target program of this name; refuse an unknown name, or a precision it lacks."""
     if name not in TARGETS:
         raise InputError(f"nothing is exported to {name!r}", suggest_names(str(name), TARGETS))
     target = TARGETS[name]
@@ -134,10 +134,7 @@ def find_target(name: str, precision: str) -> Target:
 
 
 def require_free_output(target: Target, output: Path, *, force: bool) -> None:
-    """Refuse an output that exists, or that lacks the suffix of the target's one file.
-
-    With `force`, an earlier export of the same form may exist.
-    """
+    """Refuse an output that exists (`force` allows an earlier export) or lacks the suffix."""
     if target.suffix and output.suffix != target.suffix:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
@@ -192,9 +189,9 @@ def write_files(job: ExportJob, writer: FolderWriter) -> None:
 
 
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
-    """Compare an exported folder's outputs with ours, or return why nothing could be compared.
+    """Compare an exported folder's outputs with ours; return (proof, "") or (None, reason).
 
-    If the caller named lines to compare, that is an error.
+    It is an error if the caller named lines and nothing can be compared.
     """
     target, model, lines = job.target, job.model, job.lines
     try:

@@ -12,7 +12,7 @@ Order = Int[np.ndarray, " d_model"]
 
 
 def list_sines_first(d_model: int) -> Order:
-    """Return feature numbers, the even ones (sines) first, then the odd ones (cosines)."""
+    """Return the feature indices, first the even ones (sines), then the odd ones (cosines)."""
     return np.concatenate([np.arange(0, d_model, 2), np.arange(1, d_model, 2)])
 
 
@@ -32,7 +32,7 @@ def reorder_features(weights: Weights, order: Order) -> Weights:
 
 
 def reorder_stack(stack: Stack, embedding: np.ndarray, order: Order) -> Stack:
-    """Return an encoder or decoder with reordered features and with the reordered `embedding`."""
+    """Return an encoder or decoder with reordered features; `embedding` is already reordered."""
     norm = stack.final_norm
     return Stack(
         embedding,

@@ -12,7 +12,7 @@ from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, We
 
 
 def scale_states(weights: Weights, factor: float) -> Weights:
-    """Return the weights of a post-norm model whose inner states are `factor` times as large.
+    """Return a post-norm model's weights, changed so that inner states are `factor` times as large.
 
     The first norms of encoder and decoder keep their ε: their inputs contain positions of a fixed
     scale.
@@ -25,7 +25,7 @@ def scale_states(weights: Weights, factor: float) -> Weights:
 
 
 def scale_stack(stack: Stack, factor: np.float32) -> Stack:
-    """Return an encoder or decoder with the states between its first and last norm scaled."""
+    """Return an encoder or decoder whose states between its first and last norm are scaled."""
     one, layers = np.float32(1), list[Layer]()
     for number, layer in enumerate(stack.layers):
         first = one if number == 0 else factor
@@ -35,7 +35,7 @@ def scale_stack(stack: Stack, factor: np.float32) -> Stack:
 
 
 def scale_layer(layer: Layer, first: np.float32, inside: np.float32, last: np.float32) -> Layer:
-    """Return a layer with its input scaled by `first`, states by `inside`, output by `last`."""
+    """Adapt a layer to inputs times `first`; scale its states by `inside`, its output by `last`."""
     cross = layer.cross_attention
     if cross is not None:
         cross = replace(
@@ -54,7 +54,7 @@ def scale_layer(layer: Layer, first: np.float32, inside: np.float32, last: np.fl
 
 
 def scale_self_attention(attention: Attention, before: np.float32, after: np.float32) -> Attention:
-    """Return self-attention with its input scaled by `before` and its norm's output by `after`."""
+    """Adapt self-attention to inputs scaled by `before`; scale its norm's outputs by `after`."""
     query, key, value = (one / before for one in (attention.query, attention.key, attention.value))
     output: Array = attention.output * before
     return Attention(query, key, value, output, scale_affine(attention.norm, after))

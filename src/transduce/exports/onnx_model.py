@@ -58,17 +58,17 @@ class PlainAttention(nn.Module):
         self.norm = PlainAffine(attention.norm)
 
     def split(self, x: Float[Tensor, "B T d"], matrix: Tensor) -> Float[Tensor, "B H T K"]:
-        """Project sentences B of positions T by a matrix, and split the result into heads H."""
+        """Project x with a matrix, and split the result into H heads."""
         return functional.linear(x, matrix).unflatten(2, (self.heads, -1)).transpose(1, 2)
 
     def project(self, x: Float[Tensor, "B T d"]) -> LayerCache:
-        """Return the keys and values of every position T of sentences B."""
+        """Return the keys and values of all positions of x."""
         return LayerCache(self.split(x, self.key), self.split(x, self.value))
 
     def attend(
         self, x: Float[Tensor, "B Q d"], cache: LayerCache, allowed: Bool[Tensor, "B 1 1 T"] | None
     ) -> Float[Tensor, "B Q d"]:
-        """Attend from the positions Q of x to the allowed keys of the same sentence."""
+        """Attend from each position of x to the keys that `allowed` marks; None allows all keys."""
         query = self.split(x, self.query)
         scores = query @ cache.keys.transpose(2, 3) / math.sqrt(query.shape[-1])
         if allowed is not None:
@@ -120,7 +120,7 @@ class PlainStack(nn.Module):
         self.final_norm = None if stack.final_norm is None else PlainAffine(stack.final_norm)
 
     def embed(self, ids: Int[Tensor, "B T"], positions: Tensor) -> Float[Tensor, "B T d"]:
-        """Return √d_model · E(w) + PE(pos) for sentences B of T token ids."""
+        """Return √d_model · E(w) + PE(pos) for token ids w; `positions` has the rows PE(pos)."""
         x = functional.embedding(ids, self.embedding) * math.sqrt(self.embedding.shape[1])
         return x + positions
 
@@ -143,7 +143,7 @@ class PlainEncoder(PlainStack):
     def forward(
         self, input_ids: Int[Tensor, "B S"], attention_mask: Bool[Tensor, "B S"]
     ) -> tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]]:
-        """Return cross-attention's keys and values for decoder layers L and B sources of S ids."""
+        """Encode B sources; return the keys and values of each decoder layer's cross-attention."""
         allowed = attention_mask[:, None, None, :]
         x = self.embed(input_ids, self.positions[: input_ids.shape[1]])
         for layer in self.layers:
@@ -170,7 +170,7 @@ class PlainDecoderStep(PlainStack):
         memory: tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]],
         past: tuple[Float[Tensor, "L B H T K"], Float[Tensor, "L B H T K"]],
     ) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H U K"], Float[Tensor, "L B H U K"]]:
-        """Return log P of the V next symbols, and the cached keys and values with this step's."""
+        """Return log P of next symbols, and self-attention's keys and values with this step's."""
         allowed, caches = attention_mask[:, None, None, :], list[LayerCache]()
         x = self.embed(ids[:, None], self.positions.index_select(0, position)[None])
         for number, layer in enumerate(self.layers):

@@ -33,7 +33,7 @@ class Comparison:
     largest_difference: float | None  # in log P of equal texts; None without log P
     mean_difference: float | None
     unfinished: int  # lines whose outputs reach the length limit; their log P is not compared
-    ended_otherwise: int = 0  # lines that our own search ends otherwise than by the program's rule
+    ended_otherwise: int = 0  # lines where our search with its own rule of ending differs
 
     def __str__(self) -> str:
         unfinished = f", {self.unfinished} without an end" if self.unfinished else ""
@@ -89,7 +89,7 @@ class Source:
 def compare_programs(
     model: TaskModel, engine: Engine, lines: Sequence[str], text_name: str
 ) -> Proof:
-    """Compare a model's and an engine's outputs for lines (`text_name`), greedy and by beam."""
+    """Compare a model's and an engine's outputs, greedy and by beam; `text_name` is for display."""
     longest = model.recipe.data.max_length
     sources = [encode(model, line) for line in lines]
     usable = [source for source in sources if 1 < len(source.ids) <= longest]
@@ -150,7 +150,7 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
 def count_changed(
     own: Sequence[Hypothesis], ours: Sequence[Hypothesis], compared: Sequence[Hypothesis]
 ) -> int:
-    """Return how many of `ours` that are compared differ from `own` outputs for the same lines."""
+    """Return for how many lines `ours` differs from `own`; only those in `compared` count."""
     kept = set(map(id, compared))
     both = zip(own, ours, strict=True)
     return sum(a.ids != b.ids for a, b in both if id(b) in kept)
@@ -183,10 +183,10 @@ def find_why_unproved(proof: Proof) -> str:
 def search_with_restricted_ends(
     model: TaskModel, sources: list[list[int]], beam: int
 ) -> list[Hypothesis]:
-    """Return a model's best hypotheses by a search that ends as CTranslate2's and transformers'.
+    """Return a model's best hypotheses, ended by the rule of CTranslate2 and `transformers`.
 
-    There a hypothesis ends only if it is among the W best continuations. In ours each of the 2 W
-    best may end.
+    By their rule a hypothesis ends only if it is among the W best continuations. By ours each of
+    the 2 W best may end.
     """
     search = replace(model.recipe.search, beam=beam, penalty="none")
     search = limit_batch_size((model.transformer,), sources, search, beam)

@@ -30,13 +30,13 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
 
 
 def split_sections(card: str) -> list[str]:
-    """Return the sections of a model card, but for the one on its use with transduce."""
+    """Return the "## " sections of a model card, except the one on its use with transduce."""
     _, *sections = card.rstrip().split("\n## ")
     return [f"## {one.strip()}" for one in sections if not f"## {one}".startswith(USE)]
 
 
 def read_card(folder: Path) -> tuple[str, str]:
-    """Return the card of a model folder, and a sentence if it cannot stand in an export.
+    """Return the card of a model folder and "", or "" and why an export goes without it.
 
     A run has no card yet. A card that was edited differs from the manifest, and is left out.
     """

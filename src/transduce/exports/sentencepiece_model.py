@@ -20,7 +20,7 @@ from transduce.exports.sentencepiece_rules import (
 from transduce.vocabulary.sentencepiece_file import NORMAL, PIECES, UNKNOWN, read_fields
 from transduce.vocabulary.symbols import SPECIALS
 
-LENGTHS = 2  # the wire type of a field with a length
+LENGTHS = 2  # protobuf's wire type of a field that begins with its length
 
 
 def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
@@ -35,7 +35,7 @@ def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
 def compile_rules() -> list[tuple[int, bytes]]:
     """Train a tiny SentencePiece model to get our text rules compiled; return its protobuf fields.
 
-    SentencePiece reads and writes files: a SaveError names the folder of temporary files.
+    SentencePiece works on files. If they cannot be written, a SaveError names the folder.
     """
     import sentencepiece
 

@@ -14,7 +14,7 @@ HERE = "use it with transduce itself"
 def require_exportable(model: TaskModel) -> None:
     """Refuse a model that other programs cannot compute, or whose vocabulary they cannot apply."""
     sizes, data = model.recipe.architecture, model.recipe.data
-    # no other program has the symbols and the constraint of the search for trees or labels
+    # parsing and tagging need symbols and a constrained search that no other program has
     require_task(model.task, TextToText, data, "an export")
     fact = f"architecture.mixing is {sizes.mixing}: other programs compute self-attention only"
     require(sizes.mixing == "self-attention", fact, HERE)

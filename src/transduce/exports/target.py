@@ -27,7 +27,7 @@ class Engine(Protocol):
 
     name: str  # name and version, such as "ctranslate2 4.5.0"
     limits_length: bool  # whether it obeys `max_length`
-    ends_in_best_half: bool  # whether a hypothesis ends only among the W best of 2 W continuations
+    ends_in_best_half: bool  # whether a hypothesis ends only among the W best continuations
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return each line's best output by a beam of width `beam`, without length penalty.
@@ -39,10 +39,10 @@ class Engine(Protocol):
 
 @runtime_checkable
 class ByteStream(Protocol):
-    """A file that is written from its beginning to its end, as `zipfile` writes one."""
+    """The methods of a binary file that `zipfile` needs to write an archive."""
 
     def write(self, data: bytes, /) -> int:
-        """Append bytes; return how many."""
+        """Append bytes; return how many were written."""
         ...
 
     def flush(self) -> None:
@@ -68,6 +68,6 @@ class Target:
     install: str  # how users install the program
     library: str  # what model hubs call the program
     describe_use: Callable[[TaskModel], str]  # how to load the files, in Markdown
-    suffix: str = ""  # of the file that `pack` writes; "" if the export is a folder
-    pack: Callable[[Path, str, ByteStream], None] | None = None  # a folder, its name, the file
-    is_packed: Callable[[Path], bool] = Path.is_file  # whether a file is one of `pack`
+    suffix: str = ""  # the suffix of the file that `pack` writes; "" if the export is a folder
+    pack: Callable[[Path, str, ByteStream], None] | None = None  # a folder, its name, the output
+    is_packed: Callable[[Path], bool] = Path.is_file  # whether a file was written by `pack`

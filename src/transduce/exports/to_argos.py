@@ -69,7 +69,7 @@ def pack_argos(folder: Path, name: str, stream: ByteStream) -> None:
 
 
 def is_package(path: Path) -> bool:
-    """Return whether a file is a zip archive with the one top folder of an Argos package."""
+    """Return whether a file is an Argos package, a zip archive with FOLDER/metadata.json."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as package:
@@ -151,7 +151,7 @@ class ArgosEngine:
         return ctranslate2.Translator(str(folder), intra_threads=1)
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - Argos sets no limit
-        """Return Argos' best output of each line, by a beam of width `beam` and Argos' penalty."""
+        """Return each line's best output by Argos' own length penalty; `max_length` is ignored."""
         from argostranslate import settings, translate
 
         before, settings.beam_size = settings.beam_size, beam

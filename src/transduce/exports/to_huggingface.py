@@ -33,7 +33,7 @@ def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -
 
 
 def build_config(model: TaskModel) -> dict[str, Any]:
-    """Return the entries of config.json: sizes of the MarianMTModel; padding is one symbol more."""
+    """Return the entries of config.json; its vocabulary has one symbol more, for padding."""
     sizes, symbols = model.recipe.architecture, len(model.task.target)
     both = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.d_ff}
     stacks = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in both.items()}
@@ -70,7 +70,7 @@ def name_special_ids(model: TaskModel) -> dict[str, int]:
 
 
 def build_generation_config(model: TaskModel) -> dict[str, Any]:
-    """Return generation_config.json: the model's beam, and |Y|^alpha as the nearest penalty."""
+    """Return the entries of generation_config.json; |Y|^alpha is the nearest length penalty."""
     search = model.recipe.search
     penalties = {"gnmt": search.alpha, "average": 1.0}
     return {

@@ -108,8 +108,8 @@ class OnnxState:
     """The decoder's state: the keys and values of every hypothesis and of its source."""
 
     memory: dict[str, Any]  # the encoder's outputs and the mask, by the names of the step's inputs
-    past: tuple[Any, Any]
-    length: int
+    past: tuple[Any, Any]  # the keys and values of self-attention
+    length: int  # number of symbols in `past`
 
 
 @final
@@ -146,7 +146,7 @@ class OnnxEngine:
     def step(
         self, state: OnnxState, ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], OnnxState]:
-        """Append an id to each of R hypotheses; return log P of V next symbols, and the state."""
+        """Append an id to each of R hypotheses; return log P of next symbols and the new state."""
         inputs = {
             "ids": ids.numpy(),
             "position": np.array([state.length]),
@@ -159,7 +159,7 @@ class OnnxEngine:
         )
 
     def reorder(self, state: OnnxState, rows: Int[Tensor, " R2"]) -> OnnxState:
-        """Return the state of the hypotheses with the numbers `rows`, in their order."""
+        """Return the state of the hypotheses at the indices `rows`, in that order."""
         order = rows.numpy()
         memory = {
             name: value[order] if name == "attention_mask" else value[:, order]
@@ -169,11 +169,14 @@ class OnnxEngine:
         return OnnxState(memory, (keys[:, order], values[:, order]), state.length)
 
     def concatenate(self, first: OnnxState, second: OnnxState) -> OnnxState:
-        """Raise NotImplementedError: all sources of a comparison begin together."""
+        """Raise NotImplementedError, because all sources of a comparison start together."""
         raise NotImplementedError
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
-        """Return each line's best output by this package's beam search over the ONNX graphs."""
+        """Return each line's best output by this package's beam search over the ONNX graphs.
+
+        All lines must have equally many tokens.
+        """
         task = self.model.task
         sources = task.encode_sources([task.normalise(line) for line in lines])
         extra = max_length - len(sources[0]) + 1

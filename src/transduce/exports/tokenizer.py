@@ -6,7 +6,7 @@ from typing import Any
 from transduce.text.clean import INVISIBLE
 from transduce.vocabulary import Vocabulary
 
-# All characters that `str.split` takes for white space; `transduce.text.clean` uses it.
+# The characters that `str.split`, and so `transduce.text.clean`, takes for white space.
 BLANKS = "[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 NORMALISER = {
     "type": "Sequence",

@@ -128,15 +128,15 @@ class Collector:
             cross,
             collect_linear(feed_forward.inner),
             collect_linear(feed_forward.outer),
-            require_norm(layer.add_feed_forward.norm),
+            collect_layer_norm(layer.add_feed_forward.norm),
         )
 
     def pad_attention(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return attention's weights with padded heads; `parts`: query, key, value matrices."""
+        """Return attention with padded heads; `parts`: W^Q, W^K, W^V; `residual` has the norm."""
         query, key, value = (self.pad_rows(part) for part in parts)
         output = np.ascontiguousarray(self.pad_rows(to_numpy(attention.output.weight).T).T)
         scaled = query if self.width == self.sizes.d_k else query * self.scale
-        return Attention(scaled, key, value, output, require_norm(residual.norm))
+        return Attention(scaled, key, value, output, collect_layer_norm(residual.norm))
 
     @property
     def scale(self) -> np.float32:
@@ -159,11 +159,11 @@ def tabulate_positions(positions: nn.Module, sizes: Architecture) -> Array:
 
 
 def collect_norm(norm: nn.Module) -> Affine | None:
-    """Return the gain and bias of a norm, or None for the identity."""
-    return require_norm(norm) if isinstance(norm, nn.LayerNorm) else None
+    """Return the gain and bias of a norm, or None for nn.Identity."""
+    return collect_layer_norm(norm) if isinstance(norm, nn.LayerNorm) else None
 
 
-def require_norm(norm: nn.LayerNorm) -> Affine:
+def collect_layer_norm(norm: nn.LayerNorm) -> Affine:
     """Return the gain and bias of a layer norm."""
     return Affine(to_numpy(norm.weight), to_numpy(norm.bias))
 

@@ -35,12 +35,12 @@ def by_name(name: str) -> Recipe:
 
 
 def find_original_name(recipe: Recipe) -> str:
-    """Return the name of the recipe from which `recipe` derives: the first word of its name."""
+    """Return the original name of a derived recipe, such as "demo" for "demo at toy"."""
     return recipe.name.partition(" ")[0]
 
 
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:
-    """Return every setting in which two recipes differ, as (path, value in a, value in b)."""
+    """Return the settings that differ as (name such as "search.beam", value in a, value in b)."""
     others = b.flat_settings()
     return [
         (path, value, others[path])

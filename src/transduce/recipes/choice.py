@@ -16,7 +16,7 @@ TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates?")  # what `build_
 
 
 def find_recipe(recipe: object) -> Recipe:
-    """Return the recipe given by its name, by a .toml or .json file, or as a `Recipe`."""
+    """Return a recipe by name or from a .toml or .json file; a `Recipe` is returned as it is."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str | Path):
@@ -29,10 +29,10 @@ def find_recipe(recipe: object) -> Recipe:
 def customise_recipe(
     recipe: Recipe, settings: Mapping[str, Value], scale: str | None = None
 ) -> Recipe:
-    """Return a recipe made smaller by a scale and with changed settings.
+    """Return a recipe with changed settings, first made smaller if `scale` names a scale.
 
-    A name of the catalogue never changes meaning: after it the changed settings are listed. A name
-    of one's own stays.
+    A recipe of the catalogue gets a new name that lists the changed settings. A recipe of the user
+    keeps its name.
     """
     if scale is not None:
         recipe = scaled(recipe, scale_by_name(scale))

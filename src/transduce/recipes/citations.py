@@ -104,7 +104,7 @@ CITATIONS: Mapping[str, Citations] = MappingProxyType(
 
 
 def cite(recipe: Recipe, path: str) -> Citation:
-    """Return the paper's section on a setting and a paraphrase; without one, "" and our reason."""
+    """Return the paper's (section, paraphrase) on a setting; if it is silent, ("", our reason)."""
     stated = find_setting(path)[1].metadata
     return CITATIONS.get(find_original_name(recipe), {}).get(
         path, (stated["section"], stated["says"])

@@ -1,8 +1,8 @@
 """Formulas for each layer's numbers of parameters, multiplications and activations, without torch.
 
-There is one function for each layer class. The functions are not methods of these classes, so that
-`transduce recipes list` needs no torch. tests/model/test_every_choice.py compares the formulas with
-built models for every value of every setting.
+There is one function for each layer class. The functions are no methods of these classes, because
+`transduce recipes list` does not import torch. tests/model/test_every_choice.py compares the
+formulas with built models for every value of every setting.
 """
 
 from collections.abc import Mapping
@@ -67,10 +67,9 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
 
 
 def count_recurrent_layer(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Count parameters, multiplications, activations of one LSTM if `causal`, else of two (Table 1)
+    """Return the counts of one LSTM if `causal`, else of two LSTMs of half the width    (Table 1)
 
-    The decoder has one LSTM. The encoder has an LSTM of half the width for each direction. Each of
-    the four gates has two biases, as in torch.
+    The encoder has one LSTM for each direction. Each of the four gates has two biases, as in torch.
     """
     directions = 1 if causal else 2
     width = a.d_model // directions
@@ -93,7 +92,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Count parameters, multiplications, activations of the layer `a.mixing`, perhaps causal."""
+    """Return the counts of the layer `a.mixing`, in the decoder if `causal`, else the encoder."""
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":
@@ -119,7 +118,7 @@ def count_norm(a: Architecture) -> LayerCounts:
 
 
 def count_final_norm(a: Architecture) -> LayerCounts:
-    """Count parameters and activations of the norm at the end of a stack, 0 in post-norm models."""
+    """Count parameters and activations of the norm after a pre-norm stack; all 0 if post-norm."""
     return count_norm(a) if a.norm == "pre" else LayerCounts()
 
 
@@ -149,7 +148,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count parameters of embeddings, and multiplications of the output projection    (3.4)"""
+    """Count parameters of embeddings and output projection, and its multiplications    (3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     biases = target_symbols if a.output_bias else 0
     return LayerCounts(

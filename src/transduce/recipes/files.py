@@ -1,4 +1,4 @@
-"""Read recipes from TOML or JSON files: a recipe to start from, and the settings that differ."""
+"""Reads recipe files (TOML or JSON), which name a recipe to start from and settings to change."""
 
 import re
 import tomllib
@@ -13,12 +13,15 @@ from transduce.settings import Recipe
 from transduce.text.arguments import read_path
 
 SIZE_LIMIT = 1 << 20
-MOST_POINTS = 60  # of a line: the library's time is quadratic in the parts of a key a.b.c
+MOST_DOTS = 60  # in a line, because tomllib's time is quadratic in the parts of a key a.b.c
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
 
 
 def from_file(path: str | PathLike[str]) -> Recipe:
-    """Read a recipe from a TOML or JSON file: a recipe to start from, and changed settings."""
+    """Read a TOML or JSON file that names a recipe to start from and the settings to change.
+
+    The new recipe has the file's name, unless the file sets another; a catalogue name is refused.
+    """
     path = read_path("path", path)
     values = _parse_tables(path)
     try:
@@ -37,7 +40,7 @@ def from_file(path: str | PathLike[str]) -> Recipe:
 
 
 def _find_start(name: object) -> Recipe:
-    """Return the recipe whose name the key `start` of a recipe file gives."""
+    """Return the recipe that the key `start` of a recipe file names."""
     if not isinstance(name, str):
         raise InputError(f"start must be the name of a recipe, not {name!r}", FORM)
     return by_name(name)
@@ -72,8 +75,8 @@ def _read_text(path: Path) -> str:
     if len(data) > SIZE_LIMIT:
         raise InputError(f"has more than {SIZE_LIMIT:,} bytes", "name a recipe file", file=path)
     for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.count(b".") > MOST_POINTS:
-            fact = f"a line has more than {MOST_POINTS} points"
+        if line.count(b".") > MOST_DOTS:
+            fact = f"a line has more than {MOST_DOTS} dots"
             raise InputError(fact, FORM, file=path, line=number)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-"""Recipes fitted to a text: for each task a recipe to start from, and sizes by the number of pairs.
+"""For each task, a recipe to start from and the model sizes for small and large corpora.
 
 The more pairs a corpus has, the larger the model: a large model overfits a small corpus.
 """
@@ -12,7 +12,7 @@ from transduce.errors import InputError
 from transduce.recipes.treebanks import GUM_TAGS, PARSER, SMALL, TINY
 from transduce.settings import Architecture, Data, Recipe
 
-ALL = 10**18  # the size is for every larger corpus
+ALL = 10**18  # `up_to` of a size without an upper limit
 PASSES = 30  # number of passes over a parallel text
 
 
@@ -32,17 +32,17 @@ class ModelSize:
 @final
 @dataclass(frozen=True)
 class Fitting:
-    """The recipe that a task's fitted recipes start from, and their sizes, the smallest first."""
+    """A task's recipe to start from, and its model sizes, smallest first."""
 
     start: Recipe
     sizes: tuple[ModelSize, ...]
 
     def choose_size(self, pairs: int, *, has_gpu: bool) -> ModelSize:
-        """Return the size for a number of pairs, on a machine with or without a GPU."""
+        """Return the size for a corpus of `pairs` pairs; `has_gpu` admits sizes that need a GPU."""
         return self.list_sizes(pairs, has_gpu=has_gpu)[-1]
 
     def list_sizes(self, pairs: int, *, has_gpu: bool) -> list[ModelSize]:
-        """Return the size for a number of pairs after all smaller ones."""
+        """Return the sizes up to the one that `choose_size` returns, smallest first."""
         allowed = [size for size in self.sizes if has_gpu or not size.needs_gpu]
         too_small = [size for size in allowed[:-1] if pairs > size.up_to]
         return allowed[: len(too_small) + 1]
@@ -85,7 +85,7 @@ FITTINGS: Mapping[str, Fitting] = MappingProxyType(
 
 
 def find_fitting(data: Data) -> Fitting:
-    """Return the fitting for the task of these settings; refuse a task that has none."""
+    """Return the starting recipe and sizes of the task `data.task`; refuse a task without them."""
     found = FITTINGS.get(data.task)
     if found is None:
         raise InputError(

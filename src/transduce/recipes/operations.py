@@ -1,9 +1,8 @@
 """Count a model's arithmetic operations by formula    (section 6.1, Table 2: training cost)
 
-A multiplication and its addition are two operations. Only matrix products are counted, the
-part that grows with a model: projections, feed-forward, the map before the softmax, and in
-attention every pair of positions, masked or not. A backward pass takes twice as many operations
-as a forward pass.
+A multiplication and its addition are two operations. Only matrix products are counted: those
+of projections, of feed-forward, of the output projection, and in attention those of every pair of
+positions, masked or not. A backward pass takes twice as many operations as a forward pass.
 """
 
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class TextSize:
-    """The size of a text: the sums of sentence lengths from which operations are counted.
+    """Sums of a text's sentence lengths and their products, from which operations are counted.
 
-    Sums are over all sentence pairs; a pair has n source and m target tokens.
+    The sums are over all sentence pairs; a pair has n source and m target tokens.
     """
 
     source: float  # Σ n, the number of source tokens

@@ -17,7 +17,7 @@ from transduce.settings import Architecture, Recipe
 
 
 def count_recipe_parameters(recipe: Recipe) -> int:
-    """Count the parameters of a recipe's model with vocabularies of the recipe's size."""
+    """Count the parameters of a recipe's model if each side has `data.vocabulary_size` symbols."""
     symbols = recipe.data.vocabulary_size
     return count_parameters(recipe.architecture, symbols, symbols)
 

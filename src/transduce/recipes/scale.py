@@ -28,9 +28,7 @@ class Scale:
     name: str
     about: str
     cost: str  # the training time of one row of a table, such as base, in words
-    visible_findings: (
-        str  # a text on which of the paper's findings a row can show, and which it cannot
-    )
+    visible_findings: str  # which of the paper's findings a row can show and which not, in words
     has_findings: bool = True  # whether any of the paper's findings is visible
     width_divisor: int = 1
     step_divisor: int = 1
@@ -101,7 +99,7 @@ def scale_by_name(name: str) -> Scale:
 
 
 def scaled(recipe: Recipe, scale: Scale) -> Recipe:
-    """Return a recipe made smaller by a scale, its name extended by "at" and the scale's name."""
+    """Return a recipe made smaller and renamed "NAME at SCALE"; unchanged at the scale "paper"."""
     if scale == PAPER:
         return recipe
     small = with_changes(
@@ -116,7 +114,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
 
 
 def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return new values of the width settings: each divided by the scale's `width_divisor`."""
+    """Return each width setting divided by `scale.width_divisor`; refuse one with a remainder."""
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)
@@ -131,7 +129,7 @@ def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return new values of the number of training steps and of the settings counted in steps."""
+    """Return fewer training steps, and shorter intervals of snapshots and validation."""
     training = recipe.training
     steps = max(1, training.steps // scale.step_divisor)
     return {
@@ -142,7 +140,10 @@ def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return {"data.corpus": the scale's corpus for the target language}; {} without corpora."""
+    """Return {"data.corpus": NAME} for the target language, or {} if the scale sets no corpus.
+
+    A target language for which the scale has no corpus is refused.
+    """
     if not scale.corpora:
         return {}
     language = recipe.data.target_language

@@ -68,14 +68,14 @@ def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
 
 
 def estimate_update_cost(recipe: Recipe) -> float:
-    """Estimate the operations of one update from its tokens, at 25 pieces per sentence."""
+    """Estimate the operations of one full update if every sentence has 25 pieces."""
     source, target = float(recipe.data.source_tokens), float(recipe.data.target_tokens)
     text = TextSize(source, target, source * LENGTH, target * LENGTH, target * LENGTH)
     return count_training_operations(recipe.architecture, recipe.data.vocabulary_size, text)
 
 
 def _build_layer_row(base: Recipe, mixing: str) -> Recipe:
-    """Build a recipe with the layer `mixing` for base's self-attention, at equal training cost."""
+    """Build a recipe with `mixing` layers in place of self-attention, at base's training cost."""
     recipe = replace(
         with_changes(base, {"architecture.mixing": mixing}),
         name=base.name.replace("base", mixing),

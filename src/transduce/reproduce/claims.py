@@ -33,7 +33,7 @@ class Claim:
 def compare_claims(
     table: ResultTable, claims: Sequence[Claim], printed: PrintedFigures
 ) -> list[tuple[str, ...]]:
-    """Return a table of verdicts on claims: a header, then a row for each claim and measure."""
+    """Return a table of verdicts by claim and measure, with header; skip claims on absent rows."""
     here = [claim for claim in claims if {claim.better, claim.worse} <= set(table.rows)]
     pairs = [(claim, one) for claim in here for one in printed if claim.measure in ("", one)]
     return [HEAD, *(compare_claim(table, claim, one, printed[one]) for claim, one in pairs)]
@@ -76,9 +76,9 @@ def compute_gain(measure: str, better: float | None, worse: float | None) -> flo
 def compute_critical_difference(
     table: ResultTable, measure: str, better: TableRow, worse: TableRow
 ) -> float | None:
-    """Return the least difference between two rows of a table that is significant at 5 %.
+    """Return the least difference of two rows that is significant at 5 %; None if unknown.
 
-    The variance between seeds is pooled over all rows that have several; None if no row has.
+    The variance between seeds is pooled over all rows with several seeds, and unknown without any.
     """
     several = select_rows_with_seeds(table)
     if not several:
@@ -101,7 +101,7 @@ def count_degrees_of_freedom(rows: Sequence[TableRow]) -> int:
 
 
 def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
-    """Return the verdict on a claim, from our gain and the critical difference (None: unknown)."""
+    """Return the verdict on a claim from our gain; `critical` None means chance is unknown."""
     if critical is None:
         if claim.equal:
             return "one seed cannot tell"

@@ -44,7 +44,7 @@ class RowJob:
         return f"{self.row}-seed{self.seed}"
 
     def folder(self, output: Path) -> Path:
-        """Return the folder of this job within a table's output folder."""
+        """Return the folder of this job in the table's folder `output`."""
         return output / ROWS / self.name
 
 
@@ -54,13 +54,13 @@ class JobSelection:
     """The rows of a table to train, the scale and seeds of the training, and changed settings."""
 
     scale: Scale
-    rows: Sequence[str] = ()  # names of rows; empty: all rows
+    rows: Sequence[str] = ()  # names of rows; all rows if empty
     seeds: Sequence[int] = (1,)
     changes: Mapping[str, Value] = field(default_factory=dict)  # settings to change in every row
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
-    """Return a training job for each selected row and seed, grouped by seed."""
+    """Return a job for each selected row and seed, grouped by seed; refuse unknown rows."""
     for row in selection.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.recipes.catalogue import RECIPES, find_original_name
-from transduce.reproduce.tree_baselines import BASELINES, baseline_trees
+from transduce.reproduce.tree_baselines import BASELINES, parse_with_baseline
 from transduce.scores.brackets import score_brackets
 from transduce.scores.brackets.files import score_trees
 from transduce.settings import Recipe
@@ -86,7 +86,7 @@ def measure_baselines(
     trees, rows = list(train), []
     for name in BASELINES:
         on_message(name)
-        outputs = [format_tree(tree) for tree in baseline_trees(name, trees, tagged)]
+        outputs = [format_tree(tree) for tree in parse_with_baseline(name, trees, tagged)]
         rows.append(score_parser(name, trained_on, gold, outputs))
     return rows
 

@@ -73,7 +73,7 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
         axes.axvline(panel.figures[BASE].mean, color="gray", linestyle="--", linewidth=0.8)
     if panel.is_logarithmic:
         low, high = map(math.log10, axes.get_xlim())
-        # whole powers of ten, which alone are labelled
+        # from one power of ten to another, because only powers of ten have labels
         axes.set_xlim(10.0 ** math.floor(low), 10.0 ** math.ceil(high))
     axes.grid(visible=True, alpha=0.3)
 

@@ -22,7 +22,7 @@ Train = Callable[[Path, Recipe, PreparedCorpus], None]
 
 
 def ignore_event(*_: object) -> None:
-    """Ignore an event: the default for each callback that the caller does not set."""
+    """Ignore an event, as the default for each callback that the caller does not set."""
 
 
 def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) -> PreparedCorpus:
@@ -37,14 +37,12 @@ class TableCallbacks:
 
     on_message: Callable[[str], None] = ignore_event  # called with a sentence on progress
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # called after a row is measured
-    on_failure: Callable[[str, TransduceError], None] = (
-        ignore_event  # called with the name of a failed row, and its error
-    )
+    # called with the name of a failed row, and its error
+    on_failure: Callable[[str, TransduceError], None] = ignore_event
     prepare: Prepare = prepare_silently  # how the corpus is prepared
-    training: TrainingCallbacks = field(
-        default_factory=TrainingCallbacks
-    )  # called during the training of every row
-    train: Train | None = None  # how a row is trained; None: by `train_in_process`
+    # called during the training of every row
+    training: TrainingCallbacks = field(default_factory=TrainingCallbacks)
+    train: Train | None = None  # how a row is trained; None means by `train_in_process`
 
 
 def train_in_process(
@@ -73,7 +71,7 @@ class TableRequest:
 
     output: Path
     selection: JobSelection
-    train: Texts | None = None  # None: the corpus that the recipes name
+    train: Texts | None = None  # None means the corpus that the recipes name
     dev: Texts | None = None
     test: Texts | None = None
     store: Path | None = None  # the folder of a prepared corpus, given instead of `train` and `dev`
@@ -93,5 +91,5 @@ class TableOutcome:
 
     @property
     def errors(self) -> list[TransduceError]:
-        """All errors: of table rows that failed to train or score, then of damaged result files."""
+        """All errors, first of rows that failed to train or score, then of damaged result files."""
         return [*self.failures, *self.unreadable]

@@ -82,7 +82,7 @@ def measure_row(
     the last snapshots is scored, as in Table 2.
     """
     save, _ = load_newest_checkpoint(run)
-    assert save is not None, "a run that is over has a save"
+    assert save is not None, "a finished run has a checkpoint"
     model = None if test is None else open_or_write_average(run)
     translator = load(model.folder if model else run)
     lines = test or decode_development_set(prepared)
@@ -95,7 +95,7 @@ def measure_row(
         table=job.table,
         row=job.row,
         scale=job.scale.name,
-        # The job's recipe, not the stored one: training may have changed the recipe's name.
+        # not the stored recipe, because training may have changed its name
         recipe=with_changes(job.recipe, resolved),
         parameters=count_parameters(stored.recipe.architecture, len(source), len(target)),
         perplexity=found.perplexity.as_json(),
@@ -129,7 +129,7 @@ def require_measurable(
 
 
 def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
-    """Decode the development set of a prepared corpus into source lines and references."""
+    """Return the decoded source lines and references of a corpus's development set, or refuse."""
     dev = prepared.dev
     if dev is None:
         hint = "prepare it with --dev-source FILE --dev-target FILE"
@@ -141,7 +141,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the lines of `test`, by default the corpus's; raise InputError for `train` alone."""
+    """Return the lines of `test` or the corpus's test set; refuse `train` without `test`."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,
@@ -209,7 +209,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
             raise InputError("no such folder", "name a folder that holds rows", file=folder)
         try:
             found = sorted(folder.rglob(RESULT))
-        except OSError as error:  # of a folder that another process is deleting
+        except OSError as error:  # such as when another process deletes the folder
             fact = f"cannot be searched: {error.strerror}"
             raise InputError(fact, "name a folder that holds rows", file=folder) from error
         for file in found:
@@ -218,7 +218,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
 
 
 def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
-    """Raise InputError if `result` in `folder` differs from `known` in `first`, same row and seed.
+    """Refuse a `result` in `folder` that differs from `known` in `first`, of the same row and seed.
 
     Two different results would count as two seeds.
     """

@@ -63,7 +63,7 @@ def reproduce_rows(
         require_matplotlib()
     try:
         failures = [] if request.gather else train_rows(kind, jobs, request, callbacks)
-    except (SystemExit, KeyboardInterrupt):  # a signal arrived: report on the finished rows first
+    except (SystemExit, KeyboardInterrupt):  # after a signal, report on the finished rows first
         with suppress(TransduceError):
             if results := gather_results((request.output,))[0]:
                 write_report(kind, request, results, callbacks)
@@ -135,7 +135,7 @@ def try_row(
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-    gc.collect()  # frees the model's memory: no variable refers to the model any more
+    gc.collect()  # frees the model's memory, because no variable refers to it any more
     raise InputError(
         "memory ran out",
         "free some, and the same command tries the row again; or begin it in another folder "
@@ -172,7 +172,7 @@ def train_row(
 def prepare_table_corpus(
     recipe: Recipe, request: TableRequest, callbacks: TableCallbacks, *, needs_dev: bool
 ) -> PreparedCorpus:
-    """Return the corpus that all rows share, prepared now if need be; refuse one without dev set.
+    """Return the corpus that all rows share, prepared now if it was not prepared before.
 
     With `needs_dev`, refuse to prepare a corpus without a development set.
     """

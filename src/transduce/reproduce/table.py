@@ -131,7 +131,7 @@ def require_row_of_table(result: RowResult, recipes: Mapping[str, Recipe]) -> No
 
 
 def require_single(what: str, kinds: Collection[object]) -> None:
-    """Raise InputError unless results are of one kind; `what` names the kinds, such as scales."""
+    """Raise InputError unless `kinds` has one member; `what` names the kinds, such as "scales"."""
     require(
         len(kinds) == 1,
         f"these results are of {len(kinds)} different {what}: they make no one table",
@@ -159,6 +159,6 @@ def find_common_changes(
 
 
 def find_changes(result: RowResult, recipe: Recipe) -> dict[str, Value]:
-    """Return a result's settings that differ from its row's recipe at the same scale."""
+    """Return the settings, except seed and corpus, that a result changed in its row's recipe."""
     differ = difference(scaled(recipe, scale_by_name(result.scale)), result.recipe)
     return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED, CORPUS)}

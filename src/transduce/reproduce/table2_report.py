@@ -84,7 +84,7 @@ def map_printed_bleu(pair: str) -> dict[str, float]:
 
 
 def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return the BLEU and cost that the paper prints for a row and language pair; None if none."""
+    """Return the printed BLEU and cost of a row and language pair, or None for both."""
     paper = next((one for one in select_published(pair) if one.row == row), None)
     return {
         "printed_bleu": paper and paper.bleu[pair],

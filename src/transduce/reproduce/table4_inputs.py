@@ -103,7 +103,7 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` with a new `trained_on`: the corpus in the recipe of a given parser."""
+    """Return `trees` with the corpus in the recipe of a given parser as `trained_on`."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)

@@ -25,7 +25,7 @@ class TableOptions(TypedDict, total=False):
     """Keyword arguments of `table2` and `table3`; all of them are optional."""
 
     scale: str  # toy, laptop (the default), gpu-hour or paper
-    rows: Sequence[str]  # names such as base and big; empty: all
+    rows: Sequence[str]  # names such as base and big; all rows if empty
     seeds: int | Sequence[int]  # the number of seeds, or a list of seeds; 1 by default
     settings: "Mapping[str, Value]"  # settings to change in every row
     train: "Texts"  # the training text; the corpus of the scale by default
@@ -36,7 +36,7 @@ class TableOptions(TypedDict, total=False):
 
 
 def ignore_message(_sentence: str) -> None:
-    """Do nothing: the default for `on_message`."""
+    """Do nothing, as the default for `on_message`."""
 
 
 def table1(

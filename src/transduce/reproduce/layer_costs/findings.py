@@ -95,10 +95,7 @@ def format_list(numbers: list[int]) -> str:
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
-    """Yield a sentence on all layers whose time grows by another power than their operations.
-
-    Yield nothing if there is no such layer.
-    """
+    """Yield one sentence on the layers whose time and operations grow differently, or nothing."""
     rows = [(row.kind.name, list(format_power_differences(row))) for row in table.rows]
     deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
     if deviating:
@@ -109,9 +106,9 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def format_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield texts like "n^0.60 ± 0.05 for n^1.00": how time grows, then how operations grow.
+    """Yield how time grows where operations grow differently, as in "n^0.60 ± 0.05 for n^1.00".
 
-    Sentence length n and width d are left out where both grow by nearly the same power.
+    The first power is that of time, the second that of operations.
     """
     for letter, grows in (("n", row.fit_power_of_n), ("d", row.fit_power_of_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)

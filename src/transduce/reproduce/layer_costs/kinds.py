@@ -61,17 +61,17 @@ def count_recurrent_operations(n: int, sizes: Architecture) -> int:
 
 
 def count_convolution_operations(n: int, sizes: Architecture) -> int:
-    """Count a convolution's operations for n positions: each kernel element is a d x d matrix."""
+    """Count a convolution's operations for n positions, with a d x d matrix per kernel element."""
     return 2 * sizes.kernel_size * n * sizes.d_model**2
 
 
 def count_separable_operations(n: int, sizes: Architecture) -> int:
-    """Count a separable convolution's operations: for n positions, d kernels and a d x d matrix."""
+    """Count a separable convolution's operations for n positions: d kernels, one d x d matrix."""
     return 2 * n * sizes.d_model * (sizes.kernel_size + sizes.d_model)
 
 
 def compute_reach_per_side(kind: LayerKind, sizes: Architecture, *, causal: bool) -> int:
-    """Return how many positions a layer reaches on each side of a position: m in path formulas."""
+    """Return m, how many positions a layer reaches on each side (on the left only if `causal`)."""
     if kind.restricted:
         return (sizes.encoder_neighbourhood - 1) // 2
     return sizes.kernel_size - 1 if causal else sizes.kernel_size // 2

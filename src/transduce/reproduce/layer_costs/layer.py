@@ -26,7 +26,7 @@ class MeasuredLayer:
     kind: LayerKind
     sizes: Architecture
     mixing: SelfAttention | RecurrentLayer | ConvolutionLayer
-    context: Any  # what the layer needs to know of a batch
+    context: Any  # what `mixing.bind` returns for a sentence of n positions
     n: int
 
     def __call__(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
@@ -52,7 +52,7 @@ class MeasuredLayer:
 
 
 def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
-    """Build architecture settings: a kind of layer, width d, kernel width k, neighbourhood r."""
+    """Build a model's settings for a kind of layer, width d, kernel width k, neighbourhood r."""
     return Architecture(
         d_model=d,
         heads=HEADS,
@@ -68,32 +68,31 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 def build_layer(
     kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
 ) -> MeasuredLayer:
-    """Build the token-mixing sub-layer, of type `kind`, of encoder layer 0 for n positions."""
+    """Build the sub-layer `kind` of encoder layer 0, for a sentence of n positions."""
     return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
 
 
 def build_stack(
     kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
 ) -> list[MeasuredLayer]:
-    """Build the token-mixing sub-layer of each of `layers` encoder layers (decoder if `causal`).
+    """Build a sub-layer `kind` for each of `layers` encoder layers (decoder layers if `causal`).
 
-    They are of type `kind`, for sentences of n positions, with weights in float64.
+    They are for a sentence of n positions, with weights in float64.
     """
     return [
-        build_stacked_layer(kind, n, sizes, number, causal=causal, dtype=torch.float64)
-        for number in range(layers)
+        build_stacked_layer(kind, n, sizes, index, causal=causal, dtype=torch.float64)
+        for index in range(layers)
     ]
 
 
 def build_stacked_layer(
-    kind: LayerKind, n: int, sizes: Architecture, number: int, *, causal: bool, dtype: torch.dtype
+    kind: LayerKind, n: int, sizes: Architecture, index: int, *, causal: bool, dtype: torch.dtype
 ) -> MeasuredLayer:
-    """Build the token-mixing sub-layer of one encoder layer (decoder layer if `causal`).
+    """Build the sub-layer `kind` of encoder layer `index` (of a decoder layer if `causal`).
 
-    It is of type `kind`, for sentences of n positions. `number` is the layer's number from 0, and
-    seeds the initial weights.
+    It is for a sentence of n positions. `index` counts from 0 and seeds the initial weights.
     """
-    mixing = find_mixing(sizes)(sizes, number, causal=causal)
-    initialise(mixing, torch.Generator().manual_seed(number))
+    mixing = find_mixing(sizes)(sizes, index, causal=causal)
+    initialise(mixing, torch.Generator().manual_seed(index))
     context = mixing.bind(replace(PLAIN, attention=build_windowed_attention), (n,))
     return MeasuredLayer(kind, sizes, mixing.to(dtype), context, n)

@@ -76,19 +76,13 @@ class LayerRow:
         return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
 
     def fit_power_of_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit value ≈ c · n^power to a value such as seconds at each sentence length n.
-
-        The width d is the median of the measured widths.
-        """
+        """Fit c · n^power to `value`, such as seconds, over sentence lengths n at the median d."""
         return fit_power_law(
             [p.n for p in self.points_by_n()], [value(p) for p in self.points_by_n()]
         )
 
     def fit_power_of_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit value ≈ c · d^power to a value such as seconds at each width d.
-
-        The sentence length n is the median of the measured lengths.
-        """
+        """Fit c · d^power to `value`, such as seconds, over widths d at the median n."""
         return fit_power_law(
             [p.d for p in self.points_by_d()], [value(p) for p in self.points_by_d()]
         )
@@ -128,10 +122,7 @@ def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPa
 
 
 def measure_point(kind: LayerKind, n: int, d: int, plan: MeasurementPlan) -> MeasuredPoint:
-    """Measure a layer's operations, time and memory at sentence length n and width d.
-
-    Also measure the layer's longest chain of dependent operations.
-    """
+    """Measure a layer's operations, longest chain, time and memory at length n and width d."""
     sizes = build_sizes(kind, d, plan.k, plan.r)
     exact = build_layer(kind, n, sizes, dtype=EXACT)
     operations, projections = count_operations(exact)

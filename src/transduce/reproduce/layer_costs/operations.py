@@ -1,7 +1,7 @@
-"""Count the operations that a layer runs, by torch; a multiply-add is two operations.
+"""Counts the operations of a layer with torch; a multiply-add is two operations.
 
-Counted are matrix products, and the products with the per-channel kernels of a separable
-convolution. Not counted, as in the paper's table: softmax, gates, masks and plain sums.
+Matrix products are counted, and the products with the per-channel kernels of a separable
+convolution. As in the paper's table, softmax, gates, masks and plain sums are not.
 """
 
 import math
@@ -12,13 +12,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.reproduce.layer_costs.layer import MeasuredLayer
 
-# The layer runs in float64, for which torch has no fused LSTM: each step's products are counted.
+# Torch has no fused LSTM for float64, so the products of each step are seen and counted.
 EXACT = torch.float64
 
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Count a layer's operations in a forward pass: outside of projections, and in projections."""
+    """Return a forward pass's operations as (outside of attention's projections, in them)."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:

@@ -47,13 +47,13 @@ def find_smallest_sufficient(enough: Callable[[int], bool], most: int) -> int:
 
 
 def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool:
-    """Return whether every output depends on all inputs (if causal, on those not after it)."""
+    """Return whether every output depends on every input (if `causal`, on every one up to it)."""
     x = stack[0].random_sentence(EXACT)
     y: Float[Tensor, "n d"] = x
     for layer in stack:
         y = layer(y)
     last = len(y) - 1
-    positions = [last, *range(last)]  # the last position has the longest path: fail early
+    positions = [last, *range(last)]  # the last has the longest path
     return all(find_dependencies(y[i], x)[: i + 1 if causal else None].all() for i in positions)
 
 
@@ -64,10 +64,10 @@ def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> T
 
 
 def count_states_passed(n: int, sizes: Architecture) -> int:
-    """Measure a recurrent layer's maximum path length: states from input 1 to output n (Table 1)
+    """Return how many states an LSTM's gradient passes from output n back to input 1    (Table 1)
 
-    A state is on the path if the gradient of the last output flows through it. The states of the
-    first and the last position are counted, too.
+    This is a recurrent layer's maximum path length. The states of the first and the last position
+    are counted, too.
     """
     layer = RecurrentLayer(sizes.d_model, causal=True).to(EXACT)
     initialise(layer, torch.Generator().manual_seed(0))

@@ -53,10 +53,7 @@ class MeasurementPlan:
         return n[len(n) // 2], d[len(d) // 2]
 
     def points(self) -> list[tuple[int, int]]:
-        """Return the pairs (sentence length n, width d) at which layers are measured.
-
-        Each pair occurs once.
-        """
+        """Return the distinct pairs (sentence length n, width d) at which layers are measured."""
         n, d = self.middle
         pairs = [(one, d) for one in sorted(self.n)] + [(n, one) for one in sorted(self.d)]
         return list(dict.fromkeys(pairs))

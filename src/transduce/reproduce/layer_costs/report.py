@@ -17,7 +17,7 @@ Cells = list[list[str]]
 
 
 def write_report(folder: Path, table: LayerTable, picture: bytes | None) -> None:
-    """Write the report of Table 1 as a folder, atomically: Markdown, JSON, CSV and a plot."""
+    """Write the report of Table 1 as a folder of Markdown, JSON, CSV and, if given, the PNG."""
     about = {"date": table.date, "transduce": table.environment["transduce"]}
     with atomic_folder(folder, kind=NAME, about=about) as writer:
         writer.write(f"{NAME}.md", format_markdown(table, picture).encode())

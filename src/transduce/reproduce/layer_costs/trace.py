@@ -28,11 +28,11 @@ def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
 
 
 def measure_peak_bytes(run: Callable[[], object]) -> int:
-    """Call a function; return the most bytes that its new tensors take at any one time.
+    """Call a function twice; return the most bytes of new tensors alive in the second call.
 
-    The function is called once before, to allocate tensors that persist, such as gradients.
+    The first call allocates tensors that persist, such as gradients.
     """
-    run()  # allocates the tensors that persist, such as gradients
+    run()
     with PeakMemoryRecorder() as memory:
         run()
     return memory.peak

@@ -24,7 +24,7 @@ CPU = torch.device("cpu")
 def build_windowed_attention(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask
 ) -> BatchAttention:
-    """Build attention for a batch on a CPU: windowed if the mask has a neighbourhood."""
+    """Build attention for a batch on the CPU, windowed if the mask has a neighbourhood."""
     if not mask.neighbourhood:
         return attend_padded(queries, keys, mask)
     return WindowedAttention(queries, mask, CPU)

@@ -33,7 +33,7 @@ BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = MappingProxyType(
 )
 
 
-def baseline_trees(
+def parse_with_baseline(
     name: str, train_trees: Iterable[Tree], test_sentences: Iterable[TaggedSentence]
 ) -> Iterator[Tree]:
     """Parse tagged test sentences with the baseline parser of this name; yield the trees.

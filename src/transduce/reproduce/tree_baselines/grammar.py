@@ -100,7 +100,7 @@ def join_unary_chains(tree: Tree) -> list[Constituent]:
 
 
 def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
-    """Return the symbols of each node's children: a constituent's label, or a bare word's tag."""
+    """Return the symbols of each node's children, which are constituents and words without one."""
     children: list[list[str]] = [[] for _ in nodes]
     enclosing = list[int]()
     following = 0

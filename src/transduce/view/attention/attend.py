@@ -88,8 +88,8 @@ def attend(
         attention = transduce.attend("model", "A dog runs.")
 
     `model` is a translator, a model folder or a run folder. The weights of every layer and head
-    are those of one pass of the model over both texts. A text is one sequence: a long one is not
-    split, and refused if its weights may need more than `most` bytes of memory.
+    are those of one pass of the model over both texts. A long text is not split, but refused
+    if its weights may need more than `most` bytes of memory.
     """
     for name, value in (("text", text), ("target", target)):
         if not isinstance(value, str) and not (name == "target" and value is None):

@@ -31,10 +31,10 @@ Block = Float32[np.ndarray, "H Q K"]
 
 
 def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
-    """Return the N weights from 0 to 1 that one byte can encode, with a step of about 8 % between.
+    """Return the N ascending weights from 0 to 1 that a byte can encode in a row of `keys` weights.
 
-    A step is at most 0.008, and at least 2 % of 1 / keys, the mean of a query's weights. The error
-    is half a step. A page computes the same list.
+    A step is 8 % of the weight before it, but at most 0.008 and at least 2 % of 1 / keys, the mean
+    of a row. The error is at most half a step. A page computes the same list.
     """
     smallest, steps = max(0.02 / keys, 1e-6), [0.0]
     while steps[-1] < 1:
@@ -43,13 +43,13 @@ def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
 
 
 def encode_steps(weights: Block) -> bytes:
-    """Encode each weight as one byte: the index of the nearest weight in `build_steps`."""
+    """Encode each weight as one byte, the index of the nearest weight in `build_steps`."""
     steps = build_steps(weights.shape[-1])
     return np.searchsorted((steps[1:] + steps[:-1]) / 2, weights).astype(np.uint8).tobytes()
 
 
 def encode_halves(weights: Block) -> bytes:
-    """Encode attention weights, at most 1, as little-endian float16: errors to 0.00025."""
+    """Encode attention weights as little-endian float16, with errors of at most 0.00025."""
     return weights.astype("<f2").tobytes()
 
 
@@ -113,7 +113,7 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> EncodedView:
 
 
 def describe_kind(view: AttentionView, kind: str) -> dict[str, Any]:
-    """Return as JSON values a kind of attention: its layers, its two sequences, its block size."""
+    """Return a kind of attention as JSON values: its layers, its two sequences, its block size."""
     queries, keys = SIDES[kind]
     heads, rows, columns = view.weights[kind].shape[1:]
     size = {"heads": heads, "rows": rows, "columns": columns}
@@ -121,7 +121,7 @@ def describe_kind(view: AttentionView, kind: str) -> dict[str, Any]:
 
 
 def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
-    """Return as JSON values all of a view but its weights and their offsets."""
+    """Return a view as JSON values, without its weights and their offsets."""
     return {
         "format": FORMAT,
         "numbers": encoding.numbers,
@@ -140,7 +140,7 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
 
 
 def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
-    """Return as JSON values a sequence's pieces, words and text, and where BEGIN and END stand."""
+    """Return a sequence as JSON values: its pieces, words, text, and positions of BEGIN and END."""
     ends = {0, len(sequence.pieces) - 1}
     marks = [i for i in sorted(ends) if i >= 0 and sequence.pieces[i] in SPECIALS]
     words = [[word.first, word.last, word.text] for word in sequence.words]
@@ -155,7 +155,7 @@ def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
 def describe_step(step: OutputStep) -> dict[str, Any]:
     """Return a step of the search as JSON values; probabilities have four significant digits."""
     return {
-        "chosen": [step.chosen.piece, shorten(step.chosen.probability)],
+        "chosen": [step.chosen.piece, round_to_four_digits(step.chosen.probability)],
         "alternatives": describe_pieces(step.alternatives),
         "beam": [
             {
@@ -171,21 +171,21 @@ def describe_step(step: OutputStep) -> dict[str, Any]:
 
 
 def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
-    """Return each piece that may come next as [text, probability]."""
-    return [[one.piece, shorten(one.probability)] for one in pieces]
+    """Return a list [text, probability] for each of these next pieces."""
+    return [[one.piece, round_to_four_digits(one.probability)] for one in pieces]
 
 
 def describe_tendencies(view: AttentionView) -> dict[str, list[list[list[str | float]]]]:
-    """Return the tendency of every head, [kind][layer][head]: [label, share, entropy in bits]."""
+    """Return [label, share, entropy in bits] of every head, by kind, layer and head."""
     return {
         kind: [
-            [[one.label, shorten(one.share), round(one.entropy, 2)] for one in heads]
+            [[one.label, round_to_four_digits(one.share), round(one.entropy, 2)] for one in heads]
             for heads in layers
         ]
         for kind, layers in compute_tendencies(view).items()
     }
 
 
-def shorten(probability: float) -> float:
-    """Return a probability with four significant digits."""
+def round_to_four_digits(probability: float) -> float:
+    """Round a probability to four significant digits."""
     return float(f"{probability:.4g}")

@@ -1,4 +1,4 @@
-"""The attention page: one HTML file that shows an attention view, without any request."""
+"""The attention page, one HTML file that shows an attention view and requests nothing."""
 
 from transduce.settings.recipe import shorten_name
 from transduce.view.attention.encode import WeightEncoding, encode_view
@@ -19,9 +19,9 @@ PARTS = PageParts(
 
 
 def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = None) -> str:
-    """Return an HTML page of all attention weights of a view, for reading and for exploring.
+    """Return an HTML page that shows all attention weights of a view.
 
-    It is one file without any request. Equal views give equal bytes.
+    It is one file that requests nothing. Equal views give equal bytes.
     """
     encoding = encoding or WeightEncoding()
     encoded = encode_view(view, encoding)

@@ -119,7 +119,7 @@ class AttentionView:
         return self.weights[kind][self.layers.index(layer), head - 1]
 
     def select_layers(self, numbers: Sequence[int]) -> "AttentionView":
-        """Return the record with only the layers that have these numbers, from 1."""
+        """Return the record with only the layers of these numbers, from 1; refuse unknown ones."""
         for number in numbers:
             if number not in self.layers:
                 known = ", ".join(map(str, self.layers))

@@ -35,10 +35,10 @@ from transduce.vocabulary import BEGIN, END
 
 # L layers · H heads · Q query positions · K key positions
 
-LINE_KEY = 1 << PART_BITS  # the random key of a text's first line, so that samples are the same
+LINE_KEY = 1 << PART_BITS  # the random key of a first line, so that samples are `translate`'s
 
-WEIGHT_BYTES = 12  # as they are captured, stacked, and written into a page
-HYPOTHESIS_BYTES = 2_000  # of a beam before a step, with the pieces that may come next
+WEIGHT_BYTES = 12  # of memory for a weight, while it is captured, stacked and written into a page
+HYPOTHESIS_BYTES = 2_000  # for a hypothesis before a step, with the pieces that may come next
 
 
 @final
@@ -58,7 +58,7 @@ def record_attention(
     Texts whose weights may need more than `most` bytes are refused before the pass.
 
     The output is `target`, or what the translator itself writes, with the beam of every step of
-    its search. The text is one sequence: unlike in translation, a long one is not split.
+    its search. Unlike in translation, a long text is not split.
     """
     if len(translator.models) > 1:
         fact = f"attention is shown for one model, and this is {len(translator.models)}"
@@ -122,9 +122,9 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
 
 
 def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
-    """Refuse so many pieces that the picture of them may need over `most` bytes of memory.
+    """Refuse numbers of source and output pieces whose picture may need over `most` bytes.
 
-    An output whose length is not known yet counts as one of as many pieces as the source.
+    An `output` of 0 is not known yet, and counts as many pieces as the source.
     """
     sizes, expected = translator.models[0].sizes, output or source
     weights = (source**2 + source * expected + expected**2) * sizes.layers * sizes.heads
@@ -164,7 +164,7 @@ def name_model(translator: Translator) -> ModelName:
 
 
 def stack_weights(record: AttentionRecord) -> Mapping[str, Float32[np.ndarray, "L H Q K"]]:
-    """Return the captured weights of the only sentence as one array for each kind of attention."""
+    """Return a record's weights of its only sentence, one array for each kind of attention."""
     kinds = {"encoder": record.encoder, "decoder": record.decoder, "cross": record.cross}
     return MappingProxyType(
         {
@@ -178,7 +178,7 @@ def stack_weights(record: AttentionRecord) -> Mapping[str, Float32[np.ndarray, "
 def add_beams(
     steps: Sequence[OutputStep], output: EncodedOutput, translator: Translator
 ) -> tuple[OutputStep, ...]:
-    """Add to each output step the hypotheses it started from, if a beam search found the output."""
+    """Return the steps, each with the hypotheses it started from if a search found the output."""
     if not output.beams:
         return tuple(steps)
     beams = describe_beams(output.beams, output.ids, translator.task.target)

@@ -45,9 +45,9 @@ class HeadTendency:
 
 
 def compute_tendencies(view: AttentionView) -> Mapping[str, tuple[tuple[HeadTendency, ...], ...]]:
-    """Return what every head tends to attend to, such as the next word: [kind][layer][head].
+    """Return the tendency of every head, such as "next", by kind, layer and head.
 
-    What END and other marks attend to does not count, unless a sequence has nothing else.
+    The weights of the queries BEGIN and END do not count, unless a sequence has no others.
     """
     return MappingProxyType(
         {
@@ -97,13 +97,13 @@ def label_head(
 
 
 def compute_entropy(weights: Float32[np.ndarray, "H Q K"]) -> Float[np.ndarray, "H Q"]:
-    """Return the entropy of each query's weights in bits: log2 K if all K weights are equal."""
+    """Return the entropy of each query's weights in bits, which is log2 K for K equal weights."""
     logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
     return -(weights * logarithms).sum(axis=-1)
 
 
 def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
-    """Return for each pair of a query and a key of one sequence an index into TENDENCIES."""
+    """Return the index in TENDENCIES of each pair of a query and a key in one sequence."""
     positions, words = np.arange(len(sequence.pieces)), find_words(sequence)
     ahead = positions[None, :] - positions[:, None]
     words_ahead = words[None, :] - words[:, None]
@@ -118,7 +118,7 @@ def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
 
 
 def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarray, "Q K"]:
-    """Return for each pair of an output and a source position an index into TENDENCIES."""
+    """Return the index in TENDENCIES of each pair of an output and a source position."""
     shape = len(queries.pieces), len(keys.pieces)
     read, found = (
         np.array([one.words[n].text.casefold() for n in find_words(one)]) for one in (queries, keys)
@@ -134,7 +134,7 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
 def choose_first(
     tests: Mapping[str, Bool[np.ndarray, "Q K"]], default: str
 ) -> Int[np.ndarray, "Q K"]:
-    """Return each pair's first tendency with a true test, or `default`, as TENDENCIES' index."""
+    """Return for each pair the index in TENDENCIES of its first true test, else of `default`."""
     numbers = [TENDENCIES.index(name) for name in tests]
     return np.select(list(tests.values()), numbers, default=TENDENCIES.index(default))
 

@@ -26,20 +26,20 @@ UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 def read_sequence(
     vocabulary: Vocabulary, ids: Sequence[int], *, is_tokenised: bool
 ) -> PieceSequence:
-    """Return the pieces of ids as readable text, and their words (between blanks if tokenised)."""
+    """Return the pieces of ids as readable text, and their words (by blanks if `is_tokenised`)."""
     values = [vocabulary.piece_bytes(number) for number in ids]
     text = b"".join(values).decode("utf-8", errors="replace").strip()
     words = group_words(values, find_spaced_starts if is_tokenised else find_word_starts)
-    pieces = tuple(readable_piece(vocabulary, number) for number in ids)
+    pieces = tuple(readable_piece(vocabulary, piece_id) for piece_id in ids)
     named = [
         Word(first, end - 1, name_word(values[first:end], pieces[first])) for first, end in words
     ]
     return PieceSequence(pieces, tuple(named), text)
 
 
-def readable_piece(vocabulary: Vocabulary, number: int) -> str:
-    """Return the piece with id `number` as readable text, a label without its final blank."""
-    piece = vocabulary.piece(number)
+def readable_piece(vocabulary: Vocabulary, piece_id: int) -> str:
+    """Return the piece with this id as readable text; a final blank is left out."""
+    piece = vocabulary.piece(piece_id)
     return piece.removesuffix(BLANK) or piece
 
 

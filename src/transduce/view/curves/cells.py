@@ -15,8 +15,8 @@ from jaxtyping import Float64
 from transduce.view.curves.run_log import Updates
 
 BLOCK = 64  # updates of a block
-MAX_SINGLE = 200_000  # in a run of so many updates, each is a cell
-LAST_SINGLE = 10_000  # in a longer run, so many of the last updates are cells
+MAX_SINGLE = 200_000  # up to this many updates of a run, each update is a cell
+LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cell
 
 
 @final
@@ -46,12 +46,12 @@ class Cells:
 
 
 def count_blocks(updates: int, *, full: bool) -> int:
-    """Return how many blocks of 64 a run's first updates are joined to; 0 if `full`."""
+    """Return how many blocks of 64 a run's first updates are joined into; 0 if `full`."""
     return 0 if full or updates <= MAX_SINGLE else (updates - LAST_SINGLE) // BLOCK
 
 
 def build_cells(updates: Updates, *, full: bool) -> Cells:
-    """Join a run's updates to cells; with `full`, each update is a cell."""
+    """Join a run's updates into cells; with `full`, each update is a cell."""
     blocks = count_blocks(len(updates), full=full)
     values = {
         "loss": updates.nats,

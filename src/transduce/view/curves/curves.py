@@ -46,7 +46,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return "page", "picture" or "figures" by the file's name; refuse other names."""
+    """Return "page", "picture" (needs matplotlib) or "figures" by a file's name; refuse others."""
     if output.suffix not in KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
@@ -91,7 +91,7 @@ def require_updates(run: Path, log: RunLog) -> None:
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
-    """Return a name for each run: the shortest end of its path that no other run has."""
+    """Name each run by the shortest end of its path that no other has; refuse a run named twice."""
     parts = [run.absolute().parts for run in runs]
     for length in range(1, max(map(len, parts))):
         names = ["/".join(some[-length:]) for some in parts]

@@ -21,7 +21,7 @@ RUN_FILE_BYTES = 1 << 20
 
 
 def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
-    """Return a run's curves, a cell per update if `full`: a header for JSON, and columns as bytes.
+    """Return a run's curves as (header for JSON, packed columns); `full` keeps a cell per update.
 
     `columns` in the header has for each column its offset, its length, and whether its numbers must
     be added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
@@ -77,7 +77,7 @@ def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]
 
 
 def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
-    """Return numbers rounded down to 12 binary digits, which take half of the space of float32."""
+    """Return numbers rounded down to 12 binary digits, which compress to about half the bytes."""
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.floor(fraction * 4096), exponent - 12)
 
@@ -93,7 +93,7 @@ def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
 
 
 def compress_words(words: UInt32[np.ndarray, " C"]) -> bytes:
-    """Compress C words of 32 bits with zlib: all first bytes, then all second ones, and so on.
+    """Compress C words of 32 bits with zlib, first all their first bytes, then all second ones, ….
 
     Similar bytes are then neighbours, and the result is a third smaller.
     """

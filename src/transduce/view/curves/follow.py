@@ -1,4 +1,4 @@
-"""Follow logs that grow: what was read of each log is kept, and only new bytes are read."""
+"""Follows logs that grow. What was read of each log is kept, and only new bytes are read."""
 
 import os
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class NewLines:
 
     def __init__(self, path: Path, offset: int) -> None:
         self.path, self.offset = path, offset
-        self.searched = offset  # no line ends between `offset` and here
+        self.searched = offset  # no line ends between `offset` and this byte
 
     def read(self) -> bytes | None:
         """Return the new whole lines, b"" if there are none, or None if the file was replaced.

@@ -1,9 +1,9 @@
-"""Columns of long logs, kept in the user's cache folder: a million lines are parsed only once.
+"""Columns of long logs, kept in the user's cache folder so that lines are parsed only once.
 
-A cached file is used if it is as it was written, by code that parses as this does, and if the log
-still begins with the very bytes that were parsed; later lines are read from the log. Whatever is
-wrong with a file or with the folder costs time only. No file lies in the run's folder, which may be
-a stranger's, and in which a training writes.
+A cached file is used if it is intact, if it was written by code that parses as this does, and if
+the log still begins with the bytes that were parsed. Later lines are read from the log. A damaged
+file or folder costs only time. Nothing is written into the run's folder, because it may be a
+stranger's, and a training writes there.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ from transduce.view.curves.log_part import LogPart, empty_part, join_parts, read
 from transduce.view.curves.run_log import Updates
 from transduce.view.curves.update_lines import PATTERN, LogEvent
 
-LEAST_NEW_BYTES = 1 << 24  # of so much log, parsed in a sixth of a second, columns are written
+LEAST_NEW_BYTES = 1 << 24  # columns are written after this many new bytes, parsed in 1/6 second
 MAX_FILE_BYTES = 1 << 30  # the columns of 19 million updates
-MAX_FILES = 8  # the oldest are deleted
+MAX_FILES = 8  # if there are more, the oldest are deleted
 VERSION = b"1 " + PATTERN  # raise the number when other values follow from the same lines
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 CHUNK = 1 << 20
@@ -36,7 +36,7 @@ CHUNK = 1 << 20
 
 @final
 class PrefixCheck:
-    """The CRC-32 of a log's first bytes, and their number: half the time of a sha256."""
+    """The CRC-32 and the number of a log's first bytes; a sha256 would take twice as long."""
 
     def __init__(self) -> None:
         self.crc, self.size = 0, 0
@@ -51,7 +51,7 @@ def read_cached_log(path: Path) -> LogPart:
     """Read a log to its present end, and parse only what its cached columns do not cover."""
     known, prefix = load_part(path)
     part = join_parts([known, read_log_part(path, known.size, prefix.update)])
-    is_whole = prefix.size == part.size  # without holes and endless lines, which are passed over
+    is_whole = prefix.size == part.size  # false if a hole or an endless line was passed over
     if is_whole and part.size - known.size >= LEAST_NEW_BYTES:
         with suppress(TransduceError, OSError, RecursionError):
             store_part(path, part, prefix.crc)
@@ -71,7 +71,7 @@ def load_part(path: Path) -> tuple[LogPart, PrefixCheck]:
 
 
 def cache_path(path: Path) -> Path:
-    """Return where the columns of a log are cached: a name for each absolute path."""
+    """Return the file in which a log's columns are cached, named by its absolute path's sha256."""
     name = hashlib.sha256(os.fsencode(path.parent.resolve() / path.name)).hexdigest()
     return cache_folder() / "columns" / name[:32]
 
@@ -86,7 +86,7 @@ def check_prefix(path: Path, size: int) -> PrefixCheck:
 
 
 def store_part(path: Path, part: LogPart, crc: int) -> None:
-    """Write the columns of a log's whole lines, of which the CRC-32 is given, to the cache."""
+    """Write the columns of a log's whole lines and their CRC-32 to the cache; delete old files."""
     cached = cache_path(path)
     ensure_folder(cached.parent.parent)
     cached.parent.mkdir(mode=0o700, exist_ok=True)
@@ -121,7 +121,7 @@ def decode_part(content: bytes) -> tuple[LogPart, int]:
 
 
 def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
-    """Return the sha256 of a cached file's content and of the version of what wrote it."""
+    """Return the sha256 of `VERSION` and of a cached file's content, which follows it in pieces."""
     digest = hashlib.sha256(VERSION)
     for piece in pieces:
         digest.update(piece)

@@ -50,7 +50,7 @@ def empty_part(size: int = 0) -> LogPart:
 
 
 def read_lines(lines: bytes, end: int) -> LogPart:
-    """Parse whole lines of a log, the last of which ends at byte `end`, into a part of the log."""
+    """Parse whole lines of a log, up to its byte `end`, into a part of the log."""
     found = parse_lines(lines)
     return LogPart(build_updates(found.updates), tuple(found.events), found.unreadable, end, b"")
 

@@ -38,7 +38,7 @@ PARTS = PageParts(
 def build_curves_page(
     logs: Mapping[str, tuple[Path, RunLog]], *, full: bool = False, events: str = ""
 ) -> bytes:
-    """Return the page of runs, by name; `events` is the address at which a server sends new lines.
+    """Return the page of runs by name; `events` is the address of a server's new lines, or "".
 
     With `full` it shows each update, not only the last 10,000 of more than 200,000.
     """

@@ -42,14 +42,14 @@ def resolve_resumes(part: LogPart) -> RunLog:
     events = [event for event in part.events if event.values["event"] in KNOWN]
     known = [event for event in events if is_step(event.values.get("step"))]
     possible = has_step(part.updates.step)
-    counting = possible & (part.updates.step <= void_after(known, len(part.updates)))
+    counting = possible & (part.updates.step <= find_later_resumes(known, len(part.updates)))
     updates = part.updates.select(counting)
     updates = updates.select(is_increasing(updates.step))
     lost = int((possible & ~counting).sum())
     misplaced = len(part.updates) - lost - len(updates)
     kept = select_valid(known)
     return RunLog(
-        updates=replace(updates, seconds=never_decreasing(updates.seconds)),
+        updates=replace(updates, seconds=make_non_decreasing(updates.seconds)),
         validations=tuple(map(read_validation, select_kind(kept, "validation"))),
         marks={kind: tuple(e["step"] for e in select_kind(kept, kind)) for kind in MARKS},
         lost=lost,
@@ -63,8 +63,8 @@ def is_step(value: object) -> bool:
     return type(value) is int and 0 <= value <= MAX_STEP
 
 
-def void_after(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
-    """Return for each of `count` updates the lowest step of the resumes that stand after it."""
+def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
+    """Return for each of `count` updates the lowest step of the resumes after it in the log."""
     resumes = [event for event in events if event.values["event"] == "resume"]
     positions = np.array([event.position for event in resumes], dtype=int)
     steps = np.array([*(event.values["step"] for event in resumes), np.inf], dtype=float)
@@ -73,7 +73,7 @@ def void_after(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " 
 
 
 def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
-    """Return the events that no later resume makes void (one to a lower step), in order."""
+    """Return, in order, the events that no later resume to a lower step makes void."""
     kept, lowest = list[dict[str, Any]](), MAX_STEP
     for event in reversed(events):
         step = event.values["step"]
@@ -90,7 +90,7 @@ def is_increasing(steps: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
     return steps > before
 
 
-def never_decreasing(seconds: Float64[np.ndarray, " N"]) -> Float64[np.ndarray, " N"]:
+def make_non_decreasing(seconds: Float64[np.ndarray, " N"]) -> Float64[np.ndarray, " N"]:
     """Return a clock's N readings with NaN and decreases replaced by the highest reading so far."""
     return np.fmax.accumulate(np.fmax(seconds, 0.0))
 

@@ -66,13 +66,13 @@ class RunLog:
 def build_updates(rows: Sequence[UpdateFields]) -> Updates:
     """Return updates as columns, given the JSON fields of each update as a row."""
     columns = [list(map(itemgetter(i), rows)) for i in range(len(FIELDS))]
-    numbers = [finite(parse_numbers(column)) for column in columns[:-1]]
+    numbers = [to_finite(parse_numbers(column)) for column in columns[:-1]]
     applied = np.array([value != b"false" for value in columns[-1]], dtype=float)
     return Updates(*[*numbers, applied])
 
 
-def finite(values: Sequence[float]) -> Float64[np.ndarray, " N"]:
-    """Return numbers as an array of N, with NaN for infinity, and small enough to be added up."""
+def to_finite(values: Sequence[float]) -> Float64[np.ndarray, " N"]:
+    """Return numbers as an array, with NaN for infinity, and clipped so that sums stay finite."""
     found = np.array(values, dtype=float)
     found[~np.isfinite(found)] = np.nan
     return np.clip(found, -LARGEST, LARGEST)
@@ -88,5 +88,5 @@ def join_updates(parts: Sequence[Updates]) -> Updates:
 
 
 def has_step(step: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
-    """Return for each of N numbers whether it can be an update's step: whole, and at least 1."""
+    """Return for each of N numbers whether it can be an update's step (whole, at least 1)."""
     return (step >= 1) & (step <= MAX_STEP) & (step == np.floor(step))

@@ -47,7 +47,7 @@ class Column {
   }
 }
 
-/** Returns a column of running totals, of which a unit is so many. */
+/** Returns a column of running totals, each divided by `unit`. */
 function runningTotal(values, unit = 1) {
   const totals = new Float64Array(values.length);
   let total = 0;
@@ -55,7 +55,7 @@ function runningTotal(values, unit = 1) {
   return new Column(totals, Float64Array);
 }
 
-/** A value of each cell: its mean, and for the first cells, the blocks, smallest and largest. */
+/** The mean of each cell, and the smallest and largest value of the first cells, which are blocks. */
 class Series {
   constructor(mean, low = [], high = []) {
     this.mean = new Column(mean);
@@ -83,7 +83,7 @@ class Series {
     return i < this.low.length ? [this.low[i], this.high[i], mean] : [mean, mean, mean];
   }
 
-  /** Returns chunks of 64 cells, summed up once; the cells of the last, unfinished one are left out. */
+  /** Returns summaries of chunks of 64 cells, computed once; an unfinished last chunk is left out. */
   summary() {
     for (let c = this.chunks.done; (c + 1) * CHUNK <= this.mean.length; c++) {
       const [low, high, mean] = this.summarise(c * CHUNK, (c + 1) * CHUNK);
@@ -95,7 +95,7 @@ class Series {
     return this.chunks;
   }
 
-  /** Returns the smallest, largest and mean value of the cells from begin to end; NaN of none. */
+  /** Returns the smallest, largest and mean value of the cells from begin to end, NaN if there are none. */
   summarise(begin, end) {
     let [low, high, sum, count] = [Infinity, -Infinity, 0, 0];
     for (let i = begin; i < end; i++) {

@@ -21,7 +21,7 @@ HOSTS = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE
 OFFSETS = re.compile(r"\d{1,15}(,\d{1,15})*")
 EVENTS = "/events"
 SECONDS_BETWEEN_READS = 0.2
-SECONDS_BETWEEN_SIGNS = 5.0  # between comments, which fail if the connection is closed
+SECONDS_BETWEEN_SIGNS = 5.0  # between comments, sent to notice a closed connection
 MAX_STREAMS = 32
 HEADERS = (
     ("Cache-Control", "no-store"),
@@ -116,9 +116,9 @@ class CurvesHandler(BaseHTTPRequestHandler):
                 self.server.streams.release()
 
     def read_offsets(self) -> list[int] | None:
-        """Read from a request the offset that the browser has reached in each log; None if wrong.
+        """Return the offset in each log that a request names, or None if it is malformed.
 
-        A browser that connects again sends those of its last event.
+        A browser that connects again sends the offsets of its last event.
         """
         query = parse_qs(urlsplit(self.path).query).get("from", [""])
         text = self.headers.get("Last-Event-ID") or query[0]

@@ -1,5 +1,5 @@
-const POINTS_PER_PIXEL = 1.5; // above it, a pixel's points are drawn as a band and their mean
-const CELLS_PER_PIXEL = 96; // above it, chunks of 64 cells are read in place of cells
+const POINTS_PER_PIXEL = 1.5; // with more points in a pixel, a band and their mean are drawn
+const CELLS_PER_PIXEL = 96; // with more cells in a pixel, chunks of 64 cells are read instead
 
 /** Returns the first and the last cell that a range of an axis touches, and one more on both sides. */
 function visibleCells(run, axis, low, high) {

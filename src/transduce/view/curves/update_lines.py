@@ -67,7 +67,7 @@ def parse_lines(block: bytes) -> ParsedLines:
 
 
 def parse_event(line: bytes) -> dict[str, Any] | None:
-    """Parse a line of JSON as an event; return None if it is none."""
+    """Parse a line of JSON as an event; return None if it holds no event."""
     if len(line) > MAX_LINE_BYTES:
         return None
     try:
@@ -83,7 +83,7 @@ def encode_fields(event: dict[str, Any]) -> UpdateFields:
 
 
 def parse_numbers(column: Sequence[bytes]) -> list[float]:
-    """Return the numbers of a column of JSON values; NaN for null and all that is no number."""
+    """Return the numbers of a column of JSON values; NaN for null and whatever is no number."""
     try:
         return list(map(float, column))
     except ValueError:
@@ -91,7 +91,7 @@ def parse_numbers(column: Sequence[bytes]) -> list[float]:
 
 
 def parse_number(value: bytes) -> float:
-    """Return a JSON number; NaN for null, strings, lists and all else that is no number."""
+    """Return a JSON number; NaN for null, strings, lists and whatever is no number."""
     try:
         return float(value)
     except ValueError:

@@ -56,7 +56,7 @@ def draw_position_axes(number: Axis, position: Axis) -> list[str]:
 
 
 def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) -> list[str]:
-    """Draw a table of P positions as SVG cells, coloured by their numbers; `height` is of a cell.
+    """Draw a table of P positions as SVG cells, coloured by value and `height` pixels high.
 
     Neighbours of one shade in a column are one line. The lines' units are a position and a number;
     the group that they are in is scaled to pixels.

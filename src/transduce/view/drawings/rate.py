@@ -9,7 +9,7 @@ from transduce.view.drawings.axes import Axis, Frame, Number, build_svg, draw_te
 
 WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, LOW = 64, 690, 70, 300
-POINTS = 240  # of each line, after those of its warm-up
+POINTS = 240  # points of each line after its warm-up
 WARMUPS = 5  # the drawing ends by default at this multiple of the longest warm-up
 
 
@@ -40,7 +40,7 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
 
 
 def choose_last_step(recipes: Sequence[Recipe]) -> int:
-    """Return the last step to draw: five longest warm-ups, or the last update if that is less."""
+    """Return the last step to draw, five times the longest warm-up or the end of training."""
     longest = max(recipe.training.steps for recipe in recipes)
     warmup = max(recipe.training.warmup for recipe in recipes)
     return max(2, min(longest, WARMUPS * warmup))

@@ -1,1 +1,1 @@
-"""The explainer: one page in which a small trained model runs, every step visible."""
+"""The explainer, a page in which a small trained model runs, with every step shown."""

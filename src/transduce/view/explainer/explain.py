@@ -34,7 +34,7 @@ FRAME_HEIGHT = 800  # pixels of the page in a notebook
 @final
 @dataclass(frozen=True)
 class Explainer:
-    """A page in which a model translates what is typed, every step visible.
+    """A page in which a model translates what is typed, with every step shown.
 
     explainer = transduce.load("model").explain()
     explainer.write_page("explainer.html")

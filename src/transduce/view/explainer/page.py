@@ -33,9 +33,8 @@ def build_explainer_page(
 ) -> str:
     """Build the explainer page from its header and each stage's description and weights.
 
-    `texts` are the page's own words by language; without a `language` the browser chooses.
-
-    Equal arguments give equal bytes.
+    `texts` are the page's own words by language; without a `language` the browser chooses. Equal
+    arguments give equal bytes.
     """
     about = [
         {**one, "block": f"weights-{i}", "tensors": stored.layout}

@@ -128,7 +128,7 @@ def record_call(found: Rows, given: str, result: str) -> Hook:
 
 
 def record_parts(found: Rows, names: Sequence[str], widths: Sequence[int]) -> Hook:
-    """Return a hook that records parts of a module's result, each with its name and width."""
+    """Return a hook that splits a result into columns of `widths` and records them as `names`."""
 
     def record(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
         found.update(zip(names, rows.split(list(widths), dim=1), strict=True))
@@ -165,10 +165,10 @@ def record_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
 
 
 def sample_rows(rows: Mapping[str, Tensor], most: int = MOST_SAMPLED) -> dict[str, list[float]]:
-    """Return up to four numbers of the last row of each intermediate, for a page to check itself.
+    """Return up to four numbers of the last row of each intermediate, which a page compares.
 
-    Of more than `most` intermediates, `most` are taken at equal distances, the first and the last
-    among them: a number that follows from a wrong one is wrong, too.
+    Of more than `most` intermediates, `most` are taken at equal distances, with the first and the
+    last among them. They suffice, because a wrong number makes those that follow from it wrong.
     """
     names = [name for name in rows if ".scores." not in name]
     count = min(most, len(names))

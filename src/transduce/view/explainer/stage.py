@@ -111,7 +111,7 @@ def read_loss_curve(run: Path) -> Curve:
 def choose_milestones(
     found: Sequence[Snapshot], curve: Curve, last: int | None
 ) -> list[tuple[str, Snapshot]]:
-    """Return (name, snapshot) of the milestones between the untrained and the trained model."""
+    """Return (name, snapshot) of up to two milestones before step `last`, in the order of steps."""
     earlier = [one for one in found if last is None or one.step < last]
     if not earlier or not curve:
         return []

@@ -1,4 +1,4 @@
-"""The explainer's own words: those it brings, and those of a user's file in another language."""
+"""The explainer's own words, from the package or from a user's file in another language."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,14 @@ from transduce.view.page.language import Texts, read_texts, texts_file
 PAGE, ENGLISH = "explainer", "en"
 MAX_BYTES, NAMED = 1 << 20, 3
 CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-VALUE = re.compile(r"\{\w\}")  # the place of a value, such as {0}
+VALUE = re.compile(r"\{\w\}")  # a placeholder, such as {0}
 
 
 def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, Texts]]:
     """Return the language of a page, "" if the reader's browser chooses, and texts by language.
 
-    `language` is a code that the page brings; a file has the texts of the language of its name.
+    `language` is a code whose texts the package has; a file has the texts of the language that its
+    name gives.
     """
     brought = read_texts(PAGE)
     if file is not None:
@@ -35,7 +36,7 @@ def choose_page_texts(language: str, file: Path | None) -> tuple[str, dict[str, 
 def read_texts_file(file: Path, wanted: Texts) -> Texts:
     """Read a file of texts, {English: translation}; raise InputError if it lacks one of `wanted`.
 
-    A text that the page does not have is refused, too, and one without the places of its values.
+    A text that the page lacks is also refused, and a translation without its text's placeholders.
     """
     hint = f"{texts_file(PAGE, 'de')} has each text of the page; translate its right side"
     if not CODE.fullmatch(file.stem):
@@ -60,11 +61,11 @@ def read_texts_file(file: Path, wanted: Texts) -> Texts:
 
 
 def has_values(text: str, found: Texts) -> bool:
-    """Return whether a translation has the same places of values as its text."""
+    """Return whether a translation has the same placeholders as its text."""
     return set(VALUE.findall(text)) == set(VALUE.findall(found[text]))
 
 
 def name_texts(texts: list[str]) -> str:
-    """Return the first of some texts in quotes, and how many others there are."""
+    """Return the first three texts in quotes, and how many others there are."""
     named = ", ".join(repr(text) for text in texts[:NAMED])
     return named if len(texts) <= NAMED else f"{named} and {len(texts) - NAMED:,} more"

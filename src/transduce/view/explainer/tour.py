@@ -1,4 +1,4 @@
-"""Tours of a user's own: a JSON file with a title, a text and a link of the page for each step."""
+"""A user's own tour, a JSON file with a title, a text and a link into the page for each step."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

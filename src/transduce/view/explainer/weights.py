@@ -1,7 +1,7 @@
 """The weights of a checkpoint as a block of a page: float16, int8 or float32, compressed.
 
-A page computes with the weights as it stores them, so that whoever compares must use those, too:
-`StoredWeights.tensors` are the numbers that the page reads.
+A page computes with the weights as it stores them. Comparisons must use the same numbers, which
+are `StoredWeights.tensors`.
 """
 
 import zlib
@@ -90,7 +90,7 @@ def choose_number(values: Float32[np.ndarray, "..."], wanted: str) -> str:
 
 
 def read_weights(model: Transformer) -> dict[str, Tensor]:
-    """Return all weights of a model by name, as before it was equipped for inference."""
+    """Return all weights of a model by name; those packed for inference are unpacked."""
     packed = {
         f"{name}.weight": module.unpack()
         for name, module in model.named_modules()

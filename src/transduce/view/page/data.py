@@ -1,4 +1,4 @@
-"""Data blocks of a page: JSON and base64 that the page's script reads and a browser never runs."""
+"""Data blocks of a page, whose text the page's script reads and a browser never runs."""
 
 import base64
 import json
@@ -40,7 +40,7 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 
 
 def seven_bit_block(identifier: str, content: bytes) -> DataBlock:
-    """Return a data block of bytes in 1.17 times their number; base64 takes 1.33."""
+    """Return a data block of bytes, 1.17 times as large; in base64 it would be 1.33 times."""
     return DataBlock(identifier, "text/plain", encode_seven_bits(content))
 
 

@@ -22,7 +22,7 @@ def build_page(
 
     The content security policy allows this script and this style by their SHA-256 and refuses every
     request. `language` is the code of the interface's language ("en" if empty). Equal arguments
-    give equal bytes. In a packed page the script and its JSON are compressed.
+    give equal bytes. With `is_packed` the script and its JSON are compressed.
     """
     script, style = join_scripts(parts.scripts), join_styles(parts.styles)
     scripts = [script]

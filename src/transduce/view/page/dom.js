@@ -12,7 +12,7 @@ function create(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Gives an element an attribute; one that it has already is not written, which would cost a layout. */
+/** Sets an attribute of an element, unless it has this value already; that saves a layout. */
 function setOnce(element, name, value) {
   if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }

@@ -1,4 +1,4 @@
-"""The words of a page in other languages: a table of each, from the English text to its own."""
+"""The texts of a page in other languages, each a table from English texts to translations."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ Texts = dict[str, str]
 
 
 def read_texts(page: str) -> dict[str, Texts]:
-    """Return the texts of a page, such as "explainer", by the code of each language it speaks."""
+    """Return the texts of a page, such as "explainer", by the codes of its other languages."""
     folder = files(PACKAGE).joinpath(page, "texts")
     found = {one.name.removesuffix(".json"): one for one in folder.iterdir()}
     return {code: json.loads(found[code].read_text(encoding="utf-8")) for code in sorted(found)}

@@ -11,7 +11,7 @@ JSON = "application/json"
 
 
 def pack_blocks(data: Sequence[DataBlock], script: str) -> list[DataBlock]:
-    """Pack the JSON blocks and the script of a page into one block; put it after all other blocks.
+    """Return a page's data blocks with the JSON ones and the script packed into one, the last.
 
     The packed block is a JSON list, compressed by zlib: type, id and text of each script element
     that `unpack.js` adds to the page, the script last.

@@ -25,7 +25,7 @@ PARTS = PageParts(
     connect="'self'",
     forms="'self'",
 )
-AUTO = "auto"  # the value of the source that stands for a language to be detected
+AUTO = "auto"  # the source's value in the form if its language is to be detected
 MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->")
 
 
@@ -36,10 +36,10 @@ class PageSettings:
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code
-    characters: int  # the largest number that a text may have
-    texts: int  # the largest number that a request may have
+    characters: int  # the most characters of a text
+    texts: int  # the most texts of a request
     needs_key: bool = False
-    can_detect: bool = False  # the language of a text
+    can_detect: bool = False  # whether the language of a text can be detected
 
 
 @final

@@ -24,7 +24,7 @@ def head_colour(head: int) -> str:
 def lighten(colour: str) -> str:
     """Return a lighter, less saturated colour, which marks a head that the figure does not show.
 
-    Of its lightness l and its saturation, the one grows and the other falls by 0.6 (1 - l).
+    Its lightness l grows and its saturation falls, both by 0.6 (1 - l).
     """
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)

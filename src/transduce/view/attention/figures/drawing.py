@@ -37,7 +37,7 @@ class Panel:
     count: int  # the number of heads in the model, each of which has a square
     heads: tuple[int, ...]  # the numbers, from 1, of the heads that are shown
     weights: Float32[np.ndarray, "H W W"]
-    chosen: int | None = None  # the index of the only query word; None: all words are queries
+    chosen: int | None = None  # the index of the only query word; None if all words are
 
     @property
     def width(self) -> int:
@@ -70,7 +70,7 @@ def draw_figure(panels: Sequence[Panel], title: str, description: str) -> str:
 
 
 def draw_panel(panel: Panel, top: int) -> Iterator[str]:
-    """Yield the SVG elements of a panel that begins at this height."""
+    """Yield the SVG elements of a panel whose upper edge is at y = `top`."""
     yield f'<g transform="translate(0 {top})">'
     yield (
         f'<text x="{SQUARE}" y="{HEADING - 9}" font-size="21" font-weight="bold" '
@@ -95,7 +95,7 @@ def draw_squares(panel: Panel) -> Iterator[str]:
 
 
 def draw_boxes(panel: Panel) -> Iterator[str]:
-    """Yield a grey box for the query word, and for each head a box on each word it attends to."""
+    """Yield a grey box for a single query word, and per head a box on each word it attends to."""
     if panel.chosen is None:
         return
     yield (

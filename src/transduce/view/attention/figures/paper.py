@@ -25,7 +25,7 @@ class PaperFigure:
 
     number: int
     text: str
-    heads: tuple[int, ...]  # from 1; empty: all heads
+    heads: tuple[int, ...]  # from 1; all heads if empty
     word: str = ""  # the attending word; "" if no single word is shown
     read: tuple[str, ...] = ()  # the words that `word` attends to
 
@@ -48,7 +48,7 @@ FIGURES: Mapping[int, PaperFigure] = MappingProxyType(
 
 
 def require_heads(heads: tuple[int, ...], layer: int, layers: int, count: int) -> None:
-    """Refuse a layer or heads that a model with these numbers of layers and heads lacks."""
+    """Refuse a layer that is not from 1 to `layers`, or a head that is not from 1 to `count`."""
     if layer not in range(1, layers + 1):
         fact = f"there is no layer {layer}: this model has {layers:,}"
         raise InputError(fact, f"--layer 1 to {layers}, or --find")

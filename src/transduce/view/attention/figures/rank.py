@@ -10,7 +10,7 @@ import numpy as np
 from transduce.view.attention.figures.build import WordWeights
 from transduce.view.attention.figures.paper import PaperFigure
 
-STRONG = 0.5  # from this weight on the key words a head shows Figure 3's or 4's effect
+STRONG = 0.5  # a head with at least this weight on the key words shows Figure 3's or 4's effect
 
 
 @final
@@ -28,8 +28,8 @@ class RankedHeads:
 class FigureChoice:
     """The layer and the heads of a model that show the effect of a figure best."""
 
-    layer: int
-    heads: tuple[int, ...]
+    layer: int  # from 1
+    heads: tuple[int, ...]  # from 1; all heads if empty
 
 
 def rank_heads(
@@ -38,8 +38,8 @@ def rank_heads(
     """Rank heads by how strongly they show a figure's effect, strongest first.
 
     For Figures 3 and 4 the strength is the weight from the figure's word on the words that it
-    should attend to. For Figure 5 it is how much two heads of a layer differ: the part of a query's
-    weights, on average, that they put on different words.
+    should attend to. For Figure 5 it is the part of a query's weights, on average, that two heads
+    of a layer put on different words.
     """
     ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
     named = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
@@ -57,7 +57,7 @@ def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads
 
 
 def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
-    """Return how much each two heads of a layer differ: mean total variation over all queries."""
+    """Return for each two heads of a layer their mean total variation distance over all queries."""
     return [
         RankedHeads(
             layer,

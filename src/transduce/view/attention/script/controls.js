@@ -1,18 +1,18 @@
 const allHeads = kind => numbers(KINDS[kind].heads);
 
-/** Does what a switch stands for: all heads on, another theme, or a flag of the state turned. */
+/** Turns all heads on ("all"), changes the theme ("theme"), or turns a flag of the state. */
 function flip(name) {
   change(name === "all" ? { heads: allHeads(state.kind) } : name === "theme" ? toggleTheme() : { [name]: !state[name] });
 }
 
-/** Returns what changes with the kind: nothing is chosen, and heads that it has not are left out. */
+/** Returns the changes of state for another kind: no words are chosen, and heads that it lacks go. */
 function kindChange(kind) {
   const heads = state.heads.filter(one => one <= KINDS[kind].heads);
   const view = isView("align") && kind !== "cross" ? "lines" : state.view;
   return { kind, view, readers: [], read: [], heads: heads.length ? heads : allHeads(kind) };
 }
 
-/** Returns what changes with the view: an alignment is of encoder-decoder attention, by its own heads. */
+/** Returns the changes of state for another view; "align" also sets cross-attention and its heads. */
 const viewChange = view => (view !== "align" || isView(view) ? { view } : { ...(state.kind === "cross" ? {} : kindChange("cross")), ...ALIGNED, view });
 
 /** Turns a head on or off; when the last one goes off, all are on. */

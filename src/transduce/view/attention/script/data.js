@@ -25,14 +25,14 @@ function halfTable() {
   return Float32Array.from({ length: 0x3c01 }, (_, bits) => value(bits));
 }
 
-/** Returns the weights that a byte stands for where a row has so many keys; encode.py says why. */
+/** Returns the weight of each value of a byte, for rows of `keys` weights, as `build_steps` in encode.py. */
 function stepTable(keys) {
   const steps = [0];
   for (let w = 0; w < 1; steps.push(w)) w = min(1, w + clamp(0.08 * w, max(0.02 / keys, 1e-6), 0.008));
   return Float32Array.from(steps);
 }
 
-// The weight that a stored number of a kind stands for: a float16, or the number of a step.
+// The weights of all stored numbers, which are float16 bits or indices of steps.
 for (const kind of header.kinds) kind.table = header.numbers === "float16" ? halfTable() : stepTable(kind.columns);
 
 /** Returns the numbers of one layer, [heads, rows, columns] in a row; each indexes the kind's table. */

@@ -1,6 +1,6 @@
 const next = (list, value) => list[(list.indexOf(value) + 1) % list.length];
 
-/** Returns the layer that stands so many above the one that is shown, or the last one there is. */
+/** Returns the layer `by` above the one that is shown (below if negative), or the last one there is. */
 function layerAt(by) {
   const { layers } = kindNow();
   return layers[clamp(layers.indexOf(state.layer) + by, 0, layers.length - 1)];

@@ -1,7 +1,6 @@
-"""Runs a model with one attention head silenced: what the head adds to its layer is 0
+"""Runs a model with one attention head silenced, so that the head adds 0 to its layer.
 
-Silencing is a value of one call: `Operations` whose attention leaves the head out. The model is
-never changed.
+The `Operations` that are passed for one call leave the head out. The model is never changed.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from transduce.paper.operations import AttentionMask, BatchAttention, Operations
 @final
 @dataclass
 class SilencedAttention:
-    """Attention in which one head of one layer outputs 0; it counts its calls, one per layer."""
+    """Attention that outputs 0 for one head of one layer, which it finds by counting its calls."""
 
     attention: BatchAttention
     layer: int  # from 1
@@ -51,7 +50,7 @@ def silence_head(
 ) -> Operations:
     """Return operations in which a head of a layer (both numbered from 1) outputs 0.
 
-    `causal` says whether that head's attention has a causal mask; None: either.
+    `causal` says whether that head's attention has a causal mask; None means either.
     """
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
@@ -69,7 +68,7 @@ def decode_without_head(
     memory: EncoderOutput,
     head: tuple[str, int, int],
 ) -> Float[Tensor, "T d_model"]:
-    """Return the decoder's states without one head, such as ("cross", 1, 2): kind, layer, number.
+    """Return the decoder's states without `head`, (kind, layer, number) such as ("cross", 1, 2).
 
     `memory` is the encoder's output with all heads. If the head is the encoder's, the output is
     computed again without it.

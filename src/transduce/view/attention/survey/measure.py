@@ -18,7 +18,8 @@ from transduce.view.attention.tendencies import (
     label_head,
 )
 
-# L layers · H heads · Q query and K key positions · t target and s source pieces, without marks
+# L layers · H heads · Q query and K key positions
+# t target and s source pieces, without BEGIN and END
 
 
 @final
@@ -57,7 +58,7 @@ class KindSums:
 
 
 def measure_distance(kind: str, queries: int, keys: int) -> Float[np.ndarray, "Q K"]:
-    """Return the pieces between each key and query; in cross-attention, from the diagonal."""
+    """Return each key's distance in pieces from each query (if "cross", from the diagonal)."""
     scale = (keys - 1) / max(queries - 1, 1) if kind == "cross" else 1.0
     apart: Float[np.ndarray, "Q K"] = np.abs(
         np.arange(keys)[None, :] - scale * np.arange(queries)[:, None]
@@ -68,7 +69,7 @@ def measure_distance(kind: str, queries: int, keys: int) -> Float[np.ndarray, "Q
 @final
 @dataclass
 class SurveySums:
-    """Sums over sentence pairs: of what heads do, by kind of attention, and of aligned weights."""
+    """Sums over sentence pairs of what heads do, and of cross-attention between aligned words."""
 
     kinds: dict[str, KindSums] = field(default_factory=dict)
     linked: int = 0  # the number of target pieces whose word has a link

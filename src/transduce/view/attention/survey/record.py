@@ -1,4 +1,4 @@
-"""What a survey finds of each head, as values for a table, JSON and a page."""
+"""The results of a survey of heads, as values for a table, JSON and a page."""
 
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -28,7 +28,7 @@ class SurveyedHead:
     layer: int  # from 1
     head: int  # from 1
     tendency: str  # a label, such as "next"; see `HeadTendency`
-    share: float  # of the weights that are on what the label names, from 0 to 1
+    share: float  # the share of the weights on what the label names, from 0 to 1
     entropy: float  # of a query's weights, in bits
     distance: float  # mean, in pieces, from query to key; in cross-attention from the diagonal
     aligned: float | None  # the share of cross-attention on aligned words, if words are aligned
@@ -63,6 +63,6 @@ class HeadSurvey:
 
 
 def build_survey_page(survey: HeadSurvey) -> str:
-    """Return a survey as one HTML file without any request; equal surveys give equal bytes."""
+    """Return a survey as one HTML file that requests nothing; equal surveys give equal bytes."""
     block = json_block("survey", survey.as_json())
     return build_page(f"Heads of {shorten_name(survey.model.name)}", PARTS, [block])

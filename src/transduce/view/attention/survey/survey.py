@@ -54,7 +54,7 @@ class AlignedPair:
 
 
 def ignore_head(_done: int, _all: int) -> None:
-    """Do nothing: the default for `on_head`."""
+    """Do nothing, as the default for `on_head`."""
 
 
 def survey(
@@ -73,8 +73,8 @@ def survey(
 
     Texts are files or lists of lines, of which the first `pairs` are used. A head that is switched
     off adds nothing to its layer. `gold` has the links of each pair, as for `score_alignments`; by
-    default words are aligned by the model itself. `on_head` gets the numbers of losses computed so
-    far and in all.
+    default words are aligned by the model itself. `on_head` is called with the numbers of losses
+    computed so far and in all.
     """
     translator = model if isinstance(model, Translator) else load(model)
     require(len(translator.models) == 1, "a survey is of one model", "load one of the ensemble")

@@ -111,7 +111,7 @@ function buildQuestions() {
   return stations[panel];
 }
 
-/** Returns the questions that the station has now: {key, text, choices, find}; answered ones as they were asked. */
+/** Returns the questions that the station has now: {key, text, choices, find}; those answered are as they were asked. */
 function questionsNow() {
   const place = writeHash({ ...state, tour: 0, cell: "", smoothing: 0, warmup: 0 });
   return Object.entries(buildQuestions()).flatMap(([kind, build]) => {

@@ -191,7 +191,7 @@ function computeLogits(model, rows, { keep }) {
   return logits;
 }
 
-/** Sets the numbers of rows that are edited, where they are not −∞; `positionOf` a row is its place. */
+/** Sets the edited numbers of rows, except masked ones (−∞); `positionOf(i)` is the position of row i. */
 function applyEdits(edits, rows, positionOf) {
   for (const [position, column, number] of edits)
     rows.forEach((row, i) => {
@@ -199,7 +199,7 @@ function applyEdits(edits, rows, positionOf) {
     });
 }
 
-/** Returns a context for the computation: `keep` edits the rows of a name and hands them to `store`.
+/** Returns a context for the computation, whose `keep` edits the rows of a name and calls `store`.
  *
  * Row i is at position i; in `of(positions)` it is at positions[i], and `at(i)` is for that row alone.
  */

@@ -3,8 +3,8 @@
 /** Returns the panel of the state. */
 const panelNow = () => PANELS.find(panel => panel.id === state.panel);
 
-/** Returns the readable pieces of a side: what is read on it, in the order of the rows.
- * Before anything is computed they are those of the example, as PyTorch found them. */
+/** Returns the readable pieces of a side, in the order of its rows.
+ * Before the page has computed anything, they are those of PyTorch's example. */
 function piecesOf(side) {
   const { source, output } = page.result ?? header.example;
   return side === "source" ? source.map(id => readablePiece(VOCABULARIES.source, id)) : [BEGIN, ...output.slice(0, -1)].map(id => readablePiece(VOCABULARIES.target, id));

@@ -7,7 +7,7 @@ function closeChoices() {
   state.word = null;
 }
 
-/** Asks what else could stand at a word, the words before it kept, and lists it. */
+/** Requests other translations from a word on, after the same words before it, and lists them. */
 async function openChoices(at) {
   const sentence = sentenceAt(at), words = wordsOf(sentence.outputs[0].text);
   state.word = at;

@@ -1,7 +1,7 @@
 /** Returns whether the language of the text is to be detected. */
 const isDetecting = () => byId("source").value === AUTO;
 
-/** Detects the most probable source of the target chosen; nothing if there is no text. */
+/** Detects the source language among those with the chosen target, unless there is no text. */
 async function detect(text, signal) {
   if (!text.trim()) return null;
   return (await post("detect", { q: text, target: byId("target").value }, signal))[0];

@@ -1,4 +1,4 @@
-/** Appends a text to an element with each sentence's words as spans, by `build`, and the rest as it is. */
+/** Appends a text to an element; `build` makes a span of each word of a sentence, the rest stays text. */
 function appendWords(element, text, sentences, build) {
   let at = 0;
   sentences.forEach((sentence, s) => {
