@@ -108,7 +108,7 @@ def build_page_of(
     numbers: str,
     words: tuple[str, Mapping[str, Texts]] = ("", {}),
 ) -> str:
-    """Return the page of a model at stages of its training; all but the last are in 8 bits.
+    """Return the explainer page; the last stage is stored as `numbers`, all earlier ones in 8 bits.
 
     `more` is what the header has besides the model: the loss curve, a tour. `words` are its
     language and its own words.

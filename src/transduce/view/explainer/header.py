@@ -58,7 +58,7 @@ def choose_texts(translator: Translator, texts: Sequence[str]) -> list[str]:
 
 
 def require_text(translator: Translator, text: str) -> str:
-    """Return a normalised text; refuse an empty or a very long one."""
+    """Return a normalised text; refuse one that is empty or too long for the page."""
     found = translator.task.normalise(text)
     require(bool(found), "the text is empty", "give it some words")
     (ids,) = translator.task.encode_sources([found])
@@ -103,7 +103,7 @@ def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
-    """Return as JSON values all that an explainer page needs besides its stages' weights."""
+    """Return the header of an explainer page as JSON values: all its data but weights."""
     recipe, task, model = translator.recipe, translator.task, translator.models[0]
     shared = task.source.hash == task.target.hash
     target = {} if shared else {"target": describe_vocabulary(task.target)}

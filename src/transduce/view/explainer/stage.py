@@ -63,7 +63,7 @@ def load_trained_stage(run: Path) -> tuple[Translator, Stage]:
 
 
 def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[list[Stage], Curve]:
-    """Return a run's stages, untrained to trained, and its loss curve.
+    """Return a run's stages, from untrained to `trained`, and its loss curve.
 
     Between the two are at most two milestones that the run has kept: the one whose loss is nearest
     to halfway between the first and the last loss, and the one nearest to half of the updates. A

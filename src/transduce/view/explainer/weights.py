@@ -59,7 +59,7 @@ ENCODINGS: Mapping[str, Callable[[Float32[np.ndarray, "..."]], Encoded]] = Mappi
 
 
 def store_weights(weights: Mapping[str, Tensor], number: str) -> StoredWeights:
-    """Return weights as a block of a page, with "float16", "int8" or "float32" numbers.
+    """Return weights as a block of a page; `number` is "float16", "int8" or "float32".
 
     Vectors such as biases keep 16 bits when matrices have 8. A tensor that float16 cannot hold is
     stored as float32.
