@@ -10,7 +10,7 @@ from tests.inference.random_models import random_translator
 
 import transduce
 from transduce.checkpoint import save_model
-from transduce.errors import TransduceError
+from transduce.errors import InputError, TransduceError
 from transduce.vocabulary.files import Vocabularies
 
 MODEL = random_translator()
@@ -91,3 +91,23 @@ def test_a_block_of_no_lines_is_refused(block):
     for call in (MODEL.nbest_lines, MODEL.likelihood):
         with pytest.raises(TransduceError, match="block must be a whole number of at least 1"):
             call([], block=block)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        MODEL,
+        lambda text: list(MODEL.translate_lines([text])),
+        lambda text: MODEL("a", prefix=text),
+        lambda text: list(MODEL.likelihood([("a", text)])),
+        lambda text: MODEL.align(text, "a"),
+        MODEL.attend,
+        MODEL.explain,
+        lambda text: MODEL.evaluate(["a"], [text], metrics=["bleu"]),
+        lambda text: transduce.score([text], ["a"]),
+        lambda text: transduce.train("r", [("a", text)], recipe="demo"),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused(call):
+    with pytest.raises(InputError, match=r"half a surrogate pair \(U\+D83D\) at character 3"):
+        call("a \ud83d dog")

@@ -4,13 +4,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from transduce.errors import InputError, suggest_names
-from transduce.text.arguments import describe_value
-
-
-def require_text(name: str, value: object) -> None:
-    """Refuse an argument that is neither a string nor None."""
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} must be a string, not {describe_value(value)}")
 
 
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:

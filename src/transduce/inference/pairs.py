@@ -13,7 +13,7 @@ from transduce.paper.search import score_log_probs
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.tasks import Task, find_task_kind
-from transduce.text.arguments import describe_value
+from transduce.text.arguments import describe_value, require_encodable
 
 TOKENS = 8_192  # tokens of a batch, source and target together
 
@@ -53,6 +53,8 @@ def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
             raise InputError(
                 f"pairs: item {number} must be (source, target), not {describe_value(pair)}"
             )
+        for text in pair:
+            require_encodable(f"pairs: item {number}", text)
         yield Pair(number, *pair)
 
 

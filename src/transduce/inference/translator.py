@@ -17,7 +17,7 @@ from transduce.inference.align_block import (
     change_heads,
 )
 from transduce.inference.alignment import Alignment
-from transduce.inference.arguments import require_known, require_text
+from transduce.inference.arguments import require_known
 from transduce.inference.blocks import (
     PairMethod,
     reload_in_worker,
@@ -59,7 +59,7 @@ from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.recipe import shorten_name
 from transduce.settings.search import Sampling
 from transduce.tasks import Task, TextToText
-from transduce.text.arguments import check_lines, require_count, require_lines
+from transduce.text.arguments import check_lines, require_count, require_lines, require_string
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
@@ -134,7 +134,9 @@ class Translator:
         if not isinstance(text, str):
             require_lines("text", text)
             return list(self.nbest_lines(text, n, prefixes=prefix))
-        require_text("prefix", prefix)
+        require_string("text", text)
+        if prefix is not None:
+            require_string("prefix", prefix)
         one = replace(self, workers=1)
         (outputs,) = one.nbest_lines([text], n, prefixes=None if prefix is None else [prefix])
         return outputs

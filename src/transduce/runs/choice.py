@@ -30,7 +30,7 @@ from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
-from transduce.text.arguments import read_path
+from transduce.text.arguments import read_path, require_encodable
 from transduce.text.files import read_lines, read_pairs_tsv
 
 PathName = str | PathLike[str]
@@ -123,6 +123,8 @@ def collect_pairs(
                 "[('A dog runs.', 'Ein Hund rennt.'), …], or two files: ('a.en', 'a.de')",
             )
         source, target = pair
+        for side in pair:
+            require_encodable(f"{argument}: item {index}", side)
         mismatch = target and find_mismatch(source, target)
         require(not mismatch, f"{argument}: item {index}: {mismatch}")
         pairs.append((source, target))

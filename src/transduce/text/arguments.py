@@ -46,6 +46,25 @@ def read_path(name: str, value: object) -> Path:
         raise InputError(f"{name} is no path: {describe_value(value)}") from None
 
 
+def require_string(name: str, value: object) -> None:
+    """Raise InputError unless the argument called `name` is a string that UTF-8 can encode."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be a string, not {describe_value(value)}")
+    require_encodable(name, value)
+
+
+def require_encodable(name: str, text: str) -> None:
+    """Raise InputError if a text has an unpaired surrogate, which UTF-8 cannot encode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{name} has half a surrogate pair (U+{ord(text[error.start]):04X}) at character "
+            f"{error.start + 1}",
+            "decode the text as UTF-8; transduce.text.clean.normalise writes U+FFFD in its place",
+        ) from None
+
+
 def read_text(name: str, text: Text) -> list[str]:
     """Return the lines of the argument called `name`: a file's path, or a list of lines."""
     if isinstance(text, str | Path):
@@ -63,8 +82,7 @@ def require_lines(name: str, value: object) -> None:
 
 
 def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield each line of the argument called `name`; raise InputError at one that is no string."""
+    """Yield each line of the argument called `name`; raise InputError at one that is no text."""
     for number, line in enumerate(lines, start=1):
-        if not isinstance(line, str):
-            raise InputError(f"{name}: item {number} must be a string, not {describe_value(line)}")
+        require_string(f"{name}: item {number}", line)
         yield line

@@ -7,7 +7,7 @@ from typing import final
 
 from tokenizers import Tokenizer
 
-from transduce.errors import InputError
+from transduce.text.arguments import require_encodable
 from transduce.vocabulary.file import deserialise, serialise
 from transduce.vocabulary.kinds import VocabularyKind
 from transduce.vocabulary.symbols import SPECIALS, make_readable
@@ -95,11 +95,4 @@ class Vocabulary:
 def require_no_surrogates(texts: Sequence[str]) -> None:
     """Raise InputError if a text has an unpaired surrogate, which UTF-8 cannot encode."""
     for number, text in enumerate(texts, start=1):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"text {number} of {len(texts)} has half a surrogate pair "
-                f"(U+{ord(text[error.start]):04X}) at character {error.start + 1}",
-                "transduce.text.clean.normalise replaces it by U+FFFD",
-            ) from None
+        require_encodable(f"text {number} of {len(texts)}", text)

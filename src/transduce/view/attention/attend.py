@@ -12,7 +12,7 @@ from transduce.durable import resolve_output, write_atomically
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
-from transduce.text.arguments import describe_value
+from transduce.text.arguments import require_string
 from transduce.view.attention.encode import WeightEncoding
 from transduce.view.attention.figures.build import draw_paper_figure
 from transduce.view.attention.figures.paper import FIGURES, LAYER
@@ -92,7 +92,7 @@ def attend(
     if its weights may need more than `most` bytes of memory.
     """
     for name, value in (("text", text), ("target", target)):
-        if not isinstance(value, str) and not (name == "target" and value is None):
-            raise InputError(f"{name} must be a string, not {describe_value(value)}")
+        if name == "text" or value is not None:
+            require_string(name, value)
     translator = model if isinstance(model, Translator) else load(model)
     return Attention(record_attention(translator, text, target, most))

@@ -9,10 +9,9 @@ from typing import Any, final
 
 from transduce.checkpoint import is_run
 from transduce.durable import resolve_output, write_atomically
-from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
-from transduce.text.arguments import describe_value, read_path
+from transduce.text.arguments import read_path, require_string
 from transduce.view.explainer.header import build_header, choose_texts, compute_example
 from transduce.view.explainer.limits import MAX_WEIGHTS
 from transduce.view.explainer.page import build_explainer_page
@@ -82,8 +81,7 @@ def explain(
     code is the file's name, such as fr.json.
     """
     for text in texts:
-        if not isinstance(text, str):
-            raise InputError(f"a text must be a string, not {describe_value(text)}")
+        require_string("a text", text)
     steps = None if tour is None else read_tour(read_path("tour", tour))
     file = None if page_texts is None else read_path("page_texts", page_texts)
     words = choose_page_texts(language, file)
