@@ -51,7 +51,7 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> No
 
 
 def pair_with_n(row: LayerRow, values: Sequence[int | float]) -> Points:
-    """Return the sentence lengths n of a row's measured points, together with their values."""
+    """Return the sentence lengths n of a row's points at the median d, and `values` of these."""
     return [p.n for p in row.points_by_n()], values
 
 

@@ -112,7 +112,7 @@ def encode_output(translator: Translator, source: str, target: str) -> EncodedOu
 
 
 def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> None:
-    """Refuse a sequence that is longer than the number of learned positions."""
+    """Refuse a sequence, named `side` in the error, with more pieces than learned positions."""
     require(
         sizes.positions == "sinusoidal" or len(ids) <= sizes.max_positions,
         f"the {side} has {len(ids):,} pieces, and this model has {sizes.max_positions:,} learned "

@@ -101,7 +101,7 @@ def compress_words(words: UInt32[np.ndarray, " C"]) -> bytes:
 
 
 def read_schedule(folder: Path) -> dict[str, float] | None:
-    """Return the numbers for equation 3 in a run's recipe; None without a valid run.json."""
+    """Return equation 3's d_model, warmup and factor for a run; None without a valid run.json."""
     recipe = read_recipe(folder)
     paths = {
         "d_model": ("architecture", "d_model"),

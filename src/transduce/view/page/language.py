@@ -18,10 +18,10 @@ def read_texts(page: str) -> dict[str, Texts]:
 
 
 def texts_file(page: str, language: str) -> str:
-    """Return the path of a page's file of texts in a language."""
+    """Return the path of the file with a page's texts in a language."""
     return str(files(PACKAGE).joinpath(page, "texts", f"{language}.json"))
 
 
 def texts_block(texts: Mapping[str, Texts], language: str = "") -> DataBlock:
-    """Return the block of a page's texts; without a `language` the reader's browser chooses."""
+    """Return the block of a page's texts by language; without a `language` the browser chooses."""
     return json_block("texts", {"language": language, "texts": texts})

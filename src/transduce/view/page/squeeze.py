@@ -44,7 +44,7 @@ def squeeze_script(script: str) -> str:
 
 
 def join_names(tokens: Iterable[str]) -> list[str]:
-    """Return tokens with `let a=1;let b=2` as `let a=1,b=2`, within a block and a line."""
+    """Return tokens with neighbouring declarations joined, `let a=1;let b=2` as `let a=1,b=2`."""
     kept, first = list[str](), [""]  # first: for each bracket depth, the statement's first word
     for token in tokens:
         if token == "let" and kept[-1:] == [";"] and first[-1] == "let":

@@ -133,7 +133,7 @@ def build_survey(
     on_head: Callable[[int, int], None],
     alignment: str,
 ) -> HeadSurvey:
-    """Return the survey of aligned pairs, computed in batches of similar length."""
+    """Return the survey of aligned pairs; `alignment` is "gold", or "" if the model aligned."""
     (model,), sums = translator.models, SurveySums()
     heads = list_heads(model)
     log_probs = dict.fromkeys(heads, 0.0)
