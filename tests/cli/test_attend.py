@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transduce.cli.attend_figure import find_figure_text
+from transduce.cli.attend import find_figure_text
 from transduce.errors import InputError
 from transduce.view.attention.files import load_record
 

@@ -216,14 +216,14 @@ def test_a_terminal_shows_which_file_comes_and_how_much_of_it(monkeypatch):
     seen = io.StringIO()
     console = Console(file=seen, force_terminal=True, width=100)
     monkeypatch.setattr(display, "build_console", lambda: console)
-    with show_progress_bar(live=True) as told:
+    with show_progress_bar() as told:
         told("a.tgz", 500, 1_000)
     assert "a.tgz" in seen.getvalue()
     assert "0.5/1.0 kB" in seen.getvalue()
 
 
 def test_where_there_is_no_terminal_no_bar_is_drawn(capsys):
-    with show_progress_bar(live=True) as told:
+    with show_progress_bar() as told:
         told("a.tgz", 500, 1_000)
     assert capsys.readouterr() == ("", "")
 

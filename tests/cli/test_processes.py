@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.cli import processes
-from transduce.cli.processes import Processes, choose_for_machine, count_file_lines
+from transduce.cli import searching
+from transduce.cli.searching import Processes, choose_for_machine, count_file_lines
 
 FAST = ("--beam=1", "--extra-length=1")
 
@@ -15,7 +15,7 @@ FAST = ("--beam=1", "--extra-length=1")
 def quiet(monkeypatch, tmp_path):
     """A quiet machine of eight cores, and a file of 4,500 lines."""
     monkeypatch.setattr("transduce.machine.cpus.available_cpus", lambda: 8)
-    monkeypatch.setattr(processes, "load_on_own_cores", lambda _: 0.0)
+    monkeypatch.setattr(searching, "load_on_own_cores", lambda _: 0.0)
     monkeypatch.setattr("transduce.machine.free_memory.free_memory_bytes", lambda: 1e12)
     (tmp_path / "text").write_text("a dog\n" * 4_500)
     return tmp_path / "text"
@@ -39,28 +39,22 @@ def test_what_is_no_regular_file_is_never_read_to_count_it():
 
 def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monkeypatch, tmp_path):
     with monkeypatch.context() as busy:
-        busy.setattr(processes, "load_on_own_cores", lambda _: 7.0)
+        busy.setattr(searching, "load_on_own_cores", lambda _: 7.0)
         assert choose(quiet) == 1
     with monkeypatch.context() as on_gpu:
-        on_gpu.setattr(processes, "computes_on_cpu", lambda: False)
+        on_gpu.setattr(searching, "computes_on_cpu", lambda: False)
         assert choose(quiet) == 1
     monkeypatch.setattr("transduce.machine.free_memory.free_memory_bytes", lambda: 1e9)
     model = tmp_path / "run/checkpoints/step-1/model.safetensors"
     model.parent.mkdir(parents=True)
     with model.open("wb") as file:
         file.truncate(300_000_000)
-    lines = Processes(None, 1).choose(lambda most: min(most, 9_000), choice(tmp_path / "run"))
+    lines = Processes().choose(lambda most: min(most, 9_000), [tmp_path / "run"])
     assert lines == 2
 
 
-def choice(*folders):
-    from transduce.cli.searching import TranslatorChoice
-
-    return TranslatorChoice(folders, {})
-
-
 def test_the_number_that_the_user_gives_holds():
-    assert Processes(3, 1).choose(lambda _: 0, choice()) == 3
+    assert Processes(workers=3).choose(lambda _: 0, []) == 3
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate", "likelihood"])

@@ -2,8 +2,7 @@ import importlib.util
 
 import pytest
 
-from transduce.cli.tensorboard import write_tensorboard
-from transduce.cli.training import SilentDisplay
+from transduce.cli.training import SilentDisplay, write_tensorboard
 from transduce.errors import InputError
 from transduce.paper.training import Update
 from transduce.scores import Score

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.cli.workers import ProcessOptions, silence_repeated_errors
+from transduce.cli.train import ProcessOptions, silence_repeated_errors
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
 from transduce.runs.training_run import idle_processes_warning

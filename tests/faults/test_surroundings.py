@@ -18,8 +18,7 @@ from transduce.cli import display
 from transduce.cli.main import transduce as command
 from transduce.cli.outcome import ProcessorTimeSpent, Terminated, run
 from transduce.cli.signals import signals_as_requests
-from transduce.cli.standard_streams import ignore_absurd_terminal_sizes
-from transduce.cli.workers import ProcessOptions, launch_and_wait
+from transduce.cli.train import ProcessOptions, launch_and_wait
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.mtdata import find_index
 from transduce.errors import InputError, find_exhaustion
@@ -43,7 +42,7 @@ def transduce(*arguments: object, **options) -> "subprocess.CompletedProcess[byt
 def test_a_terminal_of_an_absurd_size_counts_as_one_without_a_size(monkeypatch, columns):
     for name in ("COLUMNS", "LINES"):
         monkeypatch.setenv(name, columns)
-    ignore_absurd_terminal_sizes()
+    display.ignore_absurd_terminal_sizes()
     assert "COLUMNS" not in os.environ
     assert "LINES" not in os.environ
     assert 0 < display.build_console().width < 10_000
@@ -51,7 +50,7 @@ def test_a_terminal_of_an_absurd_size_counts_as_one_without_a_size(monkeypatch, 
 
 def test_a_terminal_of_a_usual_size_keeps_it(monkeypatch):
     monkeypatch.setenv("COLUMNS", "132")
-    ignore_absurd_terminal_sizes()
+    display.ignore_absurd_terminal_sizes()
     assert display.build_console().width == 132
 
 
@@ -117,7 +116,7 @@ def test_in_a_folder_that_was_deleted_there_is_a_sentence(capsys, monkeypatch, t
 def test_without_any_folder_for_temporary_files_there_is_a_sentence(capsys, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nonexistent"])
-    monkeypatch.setattr(display, "print_result", lambda _: tempfile.mkdtemp())
+    monkeypatch.setattr(display, "print_result", lambda *_: tempfile.mkdtemp())
     assert run(command, ["recipes"]) == 4
     assert "error: no folder for temporary files can be written\nhint: name one in TMPDIR" in (
         capsys.readouterr().err
@@ -155,7 +154,7 @@ def test_a_pipe_that_does_not_wait_is_read_to_its_end():
     reads, writes = os.pipe()
     os.set_blocking(reads, False)
     program = "import sys; from transduce.text.files import read_lines\n"
-    program += "from transduce.cli.standard_streams import use_blocking_streams\n"
+    program += "from transduce.cli.display import use_blocking_streams\n"
     program += "use_blocking_streams(); print(list(read_lines('-')))"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=reads, stdout=subprocess.PIPE
@@ -210,7 +209,7 @@ def test_a_panic_of_a_library_without_threads_has_a_sentence(capsys, monkeypatch
     class PanicError(BaseException):
         """As PyO3's PanicException, which is no Exception."""
 
-    def panic(_):
+    def panic(*_):
         raise PanicError("The global thread pool has not been initialized.: ThreadPoolBuildError")
 
     monkeypatch.setattr(display, "print_result", panic)

@@ -1,61 +1,133 @@
-"""`transduce attend`: show what each head attends to, as a page, a record or a figure."""
+"""`transduce attend`: show what each head attends to: a page, a record, a figure or a survey."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, final
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.attend_figure import (
-    Numbers,
-    draw_svg,
-    figure_options,
-    find_best_heads,
-    find_figure_text,
-    find_link,
-)
-from transduce.cli.attend_survey import survey_corpus, survey_options
-from transduce.cli.file_path import FilePath
-from transduce.cli.searching import (
-    TranslatorChoice,
-    beam_options,
-    choose_translator,
-    precision_option,
-    warn_if_unfinished,
-)
+from transduce.cli.options import FILE, Numbers, add_options, option
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_if_unfinished
 from transduce.errors import InputError
+from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
+    from transduce.inference.translator import Translator
+    from transduce.settings import Recipe
+    from transduce.view.attention.figures.paper import PaperFigure
+    from transduce.view.attention.figures.rank import RankedHeads
     from transduce.view.attention.record import AttentionView
+    from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead
 
 LARGE = 20_000_000  # for a page of more bytes a message says how to make it smaller
+PRINTED = 10  # how many lines of a ranking are printed
+COLUMNS = ("kind", "layer", "head", "tendency", "share", "entropy", "distance", "aligned", "loss")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """The options of the page of one text."""
+
+    layers: tuple[int, ...] | None = option(
+        type=Numbers(), help="Layers of the page, such as 5,6 (default: all)."
+    )
+    minimum: float = option(
+        "--min",
+        type=click.FloatRange(0, 1, max_open=True),
+        default=0.0,
+        help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
+    )
+    exact: bool = option(is_flag=True, help="Two bytes a weight in the page, instead of one.")
+    plain: bool = option(is_flag=True, help="No compression in the page, for old browsers.")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FigureOptions:
+    """The options of a figure of the paper."""
+
+    figure: str | None = option(
+        type=click.Choice(["3", "4", "5"]),
+        help="Draw this figure of the paper as SVG, with the weights of MODEL.",
+    )
+    layer: int | None = option(type=click.IntRange(min=1), help="Layer of the figure (default: 5).")
+    heads: tuple[int, ...] | None = option(
+        type=Numbers(), help="Heads of the figure (default: the paper's)."
+    )
+    word: str | None = option(
+        help="The word of TEXT whose attention the figure shows (Figures 3 and 4)."
+    )
+    read: str | None = option(
+        help="With --find: the words of TEXT that --word should attend to, such as more,difficult."
+    )
+    find: bool = option(
+        is_flag=True,
+        help="Print how strongly each head shows the figure's effect; draw the strongest.",
+    )
+
+    @property
+    def paper_layer(self) -> int:
+        """The value of --layer, by default the layer of the paper's figures."""
+        from transduce.view.attention.figures.paper import LAYER
+
+        return self.layer or LAYER
+
+    def choose(self) -> "PaperFigure":
+        """Return the paper's figure with the words that options name; refuse contradictions."""
+        from transduce.view.attention.figures.paper import FIGURES
+
+        figure = FIGURES[int(self.figure or 0)]
+        require(
+            bool(figure.word) or not (self.word or self.read),
+            "Figure 5 shows all words",
+            "leave --word and --read out",
+        )
+        read = tuple(self.read.split(",")) if self.read else figure.read
+        return replace(figure, word=self.word or figure.word, read=read)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SurveyOptions:
+    """The options of a survey of all heads."""
+
+    survey: bool = option(
+        is_flag=True,
+        help="Print what each head attends to on the pairs of file TEXT, and how much the loss "
+        "rises without that head.",
+    )
+    pairs: int = option(
+        type=click.IntRange(min=1),
+        default=100,
+        show_default=True,
+        help="How many pairs of TEXT --survey takes.",
+    )
+    gold: Path | None = option(
+        type=FILE,
+        help="Gold links of the pairs, for --survey (default: the model's own alignments).",
+    )
 
 
 @click.command("attend")
-@click.argument("model", type=FilePath(path_type=Path))
+@click.argument("model", type=FILE)
 @click.argument("text", required=False)
 @options.output("The page (.html) or the figure (.svg) to write.")
 @click.option(
-    "--target", help="The output to show, instead of the model's own; with --survey a file."
+    "--target",
+    help="The output to show instead of the model's own; with --survey, the file of target "
+    "sentences.",
 )
-@click.option(
-    "--save", type=FilePath(path_type=Path), help="A new folder for all weights and steps."
-)
-@click.option("--layers", type=Numbers(), help="Layers of the page, such as 5,6 (default: all).")
-@click.option(
-    "--min",
-    "minimum",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.0,
-    help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
-)
-@click.option("--exact", is_flag=True, help="Two bytes a weight in the page, instead of one.")
-@click.option("--plain", is_flag=True, help="No compression in the page, for old browsers.")
-@figure_options
-@survey_options
-@beam_options
-@precision_option
+@click.option("--save", type=FILE, help="A new folder for all weights and steps.")
+@add_options(PageOptions, "page")
+@add_options(FigureOptions, "figure")
+@add_options(SurveyOptions, "survey")
+@add_options(BeamOptions, "beam")
+@add_options(ModelOptions, "models", ("precision",))
 @options.as_json
 @options.quiet
 def command(
@@ -63,9 +135,14 @@ def command(
     model: Path,
     text: str | None,
     output: Path | None,
+    target: str | None,
     save: Path | None,
-    quiet: bool,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
+    page: PageOptions,
+    figure: FigureOptions,
+    survey: SurveyOptions,
+    beam: BeamOptions,
+    models: ModelOptions,
+    as_json: bool,
 ) -> None:
     """Show what each head of MODEL attends to in TEXT and its output: an HTML page.
 
@@ -86,104 +163,245 @@ def command(
     transduce attend model "The dog sees a cat." -o attention.html
     transduce attend model --figure 4 --find -o figure4.svg
     """
-    choice = choose_translator((model,), {**option_values, "strict": False}, 1)
-    if option_values["survey"]:
-        options.require_writable(output)
-        warn_if_unfinished(choice.folders)
-        survey_corpus(choice, text, output, {**option_values, "save": save, "quiet": quiet})
-        return
-    require_consistent_options(output, save, option_values)
+    options.require_writable(output)
+    if survey.survey:
+        of_one_text = {
+            "save": save,
+            "figure": figure.figure,
+            "layers": page.layers,
+            "find": figure.find,
+        }
+        for name, value in of_one_text.items():
+            require(not value, f"--{name} is for one text, and --survey for a file of pairs")
+    else:
+        require_consistent(output, save, figure, survey)
+    choice = TranslatorChoice(model, models, beam)
     warn_if_unfinished(choice.folders)
-    view = record(choice, text, option_values)
-    for note in () if quiet else view.notes:
-        display.print_message(note)
+    if survey.survey:
+        survey_corpus(choice, text, target, output, survey, as_json=as_json)
+        return
+    view = record(choice, text, target, figure.figure)
+    display.print_note(*view.notes)
     if save is not None:
         from transduce.view.attention.files import save_record
 
         save_record(view, save)
-        if not quiet:
-            display.print_message(f"the record: {save}")
-    if option_values["find"]:
-        option_values = find_best_heads(view, option_values)
+        display.print_note(f"the record: {save}")
+    if figure.find:
+        figure = find_best_heads(view, figure, as_json=as_json)
     if output is not None:
-        write_output(view, output, {**option_values, "quiet": quiet})
+        write_output(view, output, page, figure)
 
 
-def require_consistent_options(
-    output: Path | None, save: Path | None, option_values: dict[str, Any]
+def require_consistent(
+    output: Path | None, save: Path | None, figure: FigureOptions, survey: SurveyOptions
 ) -> None:
     """Refuse options by which nothing would be written, or which need an option that is missing."""
-    require(bool(output or save or option_values["find"]), "nothing to write", "-o page.html")
-    require(not option_values["gold"], "--gold is for a survey", "add --survey")
-    figure = bool(option_values["figure"])
-    require(figure or not option_values["find"], "--find is for a figure", "add --figure 3")
-    for name in ("layer", "heads", "word", "read"):
-        require(figure or not option_values[name], f"--{name} is for a figure", "add --figure 3")
-    if output is not None:
-        known = (".svg", ".html") if figure else (".html",)
-        if output.suffix not in known:
-            raise InputError(f"{output} is no {' or '.join(known)}", "-o page.html")
-    options.require_writable(output)
-
-
-def write_output(view: "AttentionView", output: Path, option_values: dict[str, Any]) -> None:
-    """Write the attention page; to an .svg file, write the figure of the paper instead."""
-    from transduce.durable import resolve_output, write_atomically
-
-    written = f"the figure: {output}" if output.suffix == ".svg" else f"the page: {output}"
-    if output.suffix == ".svg":
-        write_atomically(resolve_output(output), draw_svg(view, option_values).encode())
-    else:
-        if option_values["figure"]:
-            written = f"the figure: {output}#{find_link(view, option_values)}"
-        write_page(view, output, option_values)
-    if not option_values["quiet"]:
-        display.print_message(written)
+    require(bool(output or save or figure.find), "nothing to write", "-o page.html")
+    require(not survey.gold, "--gold is for a survey", "add --survey")
+    of_figure = {
+        "find": figure.find,
+        "layer": figure.layer,
+        "heads": figure.heads,
+        "word": figure.word,
+        "read": figure.read,
+    }
+    for name, value in of_figure.items():
+        fact = f"--{name} is for a figure"
+        require(bool(figure.figure) or not value, fact, "add --figure 3")
+    known = (".svg", ".html") if figure.figure else (".html",)
+    if output is not None and output.suffix not in known:
+        raise InputError(f"{output} is no {' or '.join(known)}", "-o page.html")
 
 
 def record(
-    choice: TranslatorChoice, text: str | None, option_values: dict[str, Any]
+    choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
     """Return the attention record of a text, by default the figure's or standard input's."""
-    from transduce.machine.process_settings import keep_freed_memory
+    from transduce.text.files import read_lines
     from transduce.view.attention.recorder import record_attention
 
-    keep_freed_memory()
-    translator = choice.load()
+    translator = load(choice)
+    if text is None and figure:
+        text = find_figure_text(figure, translator.recipe.data.source_language)
     if text is None:
-        figure, language = option_values["figure"], translator.recipe.data.source_language
-        text = find_figure_text(figure, language) if figure else read_one_line()
-    return record_attention(translator, text, option_values["target"])
+        lines = list(read_lines("-"))
+        if len(lines) != 1:
+            fact = f"standard input has {len(lines):,} lines, and a page shows one"
+            raise InputError(fact, "transduce attend MODEL TEXT")
+        text = lines[0]
+    return record_attention(translator, text, target)
 
 
-def read_one_line() -> str:
-    """Return the only line of standard input."""
-    from transduce.text.files import read_lines
+def load(choice: TranslatorChoice) -> "Translator":
+    """Load the model in a process that keeps the memory it has freed."""
+    from transduce.machine.process_settings import keep_freed_memory
 
-    lines = list(read_lines("-"))
-    if len(lines) != 1:
-        raise InputError(
-            f"standard input has {len(lines):,} lines, and a page shows one",
-            "transduce attend MODEL TEXT",
-        )
-    return lines[0]
+    keep_freed_memory()
+    return choice.load()
 
 
-def write_page(view: "AttentionView", output: Path, option_values: dict[str, Any]) -> None:
-    """Write the HTML page of an attention record; print a message if the page is very large."""
+def find_figure_text(number: str, language: str) -> str:
+    """Return the English sentence of a figure of the paper; refuse other source languages."""
+    from transduce.view.attention.figures.paper import FIGURES
+
+    require(
+        language in ("en", *UNNAMED),
+        f"the sentence of Figure {number} is English, and this model reads {language}",
+        "give a TEXT, with --word and --read",
+    )
+    return FIGURES[int(number)].text
+
+
+def write_output(
+    view: "AttentionView", output: Path, page: PageOptions, figure: FigureOptions
+) -> None:
+    """Write the attention page; to an .svg file, write the figure of the paper instead."""
     from transduce.durable import resolve_output, write_atomically
     from transduce.view.attention.encode import WeightEncoding
+    from transduce.view.attention.figures.build import draw_paper_figure
     from transduce.view.attention.page import build_attention_page
 
+    if output.suffix == ".svg":
+        svg = draw_paper_figure(view, figure.choose(), figure.paper_layer, figure.heads or ())
+        write_atomically(resolve_output(output), svg.encode())
+        display.print_note(f"the figure: {output}")
+        return
+    link = find_link(view, figure) if figure.figure else ""
     encoding = WeightEncoding(
-        "float16" if option_values["exact"] else "step8",
-        option_values["minimum"],
-        "none" if option_values["plain"] else "zlib",
+        "float16" if page.exact else "step8", page.minimum, "none" if page.plain else "zlib"
     )
-    shown = view.select_layers(option_values["layers"]) if option_values["layers"] else view
-    page = build_attention_page(shown, encoding).encode()
-    write_atomically(resolve_output(output), page)
-    if len(page) > LARGE:
+    shown = view.select_layers(page.layers) if page.layers else view
+    html = build_attention_page(shown, encoding).encode()
+    write_atomically(resolve_output(output), html)
+    if len(html) > LARGE:
         display.print_message(
-            f"{output} has {len(page) / 1e6:.0f} MB; --layers and --min make it smaller"
+            f"{output} has {len(html) / 1e6:.0f} MB; --layers and --min make it smaller"
         )
+    display.print_note(f"the figure: {output}#{link}" if link else f"the page: {output}")
+
+
+def find_link(view: "AttentionView", options: FigureOptions) -> str:
+    """Return the fragment (after #) of a link that opens the page in the figure's view."""
+    from transduce.view.attention.figures.build import join_encoder_words
+    from transduce.view.attention.figures.paper import require_heads
+
+    figure, layer = options.choose(), options.paper_layer
+    heads = options.heads or figure.heads
+    require_heads(heads, layer, view.model.layers, view.model.heads)
+    parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
+    parts += [f"h={','.join(map(str, heads))}"] if heads else []
+    parts += [f"q={join_encoder_words(view).find(figure.word) + 1}"] if figure.word else []
+    return "&".join(parts)
+
+
+def find_best_heads(
+    view: "AttentionView", options: FigureOptions, *, as_json: bool
+) -> FigureOptions:
+    """Print how heads rank for a figure; return the options with the best layer and heads set."""
+    from transduce.view.attention.figures.build import join_encoder_words
+    from transduce.view.attention.figures.rank import choose_heads, rank_heads
+
+    require(
+        not (options.layer or options.heads),
+        "--find chooses layer and heads",
+        "leave --layer and --heads out, or --find",
+    )
+    figure = options.choose()
+    ranked = rank_heads(join_encoder_words(view), figure, view.layers)
+    print_ranking(ranked, figure, as_json=as_json)
+    best = choose_heads(ranked, figure)
+    return replace(options, layer=best.layer, heads=best.heads)
+
+
+def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
+    """Print the highest-ranked heads; for Figure 3, also the number of strong heads by layer."""
+    from transduce.view.attention.figures.rank import STRONG, count_strong
+
+    if as_json:
+        for one in ranked:
+            strength = round(one.strength, 4)
+            display.print_json({"layer": one.layer, "heads": one.heads, "strength": strength})
+        return
+    read = " + ".join(figure.read)
+    display.print_result(
+        f"weight from {figure.word!r} on {read}" if figure.word else "difference of two heads"
+    )
+    rows = [
+        [f"{one.strength:.3f}", f"layer {one.layer}", "head " + " and ".join(map(str, one.heads))]
+        for one in ranked[:PRINTED]
+    ]
+    display.print_result(*display.align_columns(rows))
+    if figure.word:
+        counts = count_strong(ranked).items()
+        text = ", ".join(f"layer {layer}: {count}" for layer, count in counts)
+        display.print_result(f"heads with at least {STRONG}: {text}")
+
+
+def survey_corpus(
+    choice: TranslatorChoice,
+    text: str | None,
+    target: str | None,
+    output: Path | None,
+    options: SurveyOptions,
+    *,
+    as_json: bool,
+) -> None:
+    """Survey the heads of a model on the pairs of a file; print a table, and write a page."""
+    from transduce.view.attention.survey.survey import survey
+
+    if text is None:
+        raise InputError("--survey needs a file of pairs", "transduce attend MODEL FILE --survey")
+    require(output is None or output.suffix == ".html", f"{output} is no .html", "-o survey.html")
+    translator = load(choice)
+    pairs = read_pairs_of(translator.recipe, text, target, options.pairs)
+    sides = [list(side) for side in zip(*pairs, strict=True)] or [[], []]
+    with display.show_pair_count() as show:
+        found = survey(
+            translator,
+            *sides,
+            gold=None if options.gold is None else str(options.gold),
+            pairs=options.pairs,
+            on_head=lambda done, every: show(
+                f"losses without a head: {done:,} of {every:,};", len(sides[0])
+            ),
+        )
+    if as_json:
+        display.print_json(found.as_json())
+    else:
+        display.print_result(*format_survey(found))
+    if output is not None:
+        found.write_page(output)
+
+
+def read_pairs_of(
+    recipe: "Recipe", text: str, target: str | None, most: int
+) -> list[tuple[str, str]]:
+    """Return the first pairs of one file in the format of the model's task, or of two files."""
+    from transduce.tasks import find_task_kind
+    from transduce.text.files import read_pairs
+
+    if target is not None:
+        return list(islice(read_pairs(text, target), most))
+    return list(islice(find_task_kind(recipe.data).read_file(Path(text)), most))
+
+
+def format_survey(found: "HeadSurvey") -> Iterator[str]:
+    """Yield a line on the surveyed pairs, then the lines of a table of all heads."""
+    from transduce.settings.recipe import shorten_name
+
+    pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
+    yield (
+        f"{shorten_name(found.model.name)}: {pairs}, {found.tokens:,} target pieces, "
+        f"loss {found.loss:.4f} nats per piece"
+    )
+    rows = [list(COLUMNS), *(format_head(one) for one in found.heads)]
+    yield from display.align_columns(rows, figures=True)
+
+
+def format_head(head: "SurveyedHead") -> list[str]:
+    """Return the survey's values of one head as a row of the table."""
+    aligned = "" if head.aligned is None else f"{head.aligned:.2f}"
+    figures = [f"{value:.2f}" for value in (head.share, head.entropy, head.distance)]
+    named = [head.kind, str(head.layer), str(head.head), head.tendency]
+    return [*named, *figures, aligned, f"{head.loss:+.4f}"]

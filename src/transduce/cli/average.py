@@ -5,28 +5,22 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 
 
 @click.command("average")
-@click.argument("run", type=FilePath(path_type=Path))
+@click.argument("run", type=FILE)
 @click.option(
     "--last",
     type=click.IntRange(min=1),
     help="Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(path_type=Path),
-    required=True,
-    help="The model folder to write.",
-)
+@options.output("The model folder to write.", required=True)
 @options.name
 @options.languages
 @options.force
 @options.quiet
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     run: Path,
     last: int | None,
@@ -34,7 +28,6 @@ def command(  # noqa: PLR0913 - one for each option
     name: str | None,
     languages: tuple[str, ...] | None,
     force: bool,
-    quiet: bool,
 ) -> None:
     """Average the last snapshots of RUN into a model folder (section 6.1).
 
@@ -47,5 +40,4 @@ def command(  # noqa: PLR0913 - one for each option
     steps = model.steps
     listed = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {listed})" if len(steps) > 1 else f"step {listed} alone"
-    if not quiet:
-        display.print_message(f"averaged {what} into {output}")
+    display.print_note(f"averaged {what} into {output}")

@@ -5,24 +5,19 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 from transduce.cli.outcome import Terminated
 from transduce.errors import InputError
 
 
 @click.command("curves")
-@click.argument("runs", nargs=-1, required=True, type=FilePath(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(path_type=Path),
-    help="The page (a name in .html), the picture (.svg, .png) or the figures (.csv) to write.",
-)
+@click.argument("runs", nargs=-1, required=True, type=FILE)
+@options.output("The page (.html), the picture (.svg, .png) or the figures (.csv) to write.")
 @click.option(
     "--full",
     is_flag=True,
-    help="Keep every update in the page. Without it, a run of more than 200,000 has its last "
-    "10,000, and blocks of 64 before.",
+    help="Keep every update in the page. Otherwise a run of more than 200,000 updates keeps its "
+    "last 10,000 and merges earlier ones in blocks of 64.",
 )
 @click.option(
     "--serve", is_flag=True, help="Keep the page up to date at an address of this machine."
@@ -40,7 +35,6 @@ def command(
     full: bool,
     serve: bool,
     port: int | None,
-    quiet: bool,
 ) -> None:
     """Draw the training curves of RUNS as a page, live or a file, a picture or CSV.
 
@@ -64,8 +58,7 @@ def command(
     kind = require_curves_output(output)
     options.require_writable(output)
     curves(*runs, output=output, full=full)
-    if not quiet:
-        display.print_message(f"the {kind}: {output}")
+    display.print_note(f"the {kind}: {output}")
 
 
 def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:

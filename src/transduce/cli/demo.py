@@ -1,6 +1,5 @@
 """`transduce demo`: train a small Transformer on generated German in minutes, and evaluate it."""
 
-import json
 import os.path
 import shutil
 import sys
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
@@ -27,7 +26,7 @@ SENTENCES = 4  # translations to print for each split
 
 
 @click.command("demo")
-@click.argument("folder", type=FilePath(path_type=Path), required=False)
+@click.argument("folder", type=FILE, required=False)
 @options.output("The same as FOLDER.")
 @options.settings
 @options.as_json
@@ -38,7 +37,6 @@ def command(
     output: Path | None,
     changes: Sequence[tuple[str, str]],
     as_json: bool,
-    no_progress: bool,
 ) -> None:
     """Train a small translator from English to German, and show how good it is.
 
@@ -50,7 +48,6 @@ def command(
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.cli.train import exit_if_stopped, train_with_display
-    from transduce.cli.training import DisplayOptions
     from transduce.inference.demo import evaluate_splits
     from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
@@ -66,17 +63,16 @@ def command(
     options.require_open(folder)
     require_run_folder(run)
     with locked_folder(run):
-        prepared = prepare_demo_corpus(run / STORE, recipe.data, live=not no_progress)
-        wanted = DisplayOptions(live=not no_progress, estimates=True)
-        exit_if_stopped(train_with_display(run, recipe, prepared, wanted))
+        prepared = prepare_demo_corpus(run / STORE, recipe.data)
+        exit_if_stopped(train_with_display(run, recipe, prepared, estimates=True))
         model = average(run).folder
     display.print_message("translating held-out sentences …")
     translator = load(model)
     for split in evaluate_splits(translator, LINES):
-        for line in (
-            [encode_split(split, provenance(translator))] if as_json else format_split(split)
-        ):
-            display.print_result(line)
+        if as_json:
+            display.print_json(split_as_json(split) | provenance(translator))
+        else:
+            display.print_result(*format_split(split))
     for line in [*suggest_next_steps(model), write_explainer(run, folder / "explainer.html")]:
         display.print_message(line)
 
@@ -92,7 +88,7 @@ def choose_recipe(changes: Mapping[str, str]) -> "Recipe":
     return customise_recipe(usual, {**changes, "training.warmup": warmup})
 
 
-def prepare_demo_corpus(folder: Path, data: "Data", *, live: bool) -> "PreparedCorpus":
+def prepare_demo_corpus(folder: Path, data: "Data") -> "PreparedCorpus":
     """Prepare the demo's corpus in a folder, or open it if it is prepared already."""
     from transduce.runs.choice import choose_texts
     from transduce.runs.prepared_corpus import prepare_corpus
@@ -100,7 +96,7 @@ def prepare_demo_corpus(folder: Path, data: "Data", *, live: bool) -> "PreparedC
     if not (folder / "train").is_dir():
         display.print_message("preparing a corpus of generated sentences …")
     train, dev = choose_texts(data, None, None)
-    with display.show_pair_count(live=live) as on_progress:
+    with display.show_pair_count() as on_progress:
         return prepare_corpus(folder, data, train, dev, on_progress)
 
 
@@ -118,10 +114,10 @@ def format_split(split: "SplitEvaluation") -> list[str]:
     return lines
 
 
-def encode_split(split: "SplitEvaluation", about: Mapping[str, object]) -> str:
-    """Encode a test split's scores and the model's provenance (`about`) as a line of JSON."""
+def split_as_json(split: "SplitEvaluation") -> dict[str, object]:
+    """Return what a test split is, and the scores of both models on it, for JSON."""
     scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
-    return json.dumps({"split": split.about, **scores, **about}, ensure_ascii=False)
+    return {"split": split.about, **scores}
 
 
 def suggest_next_steps(model: Path) -> list[str]:

@@ -1,18 +1,20 @@
 """Print to the terminal: results on standard output, everything else on standard error."""
 
 import errno
+import io
 import json
 import os
+import re
 import select
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import click
 
-from transduce.errors import cut_message
+from transduce.errors import SaveError, cut_message
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from transduce.scores.bootstrap import Comparison
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
 
 
 def build_console() -> "Console":
@@ -39,9 +42,15 @@ def build_console() -> "Console":
     )
 
 
-def print_result(line: str) -> None:
-    """Print a line of the command's result on standard output."""
-    print(line)
+def print_result(*lines: str) -> None:
+    """Print lines of the command's result on standard output."""
+    for line in lines:
+        print(line)
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON on standard output."""
+    print_result(json.dumps(value, ensure_ascii=False))
 
 
 def print_message(line: str) -> None:
@@ -66,16 +75,37 @@ def print_unless_unread(line: str) -> None:
         discard_messages()
 
 
+def print_error(fact: str, hint: str = "") -> None:
+    """Print what is wrong (`fact`) and the hint on standard error, unless nobody reads it."""
+    print_unless_unread(f"error: {fact}")
+    if hint:
+        print_unless_unread(f"hint: {hint}")
+
+
 def discard_messages() -> None:
     """Discard all later output to standard error, and what is buffered, so that none fails."""
     os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
 
 
-def print_note(line: str) -> None:
-    """Print a note on standard error, unless the running command was given --quiet."""
-    context = click.get_current_context(silent=True)
-    if context is None or not context.params.get("quiet"):
+def print_note(*lines: str) -> None:
+    """Print notes on standard error, unless the running command was given --quiet."""
+    for line in () if is_quiet() else lines:
         print_message(line)
+
+
+def is_quiet() -> bool:
+    """Return whether the running command was given --quiet."""
+    return bool(_given().get("transduce.quiet"))
+
+
+def is_live() -> bool:
+    """Return whether neither --quiet nor --no-progress forbids live displays on a terminal."""
+    return not (is_quiet() or _given().get("transduce.no_progress"))
+
+
+def _given() -> Mapping[str, object]:
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.meta
 
 
 def escape_controls(text: str) -> str:
@@ -89,28 +119,32 @@ def escape_controls(text: str) -> str:
 
 
 @contextmanager
-def show_pair_count(*, live: bool) -> Iterator[Callable[[str, int], None]]:
+def show_pair_count() -> Iterator[Callable[[str, int], None]]:
     """In a with block, show a status line; yield a function to set its activity and pair count."""
     console = build_console()
-    if not live or not console.is_terminal:
+    if not is_live() or not console.is_terminal:
         yield lambda _what, _pairs: None
         return
     with console.status("reading") as status:
         yield lambda what, pairs: status.update(f"{what}: {pairs:,} pairs")
 
 
-def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield each row of a table as a line, its cells padded to the width of their columns."""
+def align_columns(rows: Sequence[Sequence[str]], *, figures: bool = False) -> Iterator[str]:
+    """Yield each row of a table as a line, its cells padded to the width of their columns.
+
+    In a table of figures all cells but each row's first are aligned on the right.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
+    for first, *others in rows:
+        pad = str.rjust if figures else str.ljust
+        cells = [pad(cell, width) for cell, width in zip(others, widths[1:], strict=True)]
+        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()
 
 
 def print_comparison(found: "Comparison", files: tuple[str, str], *, as_json: bool) -> None:
     """Print the comparison of two files: their scores and the difference, or one JSON object."""
     if as_json:
-        print_result(json.dumps(found.as_json(), ensure_ascii=False))
+        print_json(found.as_json())
         return
     from transduce.scores.score import format_scores
 
@@ -119,15 +153,6 @@ def print_comparison(found: "Comparison", files: tuple[str, str], *, as_json: bo
     print_result(str(found))
     if found.ours.paper_comparability:
         print_message(f"  {found.ours.name}: {found.ours.paper_comparability}")
-
-
-def align_right(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the rows of a table with all cells padded on the left, except each row's first."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        [row[0], *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        for row in rows
-    ]
 
 
 def is_pipe_closed() -> bool:
@@ -144,3 +169,58 @@ def flush_output() -> None:
         print(end="", flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def replace_closed_streams() -> None:
+    """Replace closed standard streams, so that no file is opened under their numbers 0, 1 and 2.
+
+    Messages to a closed standard error are dropped. Writing to a closed standard output is an
+    error; so is reading a closed standard input, which stays None in `sys`.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, the closed stream's
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+
+
+def use_blocking_streams() -> None:
+    """Make standard streams wait for data; without waiting, parts of a line would be whole lines.
+
+    Programs that leave a pipe or a terminal non-blocking pass it on to those that they start.
+    """
+    for number in range(3):
+        os.set_blocking(number, True)
+
+
+def detach_from_terminal() -> None:
+    """Discard all later output to the closed terminal, so that writing does not fail."""
+    poll = select.poll()
+    for number in (1, 2):
+        poll.register(number, 0)
+    hung_up = {number for number, event in poll.poll(0) if event & select.POLLHUP}
+    for number in (1, 2):
+        if number in hung_up or os.isatty(number):
+            os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), number)
+
+
+def ignore_absurd_terminal_sizes() -> None:
+    """Remove COLUMNS and LINES from the environment unless they are numbers from 1 to 9999."""
+    for name in ("COLUMNS", "LINES"):
+        if not TERMINAL_SIZE.fullmatch(os.environ.get(name, "")):
+            os.environ.pop(name, None)
+
+
+@final
+class ClosedOutput(io.TextIOBase):
+    """A text stream in place of a closed standard output: any text written to it is an error."""
+
+    def write(self, text: str, /) -> int:
+        """Raise SaveError, unless the text is empty."""
+        if text:
+            raise SaveError("standard output is closed", "leave it open, or name a file with -o")
+        return 0

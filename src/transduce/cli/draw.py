@@ -14,7 +14,7 @@ from transduce.settings import Recipe
 @click.command("draw")
 @click.argument("what", type=click.Choice(["positions", "rate"]))
 @click.argument("recipes", nargs=-1, type=options.RecipeName(), metavar="[RECIPE]...")
-@options.output("The picture to write, a name in .svg.")
+@options.output("The picture to write, a name ending in .svg.")
 @click.option(
     "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
 )
@@ -26,9 +26,9 @@ def command(
     what: str,
     recipes: tuple[Recipe, ...],
     output: Path | None,
+    positions: int | None,
+    steps: int | None,
     changes: Sequence[tuple[str, str]],
-    quiet: bool,
-    **option_values: int | None,  # positions and steps
 ) -> None:
     """Draw the positional encoding or the learning rate of a RECIPE as SVG.
 
@@ -42,7 +42,7 @@ def command(
     if output is None or output.suffix != ".svg":
         given = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
         raise InputError(given, f"-o {what}.svg")
-    require_matching(what, len(recipes), **option_values)
+    require_matching(what, len(recipes), positions, steps)
     options.require_writable(output)
     from transduce.durable import resolve_output, write_atomically
     from transduce.recipes import by_name
@@ -50,12 +50,11 @@ def command(
 
     chosen = [customise_recipe(one, dict(changes)) for one in recipes or (by_name(BASE),)]
     if what == "positions":
-        svg = draw_positions(chosen[0], positions=option_values["positions"] or POSITIONS)
+        svg = draw_positions(chosen[0], positions=positions or POSITIONS)
     else:
-        svg = draw_rate(*chosen, steps=option_values["steps"])
+        svg = draw_rate(*chosen, steps=steps)
     write_atomically(resolve_output(output), svg.encode())
-    if not quiet:
-        display.print_message(f"the picture: {output}")
+    display.print_note(f"the picture: {output}")
 
 
 def require_matching(what: str, recipes: int, positions: int | None, steps: int | None) -> None:

@@ -1,30 +1,17 @@
 """`transduce evaluate`: translate a test set and score the translations."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, final
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
-from transduce.cli.line_search import show_line_count
-from transduce.cli.processes import Processes, process_options
-from transduce.cli.searching import (
-    TranslatorChoice,
-    WarningPrinter,
-    beam_options,
-    choose_search,
-    ensemble_option,
-    load_in_worker,
-    precision_option,
-    strict_option,
-    warn_if_unfinished,
-)
+from transduce.cli.line_outputs import WarningPrinter, show_line_count
+from transduce.cli.options import FILE, add_options
+from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.scores import METRICS
 from transduce.scores.score import format_scores
 from transduce.settings.fields import require
@@ -32,11 +19,11 @@ from transduce.settings.fields import require
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
 
-
 BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 
 
+@final
 @dataclass(frozen=True)
 class Scoring:
     """How translations are scored; None: as the model's task and recipe say, without a baseline."""
@@ -47,47 +34,49 @@ class Scoring:
 
 
 @click.command("evaluate")
-@click.argument("model", type=FilePath(path_type=Path))
-@click.argument("source", type=FilePath(path_type=Path))
-@click.argument("reference", type=FilePath(path_type=Path), required=False)
+@click.argument("model", type=FILE)
+@click.argument("source", type=FILE)
+@click.argument("reference", type=FILE, required=False)
 @click.option(
     "--metric",
     "metrics",
     type=click.Choice(list(METRICS)),
     multiple=True,
     metavar="METRIC",
-    help="A score to take; may be repeated (default: the task's; bleu, chrf and ter for "
+    help="A metric to compute; may be repeated (default: the task's; bleu, chrf and ter for "
     "translation). `transduce score --help` lists them.",
 )
 @click.option(
     "--language",
     metavar="CODE",
-    help="The language of REFERENCE, if the model's recipe does not name it by its code.",
+    help="The language code of REFERENCE (default: the target language of the model's recipe).",
 )
 @click.option(
     "--baseline",
     metavar="TRAIN",
-    help="A tagger's training text: also score the labels that are the most frequent there, token "
-    "by token.",
+    help="For a tagger: also score a baseline that gives each token its most frequent label in "
+    "this training text.",
 )
-@ensemble_option
-@beam_options
-@precision_option
-@strict_option
-@process_options
+@add_options(BeamOptions, "beam")
+@add_options(ModelOptions, "models")
+@add_options(Processes, "processes")
 @options.output("A file for the translations (trees, labels).")
 @options.as_json
 @options.quiet
 @options.no_progress
 def command(
     *,
+    model: Path,
+    source: Path,
+    reference: Path | None,
     metrics: Sequence[str],
     language: str | None,
     baseline: str | None,
+    beam: BeamOptions,
+    models: ModelOptions,
+    processes: Processes,
     output: Path | None,
     as_json: bool,
-    processes: Processes,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Translate SOURCE with MODEL and score the result against REFERENCE.
 
@@ -100,38 +89,27 @@ def command(
     score of the paper, and the perplexity of the reference without label smoothing. -o writes the
     translations to a file.
     """
-    source, reference = option_values["source"], option_values["reference"]
     require(str(output) != "-", "standard output is for the scores", "-o FILE")
-    require(
-        not str(source) == str(reference) == "-",
-        "standard input can be one of the files only",
-        "name the other",
-    )
+    options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)
-    folders = (option_values["model"], *option_values["ensemble"])
-    precision, strict = option_values["precision"], option_values["strict"]
-    choice = TranslatorChoice(
-        folders, choose_search(option_values), precision=precision, strict=strict
-    )
-    warn_if_unfinished(folders)
-    files = (source, reference)
-    scoring, live = Scoring(metrics or None, language, baseline), options.is_live(option_values)
-    found, about = translate_and_score(choice, files, scoring, output, processes, live=live)
-    for line in [encode_evaluation(found, about)] if as_json else format_evaluation(found):
-        display.print_result(line)
+    choice = TranslatorChoice(model, models, beam)
+    scoring = Scoring(metrics or None, language, baseline)
+    found, about = translate_and_score(choice, processes, (source, reference), scoring, output)
+    if as_json:
+        display.print_json({**evaluation_as_json(found), **about})
+        return
+    display.print_result(*format_evaluation(found))
     for score in found.scores:
-        if score.paper_comparability and not as_json:
+        if score.paper_comparability:
             display.print_message(f"  {score.name}: {score.paper_comparability}")
 
 
 def translate_and_score(
     choice: TranslatorChoice,
+    processes: Processes,
     files: tuple[Path, Path | None],
     scoring: Scoring,
     output: Path | None,
-    processes: Processes,
-    *,
-    live: bool,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
@@ -145,31 +123,22 @@ def translate_and_score(
         translate_sources,
     )
     from transduce.inference.test_set import read_test_set
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
     from transduce.tasks import find_task_kind
     from transduce.text.arguments import read_text
 
-    keep_freed_memory()
-    use_threads(processes.threads)
     source, reference = files
     sides = (read_text("", source), read_text("", reference)) if reference else None
     with (
         nullcontext() if output is None else atomic_file(resolve_output(output)) as file
     ):  # an unwritable output is refused before translating
-        translator = choice.load()
-        lines = sides or read_test_set(str(source), None, translator.recipe.data)
-        workers = processes.choose(lambda _: len(lines[0]), choice)
         on_warning = WarningPrinter()
-        translator = replace(
-            translator,
-            on_warning=on_warning,
-            workers=workers,
-            reload=partial(load_in_worker, choice),
-        )
+        translator = choice.open(processes, on_warning)
+        lines = sides or read_test_set(str(source), None, translator.recipe.data)
+        translator = choice.share(translator, processes, lambda _: len(lines[0]))
         text = build_evaluation_text(
             translator, lines, scoring.metrics, scoring.language, scoring.baseline
         )
-        outputs = list(show_line_count(translate_sources(translator, text), live=live))
+        outputs = list(show_line_count(translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
             format_output = find_task_kind(translator.recipe.data).format_output
@@ -178,16 +147,15 @@ def translate_and_score(
     return score_translations(translator, text, outputs), provenance(translator)
 
 
-def encode_evaluation(found: "Evaluation", about: Mapping[str, object]) -> str:
-    """Encode an evaluation and its provenance (`about`) as a JSON object."""
-    perplexity = found.perplexity.as_json() | {"left_out": found.left_out}
-    scores = [score.as_json() for score in found.scores]
-    unknown = dict(found.unknown_labels)
-    whole: dict[str, object] = {"scores": scores, "perplexity": perplexity}
+def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
+    """Return the scores, the perplexity and the unknown labels of an evaluation, for JSON."""
+    values: dict[str, object] = {
+        "scores": [score.as_json() for score in found.scores],
+        "perplexity": found.perplexity.as_json() | {"left_out": found.left_out},
+    }
     if found.baseline:
-        whole["baseline"] = [score.as_json() for score in found.baseline]
-    whole |= {"unknown_labels": unknown, **about}
-    return json.dumps(whole, ensure_ascii=False)
+        values["baseline"] = [score.as_json() for score in found.baseline]
+    return {**values, "unknown_labels": dict(found.unknown_labels)}
 
 
 def format_evaluation(found: "Evaluation") -> list[str]:

@@ -5,15 +5,15 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 from transduce.errors import InputError
 from transduce.view.explainer.limits import MAX_WEIGHTS
 
 
 @click.command("explain")
-@click.argument("model", type=FilePath(path_type=Path))
+@click.argument("model", type=FILE)
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@options.output("The page to write, a name in .html.")
+@options.output("The page to write, a name ending in .html.")
 @click.option("--exact", is_flag=True, help="Store weights in 32 bits, instead of 16.")
 @click.option(
     "--max-weights",
@@ -24,18 +24,20 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
 )
 @click.option(
     "--tour",
-    type=FilePath(path_type=Path),
+    type=FILE,
     help="A JSON file with the steps of a tour of your own, each with title, text and link.",
 )
-@click.option("--language", default="", help="The page's language: en or de, or the browser's.")
+@click.option(
+    "--language", default="", help="The page's language, en or de (default: the browser's choice)."
+)
 @click.option(
     "--texts",
     "page_texts",
-    type=FilePath(path_type=Path),
+    type=FILE,
     help="A JSON file with the page's words in another language, named by its code: fr.json.",
 )
 @options.quiet
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     model: Path,
     texts: tuple[str, ...],
@@ -45,7 +47,6 @@ def command(  # noqa: PLR0913 - one for each option
     tour: Path | None,
     language: str,
     page_texts: Path | None,
-    quiet: bool,
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.
 
@@ -74,5 +75,4 @@ def command(  # noqa: PLR0913 - one for each option
         page_texts=page_texts,
     )
     found.write_page(output)
-    if not quiet:
-        display.print_message(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")
+    display.print_note(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

@@ -1,42 +1,34 @@
 """`transduce export`: write a model as files that another program loads."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 
 
 @click.command("export")
-@click.argument("model", type=FilePath(path_type=Path))
+@click.argument("model", type=FILE)
 @click.option(
     "--to",
     required=True,
     type=click.Choice(["ctranslate2", "huggingface", "argos", "onnx"]),
     help="The program that is to load it.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(path_type=Path),
-    required=True,
-    help="The folder to write; for argos a file, NAME.argosmodel.",
-)
+@options.output("The folder to write; for argos a file, NAME.argosmodel.", required=True)
 @click.option(
     "--precision",
     type=click.Choice(["float32", "int8"]),
     default="float32",
     show_default=True,
-    help="Number format of the weights; int8 for ctranslate2 and argos.",
+    help="Number format of the weights; only ctranslate2 and argos accept int8.",
 )
 @click.option(
     "--prove",
-    type=FilePath(path_type=Path),
-    help="Source lines to translate by the other program and by MODEL, at most 1,000 "
-    "(default: 64 lines of random pieces).",
+    type=FILE,
+    help="A file of source lines, of which up to 1,000 are translated by the other program and by "
+    "MODEL and compared (default: 64 lines of random pieces).",
 )
 @options.languages
 @options.force
@@ -45,9 +37,13 @@ from transduce.cli.file_path import FilePath
 def command(
     *,
     model: Path,
+    to: str,
+    output: Path,
+    precision: str,
+    prove: Path | None,
+    languages: tuple[str, ...] | None,
+    force: bool,
     as_json: bool,
-    quiet: bool,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Write MODEL as files that another program loads, and compare the outputs.
 
@@ -63,14 +59,20 @@ def command(
     from transduce.machine.process_settings import keep_freed_memory
 
     keep_freed_memory()
-    found = export(model, **option_values)
-    for one in () if quiet else found.differences:
-        display.print_message(f"note: {one}")
+    found = export(
+        model,
+        to=to,
+        output=output,
+        precision=precision,
+        prove=prove,
+        languages=languages,
+        force=force,
+    )
+    for one in found.differences:
+        display.print_note(f"note: {one}")
     if found.unproved:
         display.print_message(f"note: {found.unproved}")
     if as_json:
-        display.print_result(json.dumps(found.as_json()))
-    elif not quiet:
-        for line in found.format_proof():
-            display.print_message(line)
-        display.print_message(f"exported: {found.path}")
+        display.print_json(found.as_json())
+    else:
+        display.print_note(*found.format_proof(), f"exported: {found.path}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
@@ -18,8 +18,6 @@ from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 
-FOLDER = FilePath(path_type=Path)
-
 
 @click.command("fetch")
 @click.argument("names", nargs=-1, metavar="NAME...")
@@ -27,13 +25,13 @@ FOLDER = FilePath(path_type=Path)
 @click.option(
     "--from",
     "copies",
-    type=FOLDER,
+    type=FILE,
     help="Use files that are already in this folder; they are not copied.",
 )
 @click.option("--offline", is_flag=True, help="Download nothing; list what is missing.")
 @click.option(
     "--cache",
-    type=FOLDER,
+    type=FILE,
     help="The folder of the corpora. Other commands read it if TRANSDUCE_CACHE names it.",
 )
 @click.option(
@@ -47,20 +45,20 @@ FOLDER = FilePath(path_type=Path)
     type=click.FloatRange(min=0, min_open=True),
     default=NetworkSettings.largest / 1e9,
     show_default=True,
-    help="GB that a file may have whose size is not known in advance.",
+    help="Largest size, in GB, of a file whose size is not known in advance.",
 )
 @options.as_json
 @options.quiet
-def command(  # noqa: PLR0913 - one parameter for each option
+def command(
     *,
     names: Sequence[str],
     listing: bool,
+    copies: Path | None,
     offline: bool,
+    cache: Path | None,
     timeout: float,
     limit: float,
     as_json: bool,
-    quiet: bool,
-    **folders: Path | None,
 ) -> None:
     """Download public corpora and test sets into a cache for the other commands.
 
@@ -74,38 +72,36 @@ def command(  # noqa: PLR0913 - one parameter for each option
     transduce fetch --list
     transduce fetch mtdata/Statmt-news_commentary-18-deu-eng
     """
-    cache = folders["cache"] or cache_folder()
+    cache = cache or cache_folder()
     if listing:
-        for line in list_corpora(cache, as_json=as_json):
-            display.print_result(line)
+        display.print_result(*list_corpora(cache, as_json=as_json))
         return
-    with show_progress_bar(live=not quiet) as on_progress:
+    with show_progress_bar() as on_progress:
         fetch(
             *names,
             cache=cache,
-            copies=folders["copies"],
+            copies=copies,
             offline=offline,
             timeout=timeout,
             limit=limit,
             on_progress=on_progress,
-            on_corpus=partial(print_corpus, as_json=as_json, quiet=quiet),
+            on_corpus=partial(print_corpus, as_json=as_json),
         )
 
 
-def print_corpus(found: FetchedCorpus, *, as_json: bool, quiet: bool) -> None:
+def print_corpus(found: FetchedCorpus, *, as_json: bool) -> None:
     """Print a fetched corpus's folder, number of lines in each split, warnings and licence."""
     corpus = found.corpus
     if as_json:
         facts = corpus_as_json(corpus) | {"folder": str(found.folder), "splits": dict(found.lines)}
-        display.print_result(json.dumps(facts | {"unlike": found.warnings}, ensure_ascii=False))
+        display.print_json(facts | {"unlike": found.warnings})
     else:
         display.print_result(str(found.folder))
     for warning in found.warnings:
         display.print_message(f"warning: {warning}")
-    if not quiet:
-        counts = ", ".join(f"{name} {lines:,}" for name, lines in found.lines.items())
-        display.print_message(f"{corpus.name} {'-'.join(corpus.languages)}: {counts} lines")
-        display.print_message(f"  licence: {corpus.licence}")
+    counts = ", ".join(f"{name} {lines:,}" for name, lines in found.lines.items())
+    display.print_note(f"{corpus.name} {'-'.join(corpus.languages)}: {counts} lines")
+    display.print_note(f"  licence: {corpus.licence}")
 
 
 def list_corpora(cache: Path, *, as_json: bool) -> Iterator[str]:
@@ -144,10 +140,10 @@ def format_bytes(count: int) -> str:
 
 
 @contextmanager
-def show_progress_bar(*, live: bool) -> Iterator[OnDownload]:
+def show_progress_bar() -> Iterator[OnDownload]:
     """In a with block, show a progress bar for downloads; yield the function that updates it."""
     console = display.build_console()
-    if not live or not console.is_terminal:
+    if display.is_quiet() or not console.is_terminal:
         yield lambda _what, _here, _total: None
         return
     from rich import progress as bars

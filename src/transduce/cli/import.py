@@ -5,16 +5,14 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 
 
 @click.command("import")
-@click.argument("checkpoint", type=FilePath(path_type=Path))
-@click.option(
-    "-o", "--output", type=FilePath(path_type=Path), required=True, help="The new model folder."
-)
+@click.argument("checkpoint", type=FILE)
+@options.output("The new model folder.", required=True)
 @options.quiet
-def command(*, checkpoint: Path, output: Path, quiet: bool) -> None:
+def command(*, checkpoint: Path, output: Path) -> None:
     """Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.
 
     CHECKPOINT is a folder with config.json, model.safetensors, vocab.json, source.spm and
@@ -27,5 +25,4 @@ def command(*, checkpoint: Path, output: Path, quiet: bool) -> None:
     from transduce.runs.import_model import import_model
 
     model = import_model(checkpoint, output)
-    if not quiet:
-        display.print_message(f"{model.recipe.name}: {model.parameters:,} parameters, in {output}")
+    display.print_note(f"{model.recipe.name}: {model.parameters:,} parameters, in {output}")

@@ -1,23 +1,27 @@
-"""Command-line options that name the files of the training text and the development set."""
+"""Command-line options that name the files of texts: for training, validation and tests."""
 
 import re
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import click
 
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE, format_options, option
 from transduce.errors import InputError
+from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.runs.texts import Pairs
 
-FILE = FilePath(path_type=Path)
 COLUMNS = re.compile("[1-9][0-9]{0,3},[1-9][0-9]{0,3}")
-SIDES = ("source", "target", "pairs", "trees", "tags")
-# names of the options that `parallel_options` adds
-PARALLEL_FILES = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs", "columns")
+PARALLEL = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs", "columns")
+TREES = ("trees", "dev_trees", "silver", "silver_ratio")
+CORPUS = (*PARALLEL, *TREES, "tags", "dev_tags")
+ADAPTATION = ("parent", "old_source", "old_target", "old_pairs", "old_share")
+TRAINING = (*CORPUS, "no_dev", *ADAPTATION)
+TEXTS = (*CORPUS, "old_source", "old_target", "old_pairs")
+TEST = ("test_source", "test_target", "test_pairs")
 
 
 class Columns(click.ParamType):  # type: ignore[type-arg]
@@ -33,157 +37,148 @@ class Columns(click.ParamType):  # type: ignore[type-arg]
         return str(value)
 
 
-def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options that name files of parallel texts, trees and tagged tokens."""
-    return parallel_options(tree_options(tag_options(command)))
+@final
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """The files of texts that a command's options name. A command has some of these options.
 
+    The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list them.
+    """
 
-no_dev = click.option(
-    "--no-dev",
-    is_flag=True,
-    help="Hold out no pairs. Without a recipe and a development set 1 % of the pairs, 200 to "
-    "2,000, are held out for validation.",
-)
+    source: Path | None = option(type=FILE, help="Training text in the source language.")
+    target: Path | None = option(type=FILE, help="Its translation, line by line.")
+    pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    dev_source: Path | None = option(type=FILE, help="A development set for validation.")
+    dev_target: Path | None = option(type=FILE, help="Its translation.")
+    dev_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    columns: str | None = option(
+        type=Columns(),
+        help="Which columns of a pairs file are source and target, such as 1,3 (default: the file "
+        "has exactly two columns).",
+    )
+    trees: Path | None = option(
+        type=FILE,
+        help="For parsing: a file of bracketed trees, or a folder of such files. From a Penn "
+        "Treebank folder, sections 02 to 21 are for training and 22 for validation.",
+    )
+    dev_trees: Path | None = option(type=FILE, help="Trees for validation.")
+    silver: Path | None = option(
+        type=FILE, help="For parsing: more trees, such as a parser's output."
+    )
+    silver_ratio: float | None = option(
+        type=click.FloatRange(min=0, min_open=True),
+        help="Silver trees for each tree of --trees (default: 1).",
+    )
+    tags: Path | None = option(
+        type=FILE, help="For tagging: a file with a token, a tab and its label on each line."
+    )
+    dev_tags: Path | None = option(type=FILE, help="Labelled tokens for validation.")
+    no_dev: bool = option(
+        is_flag=True,
+        help="Do not hold out pairs for validation. By default, without a recipe and a development "
+        "set, 1 % of a text of at least 2,000 pairs is held out, but 200 to 2,000 pairs.",
+    )
+    parent: Path | None = option(
+        "--from",
+        type=FILE,
+        metavar="MODEL",
+        help="Continue from this model (or run) with new text, in the model's vocabulary.",
+    )
+    old_source: Path | None = option(type=FILE, help="With --from: older text, mixed into the new.")
+    old_target: Path | None = option(type=FILE, help="Its translation, line by line.")
+    old_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    old_share: float | None = option(
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Fraction of the pairs read that are old (default: 0.5).",
+    )
+    test_source: Path | None = option(type=FILE, help="The test set on which the rows are scored.")
+    test_target: Path | None = option(type=FILE, help="Its translation.")
+    test_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
 
+    def read_train(self) -> "Pairs | None":
+        """Return the training text, mixed with the trees of --silver; None if none is named."""
+        from transduce.runs.texts import MixedPairs, TaskFiles
 
-def parallel_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options that name the files of a parallel training text and development set."""
-    for option in reversed(
-        (
-            click.option("--source", type=FILE, help="Training text in the source language."),
-            click.option("--target", type=FILE, help="Its translation, line by line."),
-            click.option("--pairs", type=FILE, help="Both in one file, separated by a tab."),
-            click.option("--dev-source", type=FILE, help="A development set for validation."),
-            click.option("--dev-target", type=FILE, help="Its translation."),
-            click.option("--dev-pairs", type=FILE, help="Both in one file, separated by a tab."),
-            click.option(
-                "--columns",
-                type=Columns(),
-                help="The columns of source and target if files of pairs have others, such as 1,3.",
-            ),
+        if self.columns and not (self.pairs or self.dev_pairs or self.old_pairs):
+            raise InputError("--columns is for --pairs", "name a file with tab-separated columns")
+        train = self._find_text(
+            "--",
+            source=self.source,
+            target=self.target,
+            pairs=self.pairs,
+            trees=self.trees,
+            tags=self.tags,
         )
-    ):
-        command = option(command)
-    return command
+        if self.silver is None:
+            if self.silver_ratio is not None:
+                raise InputError("--silver-ratio needs --silver", "name the file of silver trees")
+            return train
+        if not isinstance(train, TaskFiles) or self.trees is None:
+            raise InputError("--silver needs --trees", "silver trees are mixed with gold ones")
+        silver = TaskFiles(self.silver, train.kind, "silver")
+        return MixedPairs(train, silver, self.silver_ratio or 1.0)
 
-
-def adaptation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add options that name a trained model to go on from, and old text to mix into the new."""
-    for option in reversed(
-        (
-            click.option(
-                "--from",
-                "parent",
-                type=FILE,
-                metavar="MODEL",
-                help="Go on from this model (or run) on new text, with its vocabulary.",
-            ),
-            click.option(
-                "--old-source", type=FILE, help="With --from: older text, mixed into the new."
-            ),
-            click.option("--old-target", type=FILE, help="Its translation, line by line."),
-            click.option("--old-pairs", type=FILE, help="Both in one file, separated by a tab."),
-            click.option(
-                "--old-share",
-                type=click.FloatRange(0, 1, min_open=True, max_open=True),
-                help="Old pairs among all pairs that are read; default 0.5.",
-            ),
+    def read_dev(self) -> "Pairs | None":
+        """Return the development set; None if none is named."""
+        return self._find_text(
+            "--dev-",
+            source=self.dev_source,
+            target=self.dev_target,
+            pairs=self.dev_pairs,
+            trees=self.dev_trees,
+            tags=self.dev_tags,
         )
-    ):
-        command = option(command)
-    return command
 
+    def choose_dev(self) -> "Pairs | Literal[False] | None":
+        """Return the development set; None if none is named, False if there is to be none."""
+        dev = self.read_dev()
+        if self.no_dev and dev is not None:
+            raise InputError("--no-dev and a development set exclude each other", "leave out one")
+        return False if self.no_dev else dev
 
-def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options that name files of trees."""
-    for option in reversed(
-        (
-            click.option(
-                "--trees",
-                type=FILE,
-                help="For parsing: a file of trees in brackets, or a folder of such files; of a "
-                "Penn Treebank folder sections 02 to 21, and 22 for validation.",
-            ),
-            click.option("--dev-trees", type=FILE, help="Trees for validation."),
-            click.option(
-                "--silver", type=FILE, help="For parsing: more trees, such as a parser's output."
-            ),
-            click.option(
-                "--silver-ratio",
-                type=click.FloatRange(min=0, min_open=True),
-                help="Silver trees for each tree of --trees; default 1.",
-            ),
+    def read_old(self) -> "Pairs | None":
+        """Return the older text to mix into the new; None if none is named."""
+        return self._find_text(
+            "--old-", source=self.old_source, target=self.old_target, pairs=self.old_pairs
         )
-    ):
-        command = option(command)
-    return command
 
-
-def tag_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options that name files of tagged tokens."""
-    for option in reversed(
-        (
-            click.option(
-                "--tags",
-                type=FILE,
-                help="For tagging: a file with a token, a tab and its label on each line.",
-            ),
-            click.option("--dev-tags", type=FILE, help="Labelled tokens for validation."),
+    def read_test(self) -> "Pairs | None":
+        """Return the test set; None if none is named."""
+        return self._find_text(
+            "--test-", source=self.test_source, target=self.test_target, pairs=self.test_pairs
         )
-    ):
-        command = option(command)
-    return command
 
+    def require_no_text(self, store: Path | None) -> None:
+        """Refuse files of texts together with a prepared corpus (--store)."""
+        named = "".join(format_options(self, *TEXTS)[:1])
+        require(
+            store is None or not named,
+            f"{named} and --store exclude each other: a store contains all texts",
+            "give one of them",
+        )
 
-def read_corpus_options(files: Mapping[str, Any]) -> "tuple[Pairs | None, Pairs | None]":
-    """Return the training text and the development set that options name, each None if unnamed."""
-    if files.get("columns") and not any(map(files.get, ("pairs", "dev_pairs", "old_pairs"))):
-        raise InputError("--columns is for --pairs", "name a file with tab-separated columns")
-    return add_silver(read_text_options(files, ""), files), read_text_options(files, "dev_")
+    def _find_text(self, prefix: str, **files: Path | None) -> "Pairs | None":
+        """Return the text in the files that options with this prefix name; None if none does."""
+        from transduce.runs.texts import FilePair, TaskFiles
+        from transduce.tasks import PARSING, TAGGING, TRANSLATION
 
-
-def choose_dev(dev: "Pairs | None", *, no_dev: bool) -> "Pairs | Literal[False] | None":
-    """Return the development set that options name, or False if there is to be none."""
-    if no_dev and dev is not None:
-        raise InputError("--no-dev and a development set exclude each other", "leave out one")
-    return False if no_dev else dev
-
-
-def read_text_options(files: Mapping[str, Any], prefix: str) -> "Pairs | None":
-    """Return the text given by the options with a prefix such as "dev_", or None if none is."""
-    from transduce.runs.texts import FilePair, TaskFiles
-    from transduce.tasks import PARSING, TAGGING, TRANSLATION
-
-    dashed = "--" + prefix.replace("_", "-")
-    split = "dev" if prefix == "dev_" else "train"
-    kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
-    given = [side for side in SIDES if files.get(prefix + side) is not None]
-    if len(given) > 1 and given != ["source", "target"]:
-        fact = f"{dashed}{given[-1]} and {dashed}{given[0]} name the text twice"
-        raise InputError(fact, "give one of them")
-    if given in (["source"], ["target"]):
-        missing = "target" if given == ["source"] else "source"
-        raise InputError(f"{dashed}{missing} is missing", "a parallel text has two sides")
-    if len(given) == 2:
-        return FilePair(files[prefix + "source"], files[prefix + "target"])
-    if not given:
-        return None
-    columns = None
-    if given == ["pairs"] and files.get("columns"):
-        ours, theirs = map(int, files["columns"].split(","))
-        columns = ours, theirs
-    return TaskFiles(files[prefix + given[0]], kinds[given[0]], split, columns)
-
-
-def add_silver(train: "Pairs | None", files: Mapping[str, Any]) -> "Pairs | None":
-    """Return the training text, mixed with the automatically parsed trees of --silver if given."""
-    from transduce.runs.texts import MixedPairs, TaskFiles
-
-    silver, ratio = files.get("silver"), files.get("silver_ratio")
-    if silver is None:
-        if ratio is not None:
-            raise InputError("--silver-ratio needs --silver", "name the file of silver trees")
-        return train
-    if not isinstance(train, TaskFiles) or files.get("trees") is None:
-        raise InputError("--silver needs --trees", "silver trees are mixed with gold ones")
-    return MixedPairs(train, TaskFiles(silver, train.kind, "silver"), ratio or 1.0)
+        kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
+        given = {side: file for side, file in files.items() if file is not None}
+        match list(given):
+            case []:
+                return None
+            case ["source", "target"]:
+                return FilePair(given["source"], given["target"])
+            case ["source" | "target" as side]:
+                missing = "target" if side == "source" else "source"
+                raise InputError(f"{prefix}{missing} is missing", "a parallel text has two sides")
+            case [side]:
+                columns = None
+                if side == "pairs" and self.columns:
+                    ours, theirs = map(int, self.columns.split(","))
+                    columns = ours, theirs
+                split = "dev" if prefix == "--dev-" else "train"
+                return TaskFiles(given[side], kinds[side], split, columns)
+            case sides:
+                fact = f"{prefix}{sides[-1]} and {prefix}{sides[0]} name the text twice"
+                raise InputError(fact, "give one of them")

@@ -2,42 +2,33 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import options
-from transduce.cli.file_path import FilePath
-from transduce.cli.line_search import open_output, show_line_count
-from transduce.cli.pair_search import run_on_files
-from transduce.cli.processes import Processes, process_options
+from transduce.cli.line_outputs import WarningPrinter, write_lines
+from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import (
+    PENALTY,
+    BeamOptions,
+    ModelOptions,
+    Processes,
     TranslatorChoice,
-    WarningPrinter,
-    ensemble_option,
-    gamma_option,
-    precision_option,
-    strict_option,
-    warn_if_unfinished,
 )
-from transduce.settings.fields import require
-from transduce.settings.search import PENALTIES
 
-PENALTY = ("alpha", "gamma", "penalty")
+if TYPE_CHECKING:
+    from transduce.inference.outputs import Output
 
 
 @click.command("likelihood")
-@click.argument("model", type=FilePath(path_type=Path))
-@click.argument("source", type=FilePath(path_type=Path, allow_dash=True))
-@click.argument("target", type=FilePath(path_type=Path, allow_dash=True))
+@click.argument("model", type=FILE)
+@click.argument("source", type=INPUT)
+@click.argument("target", type=INPUT)
 @options.output("The file to write (default: standard output).")
-@ensemble_option
-@click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the length penalty.")
-@gamma_option
-@click.option("--penalty", type=click.Choice(list(PENALTIES)), help="Which length penalty.")
-@precision_option
-@strict_option
-@process_options
+@add_options(BeamOptions, "beam", PENALTY)
+@add_options(ModelOptions, "models")
+@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -47,9 +38,10 @@ def command(
     source: Path,
     target: Path,
     output: Path | None,
-    ensemble: tuple[Path, ...],
+    beam: BeamOptions,
+    models: ModelOptions,
     processes: Processes,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
+    as_json: bool,
 ) -> None:
     """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
 
@@ -57,28 +49,18 @@ def command(
     log-probability in nats, and the target itself, separated by tabs. A pair longer than the model
     takes has nan for both (null with --json), and a warning.
     """
-    require(
-        not str(source) == str(target) == "-",
-        "standard input can be one of the files only",
-        "name the other",
-    )
+    from transduce.text.files import read_pairs
+
+    options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
-    penalty = {name: option_values[name] for name in PENALTY if option_values[name] is not None}
-    choice = TranslatorChoice(
-        (model, *ensemble),
-        penalty,
-        precision=option_values["precision"],
-        strict=option_values["strict"],
-    )
-    warn_if_unfinished(choice.folders)
     on_warning = WarningPrinter()
-    found = run_on_files(choice, "score_block", (source, target), processes, on_warning)
-    live = options.is_live(option_values) and output is not None
-    with open_output(output) as file:
-        for number, one in enumerate(show_line_count(found, live=live, verb="score"), start=1):
-            if option_values["as_json"]:
-                row = {"line": number, **one.as_json()}
-                file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
-            else:
-                file.write(f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}\n")
+    translator = TranslatorChoice(model, models, beam).open(processes, on_warning, source)
+    found = translator.likelihood(read_pairs(source, target))
+
+    def format_line(number: int, one: "Output") -> str:
+        if as_json:
+            return json.dumps({"line": number, **one.as_json()}, ensure_ascii=False) + "\n"
+        return f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}\n"
+
+    write_lines(output, found, format_line, "score")
     on_warning.print_count("not scored (nan); --strict refuses such pairs")

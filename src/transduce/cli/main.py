@@ -12,14 +12,8 @@ from typing import NoReturn
 
 import click
 
-from transduce.cli.group import Commands
-from transduce.cli.outcome import ProcessorTimeSpent, TerminalClosed, Terminated, run
-from transduce.cli.standard_streams import (
-    detach_from_terminal,
-    ignore_absurd_terminal_sizes,
-    replace_closed_streams,
-    use_blocking_streams,
-)
+from transduce.cli import display
+from transduce.cli.outcome import Commands, ProcessorTimeSpent, TerminalClosed, Terminated, run
 from transduce.errors import InputError
 from transduce.machine.process_settings import use_brief_waiting
 
@@ -112,9 +106,9 @@ def require_place() -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process, then exit with the command's exit code."""
-    replace_closed_streams()
-    use_blocking_streams()
-    ignore_absurd_terminal_sizes()
+    display.replace_closed_streams()
+    display.use_blocking_streams()
+    display.ignore_absurd_terminal_sizes()
     # Write UTF-8 in every locale; on standard output also the bytes of file names that are none.
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
@@ -139,6 +133,6 @@ def terminate(number: int, _frame: FrameType | None) -> NoReturn:
         signal.signal(number, signal.SIG_IGN)  # the system repeats it every second
         raise ProcessorTimeSpent
     if number == signal.SIGHUP:
-        detach_from_terminal()
+        display.detach_from_terminal()
         raise TerminalClosed
     raise Terminated

@@ -1,22 +1,50 @@
-"""Options that several commands share, so that their help and meaning are equal everywhere."""
+"""Types of parameters, groups of options as typed objects, and options that commands share."""
 
+import functools
+import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
+from dataclasses import Field, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, final
 
 import click
 from click.shell_completion import CompletionItem
 
-from transduce.cli.file_path import FilePath
 from transduce.durable import has_manifest
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.recipes import names
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Command = Callable[..., Any]
+SETTINGS_HELP = "Change one setting; may be repeated. `transduce recipes show NAME` lists them."
+JSON_HELP = "Print one JSON object per line."
+NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
+
+
+@final
+class FilePath(click.Path):
+    """The parameter type of all paths. It refuses an empty one, such as that of an unset variable.
+
+    An empty `Path` would be the current folder.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Convert the text of a path to a `Path`."""
+        if value == "":
+            self.fail("an empty path; a dot (.) names this folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = FilePath(path_type=Path)
+INPUT = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
@@ -58,12 +86,83 @@ class Languages(click.ParamType):  # type: ignore[type-arg]
     name = "source-target"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Split en-fr into ("en", "fr"); a code alone is that of a source without a target."""
+        """Split en-fr into ("en", "fr"); a single code is a source without a target."""
         return value if isinstance(value, tuple) else parse_languages(value)
 
 
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """The parameter type for numbers from 1, separated by commas, such as 5,6."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
+        """Convert "5,6" to (5, 6); refuse anything else."""
+        if isinstance(value, tuple):
+            return value
+        parts = value.split(",")
+        if all(NUMBER.fullmatch(part) and int(part) for part in parts):
+            return tuple(map(int, parts))
+        option = param.opts[0] if param else "option"
+        raise InputError(f"{option} {short_repr(value)}: not numbers from 1", f"{option} 5,6")
+
+
+def option(*names: str, default: Any = None, help: str, **attributes: Any) -> Any:  # noqa: A002, ANN401
+    """Declare a field of a group (a frozen dataclass) with the click option that sets it.
+
+    The option is named after the field unless `names` are given. The value is Any, so that mypy
+    takes it for the field's default.
+    """
+    if default is None and attributes.get("is_flag"):
+        default = False
+    if default is not None:
+        attributes["default"] = default
+    metadata = {"names": names, "help": help, "attributes": attributes}
+    return field(default=default, metadata=metadata)
+
+
+def add_options(
+    group: "type[DataclassInstance]", keyword: str, only: Collection[str] = (), **helps: str
+) -> Callable[[Command], Command]:
+    """Add a group's options to a command, which gets their values as one object, `keyword`.
+
+    With `only`, just these fields become options, and the others keep their defaults. `helps`
+    replaces help texts by the names of fields.
+    """
+    declared = {one.name: one for one in fields(group) if "names" in one.metadata}
+    chosen = [declared[name] for name in only or declared]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_group(**given: Any) -> Any:  # noqa: ANN401
+            values = {one.name: given.pop(one.name) for one in chosen}
+            return command(**{keyword: group(**values)}, **given)
+
+        for one in reversed(chosen):
+            attributes = one.metadata["attributes"] | {
+                "help": helps.get(one.name, one.metadata["help"])
+            }
+            click.option(*name_option(one), one.name, **attributes)(with_group)
+        return with_group
+
+    return decorate
+
+
+def name_option(one: Field[Any]) -> tuple[str, ...]:
+    """Return the names of the option that sets a field of a group, such as --batch-size."""
+    return one.metadata["names"] or (f"--{one.name.replace('_', '-')}",)
+
+
+def format_options(group: "DataclassInstance", *names: str) -> list[str]:
+    """Return the words of a command line that give these values of a group, without defaults."""
+    words = []
+    for one in fields(group):
+        if one.name in names and (value := getattr(group, one.name)) != one.default:
+            words += [name_option(one)[0], str(value)]
+    return words
+
+
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse an output file that is an input, or whose folder is none or must stay as it is."""
+    """Refuse an output that is also an input, lacks a folder, or lies in a model or store."""
     if output is None:
         return
     folder = output.parent
@@ -84,6 +183,12 @@ def require_open(folder: Path) -> None:
         raise InputError(fact, "choose another folder", file=folder)
 
 
+def require_one_standard_input(*files: Path | str | None, hint: str = "name the other") -> None:
+    """Refuse `-`, which is standard input, in place of more than one file."""
+    fact = "standard input can be one of the files only"
+    require([str(file) for file in files].count("-") < 2, fact, hint)
+
+
 def scale_recipe(recipe: Recipe | None, scale: str | None, example: str) -> Recipe | None:
     """Return a recipe at a scale, or None if no recipe was named; refuse a scale without one."""
     if recipe is None:
@@ -92,12 +197,22 @@ def scale_recipe(recipe: Recipe | None, scale: str | None, example: str) -> Reci
     return customise_recipe(recipe, {}, scale)
 
 
+def hide_value(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    """Store the value of --quiet or --no-progress where only the module `display` reads it."""
+    context.meta[f"transduce.{parameter.name}"] = value
+
+
+def output(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """Build the option -o for a file or folder that a command writes."""
+    return click.option("-o", "--output", type=FILE, required=required, help=help_text)
+
+
 settings = click.option(
     "--set",
     "changes",
     type=Change(),
     multiple=True,
-    help="Change one setting; may be repeated. `transduce recipes show NAME` lists them.",
+    help=SETTINGS_HELP,
 )
 languages = click.option(
     "--languages",
@@ -107,30 +222,29 @@ languages = click.option(
 )
 name = click.option(
     "--name",
-    help="The model's name (default: the recipe's, or languages, layers and updates).",
+    help="The model's name (default: the recipe's, or one such as "
+    '"en-fr, 2+2 layers, 1,500 updates").',
 )
-force = click.option("--force", is_flag=True, help="Replace what an earlier call wrote there.")
+force = click.option(
+    "--force", is_flag=True, help="Replace the model folder or export that is already at OUTPUT."
+)
 scale = click.option(
     "--scale",
     type=click.Choice(list(SCALES)),
     help="Make the recipe smaller; `transduce recipes scales` describes the scales.",
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-
-
-def output(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Build the option -o for a file or folder that a command may write."""
-    return click.option("-o", "--output", type=FilePath(path_type=Path), help=help_text)
-
-
+as_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 quiet = click.option(
-    "--quiet", is_flag=True, help="Print only warnings and errors besides the result."
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=hide_value,
+    help="Print only warnings and errors besides the result.",
 )
 no_progress = click.option(
-    "--no-progress", is_flag=True, help="No live display, even on a terminal."
+    "--no-progress",
+    is_flag=True,
+    expose_value=False,
+    callback=hide_value,
+    help="No live display, even on a terminal.",
 )
-
-
-def is_live(option_values: Mapping[str, Any]) -> bool:
-    """Return whether a command may show a live display: neither --quiet nor --no-progress given."""
-    return not (option_values["quiet"] or option_values["no_progress"])

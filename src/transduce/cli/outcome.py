@@ -28,6 +28,28 @@ UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
 
+class Commands(click.Group):
+    """A group of commands that refuses an unknown name with the nearest known ones."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names, and the rest; refuse unknown names."""
+        name = args[0]
+        known = self.list_commands(ctx)
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            raise InputError(f"unknown command {name!r}", suggest_names(name, known))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands in `--help`, each with its first paragraph uncut."""
+        with formatter.section("Commands"):
+            commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+            formatter.write_dl(
+                [(name, (one.help or "").split("\n\n")[0]) for name, one in commands]
+            )
+
+
 class Terminated(KeyboardInterrupt):
     """Raised by SIGTERM, and handled like the KeyboardInterrupt of Ctrl-C."""
 
@@ -88,22 +110,24 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
     """Print an error as a sentence with a hint, and return its exit code."""
     match convert_system_error(error):
         case TransduceError() as known:
-            _print_error(known.fact, known.hint)
+            display.print_error(known.fact, known.hint)
             return known.exit_code
         case click.ClickException() as known:
-            _print_error(*_describe_usage_error(known))
+            display.print_error(*_describe_usage_error(known))
             return 2
         case Terminated() as end:
-            _print_error(end.fact, RERUN_HINT)
+            display.print_error(end.fact, RERUN_HINT)
             return end.exit_code
         case KeyboardInterrupt() | click.Abort():
-            _print_error("interrupted before it was done", RERUN_HINT)
+            display.print_error("interrupted before it was done", RERUN_HINT)
             return 130
         case BrokenPipeError() if display.is_pipe_closed():
             return 141
         case _:
             traceback.print_exception(error)
-            _print_error("this is a fault of transduce", "please report it with the lines above")
+            display.print_error(
+                "this is a fault of transduce", "please report it with the lines above"
+            )
             return 1
 
 
@@ -138,13 +162,6 @@ def is_raised_while_loading(module: str, error: BaseException) -> bool:
         frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == module
         for frame in frames
     )
-
-
-def _print_error(fact: str, hint: str) -> None:
-    """Print what is wrong (`fact`) and the hint on standard error, unless nobody reads it."""
-    display.print_unless_unread(f"error: {fact}")
-    if hint:
-        display.print_unless_unread(f"hint: {hint}")
 
 
 def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:

@@ -1,35 +1,22 @@
 """`transduce parse`: parse tokenised sentences into constituency trees."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
-from itertools import tee
+from itertools import tee, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import options
-from transduce.cli.file_path import FilePath
-from transduce.cli.line_search import (
-    FILE,
-    SearchInput,
-    format_outputs,
-    open_output,
-    search_lines,
-    show_line_count,
-    suggest_tokenise,
-)
-from transduce.cli.processes import Processes, count_file_lines, process_options
-from transduce.cli.searching import (
+from transduce.cli.line_outputs import (
     WarningPrinter,
-    beam_options,
-    choose_translator,
-    ensemble_option,
-    precision_option,
-    strict_option,
-    warn_if_unfinished,
+    format_outputs,
+    read_words,
+    write_lines,
 )
+from transduce.cli.options import FILE, INPUT, FilePath, add_options
+from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.errors import InputError
 from transduce.settings.fields import require
 
@@ -40,10 +27,9 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
 
 
 @click.command("parse")
-@click.argument("model", type=FilePath(path_type=Path))
-@click.argument("input", type=FILE, default="-")
+@click.argument("model", type=FILE)
+@click.argument("input", type=INPUT, default="-")
 @options.output("The file to write (default: standard output).")
-@ensemble_option
 @click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into words.")
 @click.option(
     "--columns",
@@ -52,15 +38,14 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
     "sentences; the trees have these tags.",
 )
 @click.option(
-    "--tags", type=FILE, help="A file with the part-of-speech tags of each line of INPUT."
+    "--tags", type=INPUT, help="A file with the part-of-speech tags of each line of INPUT."
 )
 @click.option(
     "--unconstrained",
     is_flag=True,
     help="Do not restrict the search to well-formed trees; repair and count malformed ones.",
 )
-@beam_options
-@precision_option
+@add_options(BeamOptions, "beam")
 @click.option(
     "--nbest",
     type=click.IntRange(min=1),
@@ -73,20 +58,27 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
     type=FilePath(path_type=Path, file_okay=False),
     help="Draw the tree of line N as DIRECTORY/N.svg.",
 )
-@strict_option
-@process_options
+@add_options(ModelOptions, "models")
+@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
 def command(
     *,
     model: Path,
-    ensemble: tuple[Path, ...],
+    input: Path,  # noqa: A002 - the argument's name in the help
     output: Path | None,
+    tokenise: bool,
+    columns: bool,
+    tags: Path | None,
+    unconstrained: bool,
+    beam: BeamOptions,
     nbest: int,
-    as_json: bool,
+    pretty: bool,
+    svg: Path | None,
+    models: ModelOptions,
     processes: Processes,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
+    as_json: bool,
 ) -> None:
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 
@@ -99,86 +91,65 @@ def command(
     """
     from transduce.tasks.parsing import Parsing
 
-    require(
-        not (option_values["pretty"] and as_json),
-        "--pretty and --json are two formats",
-        "leave one",
+    require(not (pretty and as_json), "--pretty and --json are two formats", "leave one")
+    require(not (tags and columns), "--columns has the tags", "leave --tags")
+    fact = "--tokenise is for raw text, which has no tags"
+    require(not (tokenise and (tags or columns)), fact, "leave one")
+    options.require_one_standard_input(input, tags)
+    options.require_writable(output, input, tags)
+    choice = TranslatorChoice(
+        model,
+        models,
+        beam,
+        nbest=nbest,
+        constrained=not unconstrained,
+        task=Parsing,
+        command="parse",
     )
-    require(
-        not (option_values["tags"] and option_values["columns"]),
-        "--columns has the tags",
-        "leave --tags",
-    )
-    require(
-        not (option_values["tokenise"] and (option_values["tags"] or option_values["columns"])),
-        "--tokenise is for raw text, which has no tags",
-        "leave one",
-    )
-    require(
-        not str(option_values["input"]) == str(option_values["tags"]) == "-",
-        "standard input can be one of the files only",
-        "name the other",
-    )
-    options.require_writable(output, option_values["input"], option_values["tags"])
-    option_values["constrained"] = not option_values["unconstrained"]
-    models = choose_translator((model, *ensemble), option_values, nbest)
-    models = replace(models, task=Parsing, command="parse")
-    warn_if_unfinished(models.folders)
     on_warning = WarningPrinter()
-    sentences, for_search = tee(read_sentences(option_values))
-    text = SearchInput(
-        (words for words, _ in for_search), None, partial(count_file_lines, option_values["input"])
-    )
-    found = search_lines(models, text, processes, on_warning)
-    shown = show_line_count(
-        found, live=options.is_live(option_values) and output is not None, verb="parse"
-    )
-    show = partial(format_trees, nbest=nbest, as_json=as_json, pretty=option_values["pretty"])
-    with open_output(output) as file:
-        for number, (best, (_, tags)) in enumerate(zip(shown, sentences, strict=True), start=1):
-            trees = [with_tags(tree, tags) for tree in best]
-            file.write(show(number, trees))
-            if option_values["svg"] and trees[0].text:
-                draw(trees[0].text, option_values["svg"] / f"{number}.svg")
+    translator = choice.open(processes, on_warning, input)
+    sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
+    trees = translator.nbest_lines((words for words, _ in for_search), nbest)
+
+    def format_line(number: int, found: "tuple[list[Output], Sentence]") -> str:
+        best, (_, given_tags) = found
+        best = [with_tags(tree, given_tags) for tree in best]
+        if svg and best[0].text:
+            draw(best[0].text, svg / f"{number}.svg")
+        if pretty:
+            return "".join(map(format_indented_tree, best))
+        return format_outputs(number, best, nbest=nbest, as_json=as_json)
+
+    write_lines(output, zip(trees, sentences, strict=True), format_line, "parse")
     on_warning.print_count("a flat tree stands for each; --strict refuses such lines")
 
 
-def read_sentences(option_values: dict[str, Any]) -> Iterator[Sentence]:
+def read_sentences(
+    file: Path, tags: Path | None, *, columns: bool, tokenise: bool
+) -> Iterator[Sentence]:
     """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
     from transduce.text.files import read_lines
     from transduce.text.tags import read_tagged
-    from transduce.text.tokenise import tokenise
     from transduce.text.words import split_words
 
-    if option_values["columns"]:
-        for sentence in read_tagged(option_values["input"]):
+    if columns:
+        for sentence in read_tagged(file):
             yield " ".join(sentence.tokens), list(sentence.labels)
         return
-    lines: Iterable[str] = read_lines(option_values["input"])
-    if option_values["tags"]:
-        for number, (line, tags) in enumerate(zip_lines(lines, option_values["tags"]), start=1):
-            words, found = len(split_words(line)), split_words(tags)
-            if len(found) != words:
-                fact = f"{len(found)} tags for a sentence of {words} words"
-                hint = "--tags has a line for each of the input, with a tag for each word"
-                raise InputError(fact, hint, file=option_values["tags"], line=number)
-            yield line, found
+    if tags is None:
+        yield from ((line, None) for line in read_words(file, tokenise=tokenise))
         return
-    for line in lines if option_values["tokenise"] else suggest_tokenise(lines):
-        yield " ".join(tokenise(line)) if option_values["tokenise"] else line, None
-
-
-def zip_lines(lines: Iterable[str], tags: Path) -> Iterator[tuple[str, str]]:
-    """Yield pairs of an input line and its line of the tags file; refuse unequal line counts."""
-    from itertools import zip_longest
-
-    from transduce.text.files import read_lines
-
-    for number, (line, tagged) in enumerate(zip_longest(lines, read_lines(tags)), start=1):
+    both = zip_longest(read_lines(file), read_lines(tags))
+    for number, (line, tagged) in enumerate(both, start=1):
         if line is None or tagged is None:
             short = "the input ends" if line is None else f"{tags} ends"
             raise InputError(f"{short} before line {number}", "give a line of tags a sentence")
-        yield line, tagged
+        words, found = len(split_words(line)), split_words(tagged)
+        if len(found) != words:
+            fact = f"{len(found)} tags for a sentence of {words} words"
+            hint = "--tags has a line for each of the input, with a tag for each word"
+            raise InputError(fact, hint, file=tags, line=number)
+        yield line, found
 
 
 def with_tags(output: "Output", tags: list[str] | None) -> "Output":
@@ -191,19 +162,12 @@ def with_tags(output: "Output", tags: list[str] | None) -> "Output":
     return replace(output, text=format_tree(to_tree(output.text).with_tags(tags)))
 
 
-def format_trees(
-    number: int, trees: "list[Output]", *, nbest: int, as_json: bool, pretty: bool
-) -> str:
-    """Format a sentence's trees: one per line, as JSON, or indented if `pretty`."""
+def format_indented_tree(output: "Output") -> str:
+    """Format an output tree, which may be empty, as indented lines and an empty line."""
     from transduce.text.trees.read import parse_tree
     from transduce.text.trees.write import format_indented
 
-    if not pretty:
-        return format_outputs(number, trees, nbest=nbest, as_json=as_json)
-    indented = (
-        format_indented(parse_tree(tree.text), outer="") if tree.text else "" for tree in trees
-    )
-    return "".join(f"{tree}\n\n" for tree in indented)
+    return (format_indented(parse_tree(output.text), outer="") if output.text else "") + "\n\n"
 
 
 def draw(tree: str, path: Path) -> None:

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
-from transduce.cli.inputs import (
-    adaptation_options,
-    choose_dev,
-    corpus_options,
-    no_dev,
-    read_corpus_options,
-    read_text_options,
-)
+from transduce.cli.inputs import TRAINING, TextOptions
+from transduce.cli.options import add_options
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -25,34 +18,21 @@ if TYPE_CHECKING:
 
 @click.command("prepare")
 @click.argument("recipe", type=options.RecipeName(), required=False)
-@corpus_options
-@no_dev
-@adaptation_options
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(path_type=Path),
-    required=True,
-    help="The folder of the prepared corpus.",
-)
+@add_options(TextOptions, "texts", TRAINING)
+@options.output("The folder of the prepared corpus.", required=True)
 @options.languages
 @options.scale
 @options.settings
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     recipe: Recipe | None,
-    no_dev: bool,
-    parent: Path | None,
-    old_share: float | None,
+    texts: TextOptions,
     output: Path,
     languages: tuple[str, ...] | None,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
-    quiet: bool,
-    no_progress: bool,
-    **files: Path | float | None,
 ) -> None:
     """Clean a parallel text, learn its vocabulary, and store it for training.
 
@@ -69,29 +49,28 @@ def command(  # noqa: PLR0913 - one for each option
     from transduce.runs.prepare import prepare
 
     recipe = options.scale_recipe(recipe, scale, "transduce prepare table3/base --scale laptop")
-    train, dev = read_corpus_options(files)
+    train = texts.read_train()
     require(
-        any(one is not None for one in (recipe, parent, train)),
+        any(one is not None for one in (recipe, texts.parent, train)),
         "neither a recipe nor a text was named",
         "transduce prepare RECIPE, or --source FILE --target FILE; `transduce recipes` lists them",
     )
-    with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
+    with display.show_pair_count() as on_progress:
         corpus = prepare(
             output,
             train,
-            choose_dev(dev, no_dev=no_dev),
+            texts.choose_dev(),
             recipe=recipe,
             settings=dict(changes),
-            parent=parent,
-            old=read_text_options(files, "old_"),
-            old_share=old_share,
+            parent=texts.parent,
+            old=texts.read_old(),
+            old_share=texts.old_share,
             languages=languages,
             on_progress=on_progress,
             on_message=display.print_note,
         )
-    for line in describe_corpus(corpus):
-        display.print_note(line)
-    if recipe is None and parent is None:
+    display.print_note(*describe_corpus(corpus))
+    if recipe is None and texts.parent is None:
         display.print_note(f"hint: transduce train --store {output} -o RUN")
 
 

@@ -1,13 +1,12 @@
 """`transduce recipes`: list, show and compare recipes, and list the scales."""
 
 import dataclasses
-import json
 from collections.abc import Sequence
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.group import Commands
+from transduce.cli.outcome import Commands
 from transduce.recipes import SCALES, by_name, cite, difference, names, parameters
 from transduce.recipes.choice import customise_recipe
 from transduce.recipes.peers import PEERS
@@ -42,20 +41,18 @@ def command() -> None:
 @command.command("list")
 @options.as_json
 @options.quiet
-def list_recipes(*, as_json: bool, quiet: bool) -> None:
+def list_recipes(*, as_json: bool) -> None:
     """List all recipes: name, number of parameters, description."""
     recipes = [by_name(name) for name in names()]
     if as_json:
         for recipe in recipes:
-            display.print_result(json.dumps(_describe(recipe), ensure_ascii=False))
+            display.print_json(_describe(recipe))
         return
     rows = [
         (r.name, f"{parameters.count_recipe_parameters(r) / 1e6:.1f} M", r.about) for r in recipes
     ]
-    for line in display.align_columns(rows):
-        display.print_result(line)
-    if not quiet:
-        display.print_message(COUNTS)
+    display.print_result(*display.align_columns(rows))
+    display.print_note(COUNTS)
 
 
 @command.command("show")
@@ -82,9 +79,7 @@ def show(
         settings = [
             _describe_setting(recipe, path, value) for path, value in recipe.flat_settings().items()
         ]
-        display.print_result(
-            json.dumps(_describe(recipe) | {"settings": settings}, ensure_ascii=False)
-        )
+        display.print_json(_describe(recipe) | {"settings": settings})
         return
     display.print_result(f"{recipe.name}: {recipe.about}")
     symbols = f"{recipe.data.vocabulary_size:,} symbols"
@@ -114,7 +109,7 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
     counts = [parameters.count_recipe_parameters(recipe) for recipe in (first, second)]
     if as_json:
         for path, a, b in rows:
-            display.print_result(json.dumps({"setting": path, "first": a, "second": b}))
+            display.print_json({"setting": path, "first": a, "second": b})
         return
     if not rows:
         display.print_message("no setting differs")
@@ -124,8 +119,7 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
         *((path, _format_value(a), _format_value(b)) for path, a, b in rows),
         ("parameters", *(f"{count:,}" for count in counts)),
     ]
-    for line in display.align_columns(table):
-        display.print_result(line)
+    display.print_result(*display.align_columns(table))
 
 
 @command.command("scales")
@@ -134,7 +128,7 @@ def scales(*, as_json: bool) -> None:
     """Show how `--scale` makes a recipe smaller, what that costs, and what it can show."""
     if as_json:
         for scale in SCALES.values():
-            display.print_result(json.dumps(dataclasses.asdict(scale), ensure_ascii=False))
+            display.print_json(dataclasses.asdict(scale))
         return
     for scale in SCALES.values():
         display.print_result(f"{scale.name}: {scale.about}")

@@ -1,48 +1,425 @@
 """`transduce reproduce`: a subcommand for each of the paper's tables."""
 
-import importlib
-from collections.abc import Mapping
-from types import MappingProxyType
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from transduce.cli.group import Commands
+from transduce.cli import display, options, signals
+from transduce.cli.inputs import PARALLEL, TEST, TREES, TextOptions
+from transduce.cli.options import FILE, add_options, format_options, option
+from transduce.cli.outcome import Commands
+from transduce.cli.training import build_callbacks, open_display
+from transduce.errors import InputError
+from transduce.recipes.scale import SCALES, scale_by_name
+from transduce.recipes.table2 import ROWS
+from transduce.settings import Data, Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import with_changes
 
-TABLES: Mapping[str, str] = MappingProxyType(
-    {
-        "table1": "Measure the layers of Table 1, and compare them with the paper's O(…).",
-        "table2": "Train the rows of Table 2, and compare BLEU and cost with the paper's.",
-        "table3": "Train the rows of Table 3, and compare their scores with the paper's.",
-        "table4": "Train a parser, and compare its F1 with baselines and the paper's.",
-    }
-)
+if TYPE_CHECKING:
+    from transduce.reproduce.job import JobSelection, RowJob
+    from transduce.reproduce.layer_costs.measure import LayerTable
+    from transduce.reproduce.report import Report
+    from transduce.reproduce.request import TableKind
+    from transduce.runs.prepared_corpus import PreparedCorpus
+    from transduce.runs.texts import Pairs
 
-
-class LazyTables(Commands):
-    """The group of the subcommands of `reproduce`, each imported only when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the names of the tables, which are the subcommands, in the paper's order."""
-        return list(TABLES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return the subcommand of a table; None for an unknown name."""
-        if cmd_name not in TABLES:
-            return None
-        command = getattr(importlib.import_module(f"transduce.cli.reproduce_{cmd_name}"), cmd_name)
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of tables into `--help`, without importing their subcommands."""
-        with formatter.section("Tables"):
-            formatter.write_dl(list(TABLES.items()))
+PLOT_HELP = "Also write a picture (needs matplotlib)."
 
 
-@click.group("reproduce", cls=LazyTables, invoke_without_command=True)
+class Names(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
+    """The parameter type for a list of names separated by commas, such as base,A-h1."""
+
+    name = "row,row,…"
+
+    def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
+        """Split a comma-separated list into its names, without repetitions."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
+
+
+class Sizes(click.ParamType):  # type: ignore[type-arg]
+    """The parameter type for a list of sizes separated by commas, such as 64,128,256."""
+
+    name = "size,size,…"
+
+    def convert(self, value: Any, param: object, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
+        """Parse a comma-separated list into sizes, in ascending order and without repetitions."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(sorted({int(part) for part in value.split(",")}))
+        except ValueError:
+            raise InputError(f"{value!r} is no list of sizes", "64,128,256") from None
+
+
+@click.group("reproduce", cls=Commands, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     """Measure a table of the paper, and print it with the paper's numbers."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
+
+
+@command.command("table1")
+@click.option("--n", type=Sizes(), help="Lengths of the sentence (default: 64 to 2048).")
+@click.option("--d", type=Sizes(), help="Widths of the layer (default: 64 to 1024).")
+@click.option("--k", type=int, help="Width of the convolutions (default: 3).")
+@click.option("--r", type=int, help="Neighbourhood of restricted self-attention (default: 17).")
+@click.option(
+    "--rounds", type=click.IntRange(1, 10_000), help="How often each layer is timed (default: 7)."
+)
+@click.option(
+    "--quick", is_flag=True, help="Small sizes and few rounds: takes seconds, not a minute."
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1_024),
+    default=1,
+    show_default=True,
+    help="Number of torch threads. With one, thread start-up does not distort how time grows with "
+    "size.",
+)
+@options.output("A folder for the table as Markdown, CSV and JSON.")
+@click.option("--plot", is_flag=True, help=PLOT_HELP)
+@options.as_json
+@options.quiet
+def table1(
+    *,
+    n: tuple[int, ...] | None,
+    d: tuple[int, ...] | None,
+    k: int | None,
+    r: int | None,
+    rounds: int | None,
+    quick: bool,
+    threads: int,
+    output: Path | None,
+    plot: bool,
+    as_json: bool,
+) -> None:
+    """Measure the layers of Table 1, and compare them with the paper's O(…).
+
+    The layers are self-attention, restricted self-attention, recurrent and convolutional
+    (contiguous, dilated, separable). Measured are operations, counted by torch and by formula, the
+    longest chain of dependent operations, path lengths by gradients, time and memory, and how each
+    grows with n (sentence length) and d (width). -o FOLDER receives the table as Markdown, CSV and
+    JSON.
+
+    \b
+    transduce reproduce table1
+    transduce reproduce table1 --n 64,256,1024 --d 128,512 -o table1 --plot
+    """
+    require(
+        output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
+    )
+    signals.import_with_signals_deferred("transduce.reproduce.layer_costs.report")
+    from transduce.machine.process_settings import use_threads
+    from transduce.reproduce import table1 as measure_table1
+    from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
+    from transduce.reproduce.layer_costs.report import build_json
+
+    usual = QUICK if quick else MeasurementPlan()
+    plan = replace(
+        usual,
+        n=n or usual.n,
+        d=d or usual.d,
+        k=usual.k if k is None else k,
+        r=usual.r if r is None else r,
+        rounds=rounds or usual.rounds,
+    )
+    use_threads(threads)
+    table = measure_table1(plan, output=output, plot=plot, on_message=display.print_note)
+    if as_json:
+        display.print_json(build_json(table))
+    else:
+        display.print_result(*format_layers(table))
+    if output:
+        display.print_note(f"the report: {output}")
+
+
+def format_layers(table: "LayerTable") -> list[str]:
+    """Format the measured Table 1, and sentences that sum it up, as lines."""
+    from transduce.reproduce.layer_costs.findings import describe_findings
+    from transduce.reproduce.layer_costs.report import build_sections, describe_conditions
+
+    lines = describe_conditions(table)
+    for title, cells in build_sections(table):
+        lines += ["", title, *display.align_columns(cells)]
+    return [*lines, "", *describe_findings(table)]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """The options that `reproduce table2` and `reproduce table3` share, but for their texts."""
+
+    scale: str = option(
+        type=click.Choice(list(SCALES)),
+        default="laptop",
+        show_default=True,
+        help="The size of model and corpus; `transduce recipes scales` lists the scales.",
+    )
+    rows: tuple[str, ...] = option(
+        type=Names(), default=(), help="Only these rows, such as base,big."
+    )
+    seeds: int = option(
+        type=click.IntRange(1, 1_000), default=1, help="Number of seeds for each row."
+    )
+    seed: int | None = option(
+        type=click.IntRange(min=0),
+        help="Train each row from this one seed (excludes --seeds).",
+    )
+    store: Path | None = option(type=FILE, help="A corpus that `transduce prepare` made.")
+    output: Path = option(
+        "-o",
+        "--output",
+        type=FILE,
+        required=True,
+        help="The folder of all rows and of the report.",
+    )
+    gather: tuple[Path, ...] = option(
+        type=FILE,
+        multiple=True,
+        default=(),
+        help="Train nothing: report on the rows in this folder; may be repeated.",
+    )
+    print_jobs: bool = option(is_flag=True, help="Train nothing: print a command for each row.")
+    changes: tuple[tuple[str, str], ...] = option(
+        "--set",
+        type=options.Change(),
+        multiple=True,
+        default=(),
+        help=options.SETTINGS_HELP,
+    )
+    plot: bool = option(is_flag=True, help=PLOT_HELP)
+    as_json: bool = option("--json", is_flag=True, help=options.JSON_HELP)
+
+    def select(self) -> "JobSelection":
+        """Return the rows, scale, seeds and changed settings that the options name."""
+        from transduce.reproduce.job import JobSelection
+
+        fact = "--seed and --seeds exclude each other"
+        require(self.seed is None or self.seeds == 1, fact, "give one")
+        seeds = range(1, self.seeds + 1) if self.seed is None else (self.seed,)
+        return JobSelection(
+            scale=scale_by_name(self.scale),
+            rows=self.rows,
+            seeds=tuple(seeds),
+            changes=dict(self.changes),
+        )
+
+
+@command.command("table2")
+@click.option(
+    "--pair",
+    type=click.Choice(list(ROWS)),
+    default="en-de",
+    show_default=True,
+    help="The languages, source first.",
+)
+@add_options(RowOptions, "rows")
+@add_options(TextOptions, "texts", (*PARALLEL, *TEST))
+@options.quiet
+@options.no_progress
+def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
+    """Train the rows of Table 2, and compare BLEU and cost with the paper's.
+
+    The rows are base, big, and base with recurrent, convolution or separable layers instead of
+    self-attention. Those three train on base's data for as many steps as base's training cost pays
+    for. Each row's last snapshots are averaged, and the result is scored on the given test set (by
+    default the corpus's). Run the same command again to resume. Several processes or machines can
+    share the rows, as with table3.
+
+    \b
+    transduce reproduce table2 --scale toy -o table2-toy
+    transduce reproduce table2 --rows base,recurrent --seeds 3 -o table2 --plot
+    transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
+    """
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.reproduce.table2_report")
+    from transduce.reproduce.tables import build_table2
+
+    reproduce(build_table2(pair), rows, texts, "--pair", pair)
+
+
+@command.command("table3")
+@add_options(RowOptions, "rows")
+@add_options(TextOptions, "texts", PARALLEL)
+@options.quiet
+@options.no_progress
+def table3(*, rows: RowOptions, texts: TextOptions) -> None:
+    """Train the rows of Table 3, and compare their scores with the paper's.
+
+    The same command again resumes and keeps the rows that are measured. Several processes, also on
+    machines that share the folder, each train rows that no other process trains. A row that fails
+    does not stop the others. --set changes a setting of every row, which the report states.
+
+    \b
+    transduce reproduce table3 --scale toy -o table3-toy
+    transduce reproduce table3 --rows base --seeds 3 -o table3
+    transduce reproduce table3 --print-jobs -o table3 > jobs
+    """
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.reproduce.table3_report")
+    from transduce.reproduce.tables import build_table3
+
+    reproduce(build_table3(), rows, texts)
+
+
+def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str) -> None:
+    """Train a table's rows and print its report, or only print a command for each row.
+
+    `own` are the words of the command that only this table has.
+    """
+    from transduce.machine.process_settings import keep_freed_memory
+    from transduce.reproduce.job import plan_jobs
+    from transduce.reproduce.request import TableCallbacks, TableRequest
+    from transduce.reproduce.rows import reproduce_rows
+
+    selection = rows.select()
+    if rows.print_jobs:
+        given = [*own, *format_options(texts, *TEST), *format_options(rows, "store")]
+        given += format_options(texts, *PARALLEL)
+        for job in plan_jobs(kind.name, kind.recipes, selection):
+            display.print_result(format_command(job, rows, given))
+        return
+    keep_freed_memory()
+    if not rows.gather:
+        texts.require_no_text(rows.store)
+    request = TableRequest(
+        output=rows.output,
+        selection=selection,
+        train=texts.read_train(),
+        dev=texts.read_dev(),
+        test=texts.read_test(),
+        store=rows.store,
+        gather=rows.gather,
+        plot=rows.plot,
+    )
+    callbacks = TableCallbacks(
+        on_message=display.print_note,
+        on_failure=lambda row, fault: display.print_error(f"{row}: {fault.fact}", fault.hint),
+        prepare=prepare_corpus,
+        train=train_row,
+    )
+    outcome = reproduce_rows(kind, request, callbacks)
+    for fault in outcome.unreadable:
+        display.print_error(fault.fact)
+    for hint in dict.fromkeys(fault.hint for fault in outcome.unreadable):
+        display.print_message(f"hint: {hint}")
+    if outcome.report is not None:
+        print_report(outcome.report, as_json=rows.as_json)
+    if outcome.errors:
+        click.get_current_context().exit(outcome.errors[0].exit_code)
+
+
+def format_command(job: "RowJob", rows: RowOptions, given: Sequence[str]) -> str:
+    """Return the shell command that trains one row, for example on a machine of a cluster."""
+    words = ["transduce", "reproduce", job.table, "--scale", job.scale.name, "--rows", job.row]
+    words += ["--seed", str(job.seed), "-o", str(rows.output), *given]
+    words += [] if display.is_live() or display.is_quiet() else ["--no-progress"]
+    for path, value in rows.changes:
+        words += ["--set", f"{path}={value}"]
+    return shlex.join(words)
+
+
+def prepare_corpus(
+    folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
+) -> "PreparedCorpus":
+    """Return the prepared corpus in a folder; if it is not there yet, prepare it and say so."""
+    from transduce.cli.prepare import describe_corpus
+    from transduce.runs.prepared_corpus import prepare_corpus
+
+    is_new = not (folder / "train").is_dir()
+    with display.show_pair_count() as on_progress:
+        prepared = prepare_corpus(folder, data, train, dev, on_progress)
+    display.print_note(*(describe_corpus(prepared) if is_new else ()))
+    return prepared
+
+
+def train_row(folder: Path, recipe: Recipe, prepared: "PreparedCorpus") -> None:
+    """Train one row of a table and display its progress; exit if a signal stopped the training."""
+    from transduce.cli.train import exit_if_stopped, train_with_display
+
+    exit_if_stopped(train_with_display(folder, recipe, prepared))
+
+
+def print_report(report: "Report", *, as_json: bool) -> None:
+    """Print a table's report as text tables, or as JSON."""
+    if as_json:
+        display.print_json(report.as_json())
+        return
+    display.print_result(report.title, *report.conditions)
+    for heading, remark, cells in report.filled_parts:
+        display.print_result("", heading, remark, *display.align_columns(cells))
+
+
+@command.command("table4")
+@click.argument("recipe", type=options.RecipeName(), default="table4/wsj")
+@add_options(TextOptions, "texts", TREES)
+@click.option(
+    "--test-trees",
+    type=FILE,
+    help="Trees to test on (default: section 23 if --trees is a Penn Treebank folder, else the "
+    "test set of the recipe's corpus).",
+)
+@click.option("--model", type=FILE, help="Score this trained parser instead of training one.")
+@click.option("--no-baselines", is_flag=True, help="Do not parse with the baselines.")
+@options.output("A folder for the run, the model and the report.", required=True)
+@options.settings
+@options.as_json
+@options.quiet
+def table4(
+    *,
+    recipe: Recipe,
+    texts: TextOptions,
+    test_trees: Path | None,
+    model: Path | None,
+    no_baselines: bool,
+    output: Path,
+    changes: Sequence[tuple[str, str]],
+    as_json: bool,
+) -> None:
+    """Train a parser, and compare its F1 with baselines and the paper's.
+
+    RECIPE is table4/wsj unless another one is named. The table also has baselines without a
+    network: a flat tree, right-branching, noun chunks, and a probabilistic grammar over the gold
+    part-of-speech tags. Ctrl-C, SIGTERM and a closed terminal stop the training after a checkpoint
+    of the last finished update; the same command again resumes. With --model nothing is trained:
+    that parser is scored beside the baselines, and --set changes its search.
+
+    \b
+    transduce reproduce table4 --trees treebank_3/parsed/mrg/wsj -o table4
+    transduce reproduce table4 craft -o table4-craft
+    transduce reproduce table4 craft --model parser --set search.beam=21 -o beam21
+    """
+    signals.ignore_checkpoint_signal()
+    signals.import_with_signals_deferred("transduce.runs.training_run")
+    from transduce.reproduce.table4_report import build_json, format_table
+    from transduce.reproduce.tables import table4 as build_table4
+
+    steps = with_changes(recipe, dict(changes)).training.steps
+    display_lines = open_display(steps, may_be_live=False)
+    with signals.ending_signals_as_interrupts(), display_lines as observer:
+        table = build_table4(
+            output,
+            recipe=recipe,
+            train=texts.read_train(),
+            dev=texts.read_dev(),
+            test=test_trees,
+            model=model,
+            settings=dict(changes),
+            baselines=not no_baselines,
+            on_message=display.print_note,
+            callbacks=build_callbacks(observer),
+        )
+    if as_json:
+        display.print_json(build_json(table))
+    else:
+        display.print_result(format_table(table))

@@ -1,29 +1,78 @@
 """`transduce score`: score translations, trees, labels or alignments against references."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, final
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import final
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.score_alignments import print_alignment_scores
-from transduce.cli.score_tags import print_tag_comparison, print_tag_scores
-from transduce.cli.score_trees import print_tree_comparison, print_tree_scores
+from transduce.cli.options import add_options, option
 from transduce.errors import InputError
 from transduce.scores import METRICS, Score
+from transduce.scores.alignments import compare_alignments, score_alignments
 from transduce.scores.bootstrap import SAMPLES, SEED
-from transduce.scores.brackets import PARAMETERS
+from transduce.scores.brackets import PARAMETERS, BracketReport, BracketSummary
+from transduce.scores.brackets.files import compare_trees, score_trees
 from transduce.scores.score import format_scores
 from transduce.scores.score_texts import USUAL_METRICS, score
-from transduce.scores.spans import SCHEMES
+from transduce.scores.spans import SCHEMES, SpanReport
+from transduce.scores.spans.files import compare_tags, score_tags
 
-OPTIONS = {  # for each kind of file, the names of the options that apply to it
-    "": ("metrics", "language"),
-    "--brackets": ("parameters", "cutoff", "gold_tags", "clean", "table"),
-    "--spans": ("scheme",),
-    "--alignments": (),
+MESSAGES = 10  # the most of EVALB's messages that are printed
+TAGGING = "tagging accuracy"
+
+FIGURES: dict[str, Callable[[BracketSummary], float]] = {
+    "recall": lambda one: one.recall,
+    "precision": lambda one: one.precision,
+    "F1 of EVALB": lambda one: one.f1,
+    "F1, failed and skipped counted": lambda one: one.f1_of_all_sentences,
+    "complete match": lambda one: one.complete_match,
+    "crossing brackets a sentence": lambda one: one.crossing / one.valid if one.valid else 0.0,
+    TAGGING: lambda one: one.tag_accuracy,
 }
+COUNTS: dict[str, Callable[[BracketSummary], int]] = {
+    "sentences": lambda one: one.sentences,
+    "failed": lambda one: one.errors,
+    "skipped": lambda one: one.skipped,
+    "gold brackets": lambda one: one.gold,
+    "output brackets": lambda one: one.test,
+    "matched": lambda one: one.matched,
+}
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """The options of --brackets."""
+
+    parameters: str | None = option(
+        metavar="NAME",
+        help=f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
+    )
+    cutoff: int | None = option(
+        type=click.IntRange(min=1),
+        help="Maximum sentence length, in words, for the second summary (default: set by "
+        "--parameters, usually 40).",
+    )
+    gold_tags: bool = option(is_flag=True, help="Put the gold tags on the output's leaves first.")
+    clean: bool = option(
+        is_flag=True,
+        help="GOLD is a treebank's file: remove outer brackets, traces and function tags first.",
+    )
+    table: bool = option(is_flag=True, help="Print what EVALB prints, one line per sentence.")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """The options of the test sets that --against draws."""
+
+    samples: int = option(
+        default=SAMPLES, show_default=True, help="Number of test sets that --against draws."
+    )
+    seed: int = option(default=SEED, show_default=True, help="Seed of these draws.")
 
 
 @final
@@ -45,34 +94,19 @@ class ScoreCommand(click.Command):
     type=click.Choice(list(METRICS)),
     multiple=True,
     metavar="METRIC",
-    help=f"What to compute, of the metrics below; may be repeated (default: "
-    f"{', '.join(USUAL_METRICS)}).",
+    help=f"A metric from the list below; may be repeated (default: {', '.join(USUAL_METRICS)}).",
 )
 @click.option(
     "--language",
     metavar="CODE",
-    help="The language of the text, such as de: bleu-paper is for German only.",
+    help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require.",
 )
 @click.option("--brackets", is_flag=True, help="The files are GOLD and OUTPUT: trees, one a line.")
+@add_options(TreeOptions, "trees")
 @click.option(
-    "--parameters",
-    metavar="NAME",
-    help=f"EVALB's parameters: {', '.join(PARAMETERS)}, or a .prm file (default: COLLINS).",
-)
-@click.option(
-    "--cutoff",
-    type=click.IntRange(min=1),
-    help="Most words of a sentence in the second summary (default: by --parameters, mostly 40).",
-)
-@click.option("--gold-tags", is_flag=True, help="Put the gold tags on the output's leaves first.")
-@click.option(
-    "--clean",
+    "--spans",
     is_flag=True,
-    help="GOLD is a treebank's file: remove outer brackets, traces and function tags first.",
-)
-@click.option("--table", is_flag=True, help="Print what EVALB prints, one line per sentence.")
-@click.option(
-    "--spans", is_flag=True, help="The files are GOLD and OUTPUT: a token, a tab, a label a line."
+    help="Score labels: GOLD and OUTPUT have a token, a tab and its label on each line.",
 )
 @click.option(
     "--scheme",
@@ -82,23 +116,30 @@ class ScoreCommand(click.Command):
 @click.option(
     "--alignments",
     is_flag=True,
-    help="The files are GOLD and OUTPUT: links of a pair a line, 0-0 1-2; in GOLD 2p1 is possible.",
+    help="Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 1-2. "
+    "In GOLD, 2p1 marks a possible link.",
 )
 @click.option(
     "--against",
     metavar="OTHER",
     help="Another output of the same lines: test whether the difference is more than chance.",
 )
-@click.option(
-    "--samples",
-    default=SAMPLES,
-    show_default=True,
-    help="Number of test sets that --against draws.",
-)
-@click.option("--seed", default=SEED, show_default=True, help="Seed of these draws.")
+@add_options(Draws, "draws")
 @options.as_json
 def command(
-    *, hypotheses: str, references: Sequence[str], against: str | None, **given: object
+    *,
+    hypotheses: str,
+    references: Sequence[str],
+    metrics: Sequence[str],
+    language: str | None,
+    brackets: bool,
+    trees: TreeOptions,
+    spans: bool,
+    scheme: str | None,
+    alignments: bool,
+    against: str | None,
+    draws: Draws,
+    as_json: bool,
 ) -> None:
     """Score translations, trees, labels or word alignments.
 
@@ -110,79 +151,213 @@ def command(
     With --brackets, --spans and --alignments the gold file comes first, as for EVALB: GOLD OUTPUT.
     EVALB leaves out sentences that fail; the F1 over all sentences is printed, too.
     """
-    files = (hypotheses, *([against] if against else []), *references)
-    if files.count("-") > 1:
-        raise InputError("standard input can be one of the files only", "name the others")
-    kind = find_file_kind(given, len(references))
-    draws = {name: given[name] for name in ("samples", "seed")} if against else {}
-    option_values: dict[str, Any] = {
-        name: given[name] for name in (*OPTIONS[kind], "as_json")
-    } | draws
-    both = (references[0], against or "")
+    options.require_one_standard_input(hypotheses, against, *references, hint="name the others")
+    kinds = {"--brackets": brackets, "--spans": spans, "--alignments": alignments}
+    kind = choose_kind(kinds, len(references))
+    require_options_of(
+        kind,
+        {
+            "": {"metric": metrics, "language": language},
+            "--brackets": asdict(trees),
+            "--spans": {"scheme": scheme},
+        },
+    )
+    gold, output = hypotheses, references[0]  # of trees, labels and alignments
     match kind:
         case "--brackets":
-            report_trees(hypotheses, both, option_values)
+            report_trees(gold, output, against, trees, draws, as_json=as_json)
         case "--spans":
-            report_labels(hypotheses, both, option_values)
+            report_labels(gold, output, against, scheme or "bio", draws, as_json=as_json)
         case "--alignments":
-            print_alignment_scores(hypotheses, both, option_values)
+            report_alignments(gold, output, against, draws, as_json=as_json)
         case _:
-            report_texts((hypotheses, *references), against, option_values)
+            texts, metrics = (hypotheses, *references), metrics or USUAL_METRICS
+            report_texts(texts, against, metrics, language or "", draws, as_json=as_json)
 
 
-def find_file_kind(given: Mapping[str, object], references: int) -> str:
+def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
     """Return the option that says what the files are, such as --spans; "" for plain text."""
-    kinds = [kind for kind in OPTIONS if kind and given[kind.removeprefix("--")]]
-    if len(kinds) > 1:
-        raise InputError(f"{' and '.join(kinds)} are of different files", "choose one of them")
-    kind = kinds[0] if kinds else ""
-    for other, names in OPTIONS.items():
-        wrong = [name for name in names if other != kind and given[name]]
+    given = [kind for kind, is_given in kinds.items() if is_given]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
+    if given and references > 1:
+        raise InputError(f"{given[0]} takes two files, GOLD and OUTPUT", "--against names a third")
+    return "".join(given)
+
+
+def require_options_of(kind: str, values: Mapping[str, Mapping[str, object]]) -> None:
+    """Refuse an option that applies to another kind of file; `values` has all, by their kind."""
+    for other, named in values.items():
+        wrong = [name for name, value in named.items() if other != kind and value]
         if wrong:
-            option = "--metric" if wrong == ["metrics"] else f"--{wrong[0].replace('_', '-')}"
-            hint = f"{option} needs {other}" if other else f"{option} is for text, without {kind}"
-            raise InputError(hint)
-    if kind and references > 1:
-        raise InputError(f"{kind} takes two files, GOLD and OUTPUT", "--against names a third")
-    return kind
+            option = f"--{wrong[0].replace('_', '-')}"
+            needed = f"{option} needs {other}" if other else f"{option} is for text, without {kind}"
+            raise InputError(needed)
 
 
-def report_trees(gold: str, files: tuple[str, str], option_values: dict[str, Any]) -> None:
-    """Print the scores of tree file `files[0]`, or compare it with `files[1]` if that is named."""
-    option_values["parameters"] = option_values["parameters"] or "COLLINS"
-    if not files[1]:
-        print_tree_scores(gold, files[0], option_values)
+def report_texts(
+    texts: Sequence[str],
+    against: str | None,
+    metrics: Sequence[str],
+    language: str,
+    draws: Draws,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the scores of `texts[0]` by the other texts, or compare it with `against` if named."""
+    if against is not None:
+        lot = asdict(draws)
+        for found in score(*texts, metrics=metrics, language=language, against=against, **lot):
+            display.print_comparison(found, (texts[0], against), as_json=as_json)
         return
-    for option in ("table", "cutoff"):
-        if option_values.pop(option):
-            raise InputError(f"--{option} is of one output, and --against compares two")
-    print_tree_comparison(gold, files, option_values)
-
-
-def report_labels(gold: str, files: tuple[str, str], option_values: dict[str, Any]) -> None:
-    """Print the scores of label file `files[0]`, or compare it with `files[1]` if that is named."""
-    option_values["scheme"] = option_values["scheme"] or "bio"
-    if files[1]:
-        print_tag_comparison(gold, files, option_values)
-    else:
-        print_tag_scores(gold, files[0], option_values)
-
-
-def report_texts(texts: Sequence[str], against: str | None, option_values: dict[str, Any]) -> None:
-    """Score `texts[0]` by the other texts, and print the scores; or compare it with `against`."""
-    as_json = option_values.pop("as_json")
-    option_values["metrics"] = option_values["metrics"] or USUAL_METRICS
-    option_values["language"] = option_values["language"] or ""
-    if against is None:
-        print_scores(list(score(*texts, **option_values)), as_json=as_json)
-        return
-    for found in score(*texts, against=against, **option_values):
-        display.print_comparison(found, (texts[0], against), as_json=as_json)
-
-
-def print_scores(scores: Sequence[Score], *, as_json: bool) -> None:
-    """Print scores as JSON or as lines, and whether each is comparable with the paper's score."""
+    scores = score(*texts, metrics=metrics, language=language)
     for one, line in zip(scores, format_scores(scores), strict=True):
-        display.print_result(json.dumps(one.as_json(), ensure_ascii=False) if as_json else line)
-        if one.paper_comparability and not as_json:
+        if as_json:
+            display.print_json(one.as_json())
+            continue
+        display.print_result(line)
+        if one.paper_comparability:
             display.print_message(f"  {one.name}: {one.paper_comparability}")
+
+
+def report_alignments(
+    gold: str, output: str, against: str | None, draws: Draws, *, as_json: bool
+) -> None:
+    """Print the error rate of a file of alignments, or compare it with another if named."""
+    if against is not None:
+        found = compare_alignments(gold, (output, against), **asdict(draws))
+        display.print_comparison(found, (output, against), as_json=as_json)
+        return
+    score = score_alignments(gold, output)
+    if as_json:
+        display.print_json(score.as_json())
+    else:
+        display.print_result(str(score), describe_links(score))
+
+
+def describe_links(score: Score) -> str:
+    """Return precision, recall and the numbers of links as a line."""
+    found = score.details
+    return (
+        f"precision {found['precision']:.2f} | recall {found['recall']:.2f}"
+        f" | {found['links']:,} links | {found['sure']:,} sure of {found['gold']:,} gold links"
+    )
+
+
+def report_labels(
+    gold: str, output: str, against: str | None, scheme: str, draws: Draws, *, as_json: bool
+) -> None:
+    """Print the accuracy and span F1 of a file of labels, or compare it with another if named."""
+    if against is not None:
+        for found in compare_tags(gold, (output, against), scheme=scheme, **asdict(draws)):
+            display.print_comparison(found, (output, against), as_json=as_json)
+        return
+    report = score_tags(gold, output, scheme=scheme)
+    if as_json:
+        display.print_json(report.as_json())
+    else:
+        display.print_result(*format_report(report))
+
+
+def format_report(report: SpanReport) -> Iterator[str]:
+    """Yield lines: the accuracy; the span F1; a table of precision, recall and F1 by type."""
+    yield (
+        f"accuracy {100 * report.accuracy:.2f} | {report.correct_tokens:,} of {report.tokens:,}"
+        f" labels | {report.sentences:,} sentences"
+    )
+    yield f"span F1 {100 * report.micro.f1:.2f} | scheme {report.scheme}"
+    values = report.as_json()
+    averages = {name: values[name] for name in ("micro", "macro", "weighted")}
+    rows = [["", "precision", "recall", "F1", "gold spans"]]
+    for name, one in [*values["types"].items(), *averages.items()]:
+        figures = [f"{100 * one[key]:.2f}" for key in ("precision", "recall", "f1")]
+        rows.append([name, *figures, f"{one['support']:,}"])
+    yield from display.align_columns(rows, figures=True)
+
+
+def report_trees(
+    gold: str,
+    output: str,
+    against: str | None,
+    trees: TreeOptions,
+    draws: Draws,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the scores of a file of trees, in EVALB's layout with --table; or compare two files."""
+    parameters = trees.parameters or "COLLINS"
+    if against is not None:
+        for name, value in (("table", trees.table), ("cutoff", trees.cutoff)):
+            if value:
+                raise InputError(f"--{name} is of one output, and --against compares two")
+        found = compare_trees(
+            gold,
+            (output, against),
+            parameters=parameters,
+            gold_tags=trees.gold_tags,
+            clean=trees.clean,
+            **asdict(draws),
+        )
+        display.print_comparison(found, (output, against), as_json=as_json)
+        return
+    report = score_trees(
+        gold,
+        output,
+        parameters=parameters,
+        cutoff=trees.cutoff,
+        gold_tags=trees.gold_tags,
+        clean=trees.clean,
+    )
+    if as_json:
+        display.print_json({**report.as_json(), "tags": "gold" if trees.gold_tags else "output"})
+        return
+    if trees.table:
+        display.print_result(report.as_text())
+    else:
+        display.print_result(*format_summaries(report, has_own_tags=not trees.gold_tags))
+    print_evalb_messages(report, gold_tags=trees.gold_tags)
+
+
+def format_summaries(report: BracketReport, *, has_own_tags: bool) -> Iterator[str]:
+    """Yield the lines of a table of EVALB's counts and scores, for all and for short sentences.
+
+    Short sentences are those within EVALB's cut-off length. Tagging accuracy is left out if the
+    outputs have the gold tags.
+    """
+    columns = {"all": report.every_sentence}
+    if short := report.short_sentences:
+        columns[f"<= {report.parameters.cutoff} words"] = short
+    rows = [[report.parameters.name, *columns]]
+    for name, count in COUNTS.items():
+        rows.append([name, *(f"{count(one):,}" for one in columns.values())])
+    for name, figure in FIGURES.items():
+        if name != TAGGING or has_own_tags:
+            rows.append([name, *(format_number(figure(one)) for one in columns.values())])
+    yield from display.align_columns(rows, figures=True)
+
+
+def format_number(number: float) -> str:
+    """Format a number with two decimals; return "-" for nan."""
+    return "-" if math.isnan(number) else f"{number:.2f}"
+
+
+def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
+    """Print EVALB's first messages and where EVALB would stop; hint at --gold-tags if not used."""
+    for message in report.messages[:MESSAGES]:
+        display.print_message(f"  line {message}")
+    if len(report.messages) > MESSAGES:
+        display.print_message(f"  and {len(report.messages) - MESSAGES:,} messages more")
+    if report.exit_status:
+        display.print_message(
+            f"  EVALB itself ends at line {len(report.sentences) + 1:,} without a summary:"
+            f" MAX_ERROR is {report.parameters.max_errors}"
+        )
+    if any(report.unlabelled_roots):
+        gold, output = report.unlabelled_roots
+        removal = ". --clean removes the gold ones" if gold else ""
+        display.print_message(
+            f"  EVALB counts outer brackets without a label, {gold:,} gold and {output:,} of the"
+            f" output; it does not count (TOP ...){removal}"
+        )
+    if not gold_tags and any("Length unmatch" in message for message in report.messages):
+        display.print_message("  EVALB deletes punctuation by its tag: try --gold-tags")

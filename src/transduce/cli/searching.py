@@ -1,217 +1,302 @@
-"""Command-line options of beam search and sampling; loading of models for these options."""
+"""Command-line options of the search, and the translator and worker processes that they choose."""
 
 import multiprocessing
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import click
 
 from transduce.cli import display
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE, option
 from transduce.errors import FolderError
+from transduce.inference.worker_count import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
 from transduce.settings.precision import INFERENCE_PRECISIONS
 from transduce.settings.search import PENALTIES, Sampling
 
 if TYPE_CHECKING:
-    from transduce.inference.long_lines import LineWarning
+    from transduce.inference.long_lines import OnWarning
     from transduce.inference.translator import Translator
     from transduce.tasks import Parsing, Tagging, TextToText
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
-SEARCH = ("beam", "alpha", "gamma", "penalty", "extra_length", "batch_size", "constrained")
-SAMPLING = ("temperature", "top_k", "top_p", "seed")
-ensemble_option = click.option(
-    "--ensemble",
-    type=FilePath(path_type=Path),
-    multiple=True,
-    help="Another model for an ensemble, which averages probabilities; may be repeated.",
-)
-precision_option = click.option(
-    "--precision",
-    type=click.Choice(INFERENCE_PRECISIONS),
-    default="float32",
-    help="bfloat16 is faster where the processor has it, int8 on most. Outputs may differ from "
-    "those in float32, and a few of 1,000 with batch size, workers and the order of lines. auto: "
-    "the fastest whose quality was measured on this kind of processor.",
-)
-gamma_option = click.option(
-    "--gamma",
-    type=click.FloatRange(min=0),
-    help="Reward for each symbol with --penalty reward (default: the recipe's).",
-)
-strict_option = click.option(
-    "--strict",
-    is_flag=True,
-    help="Refuse a sentence longer than the model takes, instead of warning.",
-)
+MOST_PROCESSES = 1_024  # or threads; with 100,000 threads torch ends the process as it starts
+PENALTY = ("alpha", "gamma", "penalty")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class BeamOptions:
+    """The options of beam search. None leaves the recipe's setting as it is."""
+
+    beam: int | None = option(
+        type=click.IntRange(min=1),
+        help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
+    )
+    alpha: float | None = option(
+        type=click.FloatRange(min=0),
+        help="Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
+    )
+    gamma: float | None = option(
+        type=click.FloatRange(min=0),
+        help="Reward for each symbol with --penalty reward (default: the recipe's).",
+    )
+    penalty: str | None = option(
+        type=click.Choice(list(PENALTIES)),
+        help=f"Score of a hypothesis of n symbols, END included (default: the recipe's). "
+        f"{FORMULAS}.",
+    )
+    extra_length: int | None = option(
+        type=click.IntRange(min=1),
+        help="How many pieces longer than its input an output may be (default: the recipe's; the "
+        "paper's is 50).",
+    )
+    batch_size: int | None = option(
+        type=click.IntRange(min=1),
+        help="Sentences searched at once; in float32 no output depends on it. Halved when memory "
+        "runs out.",
+    )
+
+    def given(self) -> dict[str, int | float | str]:
+        """Return the settings that were given, by their names in `Search`."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def require_used_strengths(self, penalty: str) -> None:
+        """Refuse --alpha or --gamma if the penalty in use does not read it."""
+        for name, value, reader in (("alpha", self.alpha, "gnmt"), ("gamma", self.gamma, "reward")):
+            require(
+                value is None or penalty == reader,
+                f"--{name} is of the penalty {reader}, and the penalty here is {penalty}",
+                f"add --penalty {reader}, or leave --{name} out",
+            )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions:
+    """The options of sampling. None leaves the default of `Sampling` as it is."""
+
+    sample: bool = option(
+        is_flag=True, help="Draw outputs at random instead of searching for the best."
+    )
+    temperature: float | None = option(
+        type=float, help="Divisor of log P when sampling; above 1 outputs vary more (default: 1)."
+    )
+    top_k: int | None = option(type=int, help="Draw only from this many of the likeliest symbols.")
+    top_p: float | None = option(
+        type=float,
+        help="Draw only from the smallest set of likeliest symbols whose total probability reaches "
+        "this.",
+    )
+    seed: int | None = option(
+        type=int, help="Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
+    )
+
+    def choose(self, beam: int | None) -> Sampling | None:
+        """Return the settings of sampling, or None for a search; refuse contradicting options."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        is_sampling = given.pop("sample")
+        for name in given:
+            option = name.replace("_", "-")
+            require(is_sampling, f"--{option} is for sampling", "add --sample")
+        require(
+            not (is_sampling and beam is not None),
+            "--sample and --beam exclude each other",
+            "give one of them; --nbest is the number of samples",
+        )
+        return Sampling(**given) if is_sampling else None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The options of how models are loaded."""
+
+    ensemble: tuple[Path, ...] = option(
+        type=FILE,
+        multiple=True,
+        default=(),
+        help="Another model for an ensemble, which averages probabilities; may be repeated.",
+    )
+    precision: str = option(
+        type=click.Choice(INFERENCE_PRECISIONS),
+        default="float32",
+        help="bfloat16 is faster on processors that support it, int8 on most. Both can change "
+        "outputs; a few in 1,000 then also depend on batch size, workers and line order. auto "
+        "picks the fastest format whose quality was measured on this kind of processor.",
+    )
+    strict: bool = option(
+        is_flag=True, help="Refuse a sentence longer than the model takes, instead of warning."
+    )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Processes:
+    """The values of --workers and --threads, of which at most one may be given."""
+
+    workers: int | None = option(
+        type=click.IntRange(1, MOST_PROCESSES),
+        help="Processes of one thread each; in float32 results do not depend on it (default: one "
+        "for every 1,000 lines of a file, limited by idle cores and free memory).",
+    )
+    threads: int | None = option(
+        type=click.IntRange(1, MOST_PROCESSES),
+        help="Use one process with this many threads, for input that arrives line by line "
+        "(default: 1).",
+    )
+
+    def __post_init__(self) -> None:
+        require(
+            self.workers is None or self.threads is None,
+            "--threads is for one process, and --workers are processes of one thread each",
+            "give one of them",
+        )
+
+    def choose(self, count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
+        """Return how many processes load the models in `folders`, by default to suit the machine.
+
+        `count_lines(most)` counts the lines of the input, but at most `most`.
+        """
+        if self.threads is not None:
+            return 1
+        return self.workers or choose_for_machine(count_lines, folders)
+
 
 keep_option = click.option(
     "--no-keep",
     is_flag=True,
-    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses, which "
-    "otherwise come back unchanged; numbers are not checked either.",
+    help="Let the model translate placeholders such as {0}, URLs and e-mail addresses instead of "
+    "copying them, and do not check that numbers come back.",
 )
-
-
-def beam_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options of beam search, which override the recipe's settings."""
-    for option in reversed(
-        (
-            click.option(
-                "--beam",
-                type=click.IntRange(min=1),
-                help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
-            ),
-            click.option(
-                "--alpha",
-                type=click.FloatRange(min=0),
-                help="Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
-            ),
-            gamma_option,
-            click.option(
-                "--penalty",
-                type=click.Choice(list(PENALTIES)),
-                help=f"Score of a hypothesis of n symbols, END included. {FORMULAS}.",
-            ),
-            click.option(
-                "--extra-length",
-                type=click.IntRange(min=1),
-                help="Pieces that an output may have more than its input; the paper's is 50.",
-            ),
-            click.option(
-                "--batch-size",
-                type=click.IntRange(min=1),
-                help="Sentences searched at once; in float32 no output depends on it. Halved when "
-                "memory runs out.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add to a command the options of beam search and sampling, which override the recipe's."""
-    for option in reversed(
-        (
-            beam_options,
-            click.option(
-                "--sample",
-                is_flag=True,
-                help="Draw outputs at random instead of searching for the best.",
-            ),
-            click.option(
-                "--temperature",
-                type=float,
-                help="Divisor of log P when sampling; above 1 outputs vary more (default: 1).",
-            ),
-            click.option(
-                "--top-k", type=int, help="Draw only from this number of likeliest symbols."
-            ),
-            click.option(
-                "--top-p",
-                type=float,
-                help="Draw only from the fewest likeliest symbols with this total probability.",
-            ),
-            click.option(
-                "--seed",
-                type=int,
-                help="Seed of sampling; equal seeds and lines give equal outputs (default: 1).",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
 
 
 @final
 @dataclass(frozen=True)
 class TranslatorChoice:
-    """The model folders and settings that a command's options give, as picklable values."""
+    """The models and settings that a command's options name."""
 
-    folders: tuple[Path, ...]
-    search: Mapping[str, int | float | str]
+    model: Path
+    models: ModelOptions = ModelOptions()
+    beam: BeamOptions = BeamOptions()
     sampling: Sampling | None = None
     nbest: int = 1
-    precision: str = "float32"
-    strict: bool = False
+    constrained: bool | None = None  # None: as the recipe says
     keep: bool = True
     # the class of the models' task, and the command that needs it; None for any task
     task: "type[Parsing] | type[Tagging] | type[TextToText] | None" = None
     command: str = ""
-    # layer and heads for word alignments from options; None for outputs without alignments
-    aligning: Mapping[str, Any] | None = None
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The model folders, of which several are an ensemble."""
+        return (self.model, *self.models.ensemble)
 
     def load(self) -> "Translator":
         """Load the models (several as one ensemble) with the settings of the options."""
-        from dataclasses import replace
-
         from transduce.inference.load import load
         from transduce.inference.precision import choose_precision
         from transduce.machine.device import select_device
         from transduce.tasks import require_task
 
-        chosen = choose_precision(self.precision, select_device())
+        chosen = choose_precision(self.models.precision, select_device())
         if chosen.message:
             display.print_message(chosen.message)
-        loaded = load(*self.folders, precision=chosen.precision.value, strict=self.strict)
+        precision, strict = chosen.precision.value, self.models.strict
+        loaded = load(*self.folders, precision=precision, strict=strict, keep=self.keep)
         if self.task is not None:
-            user = f"{self.folders[0]}: `transduce {self.command}`"
+            user = f"{self.model}: `transduce {self.command}`"
             require_task(loaded.task, self.task, loaded.recipe.data, user)
-        translator = replace(loaded.searching(**self.search), sampling_settings=self.sampling)
-        translator = replace(translator, keep=self.keep)
-        require_used_strengths(self.search, translator.recipe.search.penalty)
-        if self.aligning is not None:
-            translator = translator.aligning(**self.aligning)
-        beam = translator.recipe.search.beam
+        given = self.beam.given()
+        if self.constrained is not None:
+            given["constrained"] = self.constrained
+        translator = replace(loaded.searching(**given), sampling_settings=self.sampling)
+        search = translator.recipe.search
+        self.beam.require_used_strengths(search.penalty)
         require(
-            self.sampling is not None or self.nbest <= beam,
-            f"--nbest {self.nbest} asks for more outputs than the beam of {beam} holds",
+            self.sampling is not None or self.nbest <= search.beam,
+            f"--nbest {self.nbest} asks for more outputs than the beam of {search.beam} holds",
             f"--beam {self.nbest}",
         )
         return translator
 
+    def open(
+        self, processes: Processes, on_warning: "OnWarning", file: Path | None = None
+    ) -> "Translator":
+        """Load the models in this process, with worker processes for the lines of a long `file`."""
+        from transduce.machine.process_settings import keep_freed_memory, use_threads
 
-def choose_translator(
-    folders: tuple[Path, ...], options: Mapping[str, Any], nbest: int
-) -> TranslatorChoice:
-    """Build a `TranslatorChoice` from the options of a command; refuse contradicting options."""
-    given = {"sample": False} | {
-        name: value for name, value in options.items() if value is not None
-    }
-    of_sampling = {name: given[name] for name in SAMPLING if name in given}
-    for name in of_sampling:
-        option = name.replace("_", "-")
-        require(given["sample"], f"--{option} is for sampling", "add --sample")
-    require(
-        not (given["sample"] and "beam" in given),
-        "--sample and --beam exclude each other",
-        "give one of them; --nbest is the number of samples",
-    )
-    search = choose_search(options)
-    sampling = Sampling(**of_sampling) if given["sample"] else None
-    precision, strict = given["precision"], given["strict"]
-    return TranslatorChoice(folders, search, sampling, nbest, precision, strict)
+        warn_if_unfinished(self.folders)
+        keep_freed_memory()
+        use_threads(processes.threads or 1)
+        translator = replace(self.load(), on_warning=on_warning)
+        if file is None:
+            return translator
+        return self.share(translator, processes, partial(count_file_lines, file))
+
+    def share(
+        self, translator: "Translator", processes: Processes, count_lines: Callable[[int], int]
+    ) -> "Translator":
+        """Return the translator with as many worker processes as options or machine say.
+
+        `count_lines(most)` counts the lines that the workers would share, but at most `most`.
+        """
+        assert translator.reload is not None
+        workers = processes.choose(count_lines, self.folders)
+        reload = partial(load_in_worker, translator.reload)
+        return replace(translator, workers=workers, reload=reload)
 
 
-def choose_search(options: Mapping[str, Any]) -> dict[str, int | float | str]:
-    """Return the search settings among a command's options that were given a value."""
-    return {name: options[name] for name in SEARCH if options.get(name) is not None}
+def load_in_worker(load: "Callable[[], Translator]") -> "Translator":
+    """Load the models in a worker process, which ends with its parent."""
+    from transduce.cli.outcome import Terminated
+    from transduce.cli.signals import die_with_parent
+
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    assert parent.pid is not None
+    try:
+        die_with_parent(parent.pid)
+    except Terminated as end:
+        raise SystemExit(end.exit_code) from end  # ends the worker without a traceback
+    return load()
 
 
-def require_used_strengths(options: Mapping[str, object], penalty: str) -> None:
-    """Refuse --alpha or --gamma if the penalty in use does not read it."""
-    for name, reader in (("alpha", "gnmt"), ("gamma", "reward")):
-        require(
-            name not in options or penalty == reader,
-            f"--{name} is of the penalty {reader}, and the penalty here is {penalty}",
-            f"add --penalty {reader}, or leave --{name} out",
-        )
+def count_file_lines(path: Path, most: int) -> int:
+    """Return the number of lines of a file, at most `most`; 0 for pipes and other special files."""
+    from transduce.text.files import read_lines
+
+    return sum(1 for _ in islice(read_lines(path), most)) if path.is_file() else 0
+
+
+def choose_for_machine(count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
+    """Choose how many workers load the models in `folders`, by lines, idle cores, free memory."""
+    from transduce.machine.cpus import available_cpus
+
+    cores = available_cpus()
+    lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
+    if lines < 2 * LINES_PER_WORKER:
+        return 1
+    from transduce.checkpoint.model_files import WEIGHTS
+    from transduce.machine.free_memory import free_memory_bytes
+
+    load, memory = load_on_own_cores(cores), free_memory_bytes()
+    sizes = [[file.stat().st_size for file in one.rglob(WEIGHTS)] for one in folders]
+    weight_bytes = sum(max(own, default=0) for own in sizes)
+    count = choose_workers(lines, cores, load, memory, weight_bytes)
+    return count if count == 1 or computes_on_cpu() else 1
+
+
+def computes_on_cpu() -> bool:
+    """Return whether models run on the CPU, whose cores workers can share, and not on a GPU."""
+    from transduce.machine.device import select_device
+
+    return select_device().type == "cpu"
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
@@ -237,62 +322,3 @@ def has_finished(run: Path, step: int) -> bool:
         state, file = read_checkpoint_state(run, step), step_folder(run / CHECKPOINTS, step)
         return is_finished(read_progress(state, step, file), read_run(run).recipe.training)
     return False
-
-
-def load_in_worker(models: TranslatorChoice) -> "Translator":
-    """Load the models in a worker process that has one thread and ends with its parent."""
-    from transduce.cli.outcome import Terminated
-    from transduce.cli.signals import die_with_parent
-    from transduce.machine.process_settings import keep_freed_memory, use_threads
-    from transduce.runs.equip import equip_for_long_searches
-
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    assert parent.pid is not None
-    try:
-        die_with_parent(parent.pid)
-    except Terminated as end:
-        raise SystemExit(end.exit_code) from end  # ends the worker without a traceback
-    keep_freed_memory()
-    use_threads(1)
-    translator = models.load()
-    equip_for_long_searches(translator.models)
-    return translator
-
-
-@final
-@dataclass
-class WarningPrinter:
-    """A callable that prints a warning about an input line, and counts warnings by kind."""
-
-    counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
-
-    def __call__(self, warning: "LineWarning") -> None:
-        display.print_message(f"warning: {warning}")
-        self.counts[warning.kind] += 1
-
-    def print_count(self, too_long: str) -> None:
-        """Print how many lines had each warning; `too_long` ends the sentence on long lines."""
-        effects = {
-            "too long": ("is longer than the model takes", "are longer than the model takes"),
-            "lost": (
-                "lost something in translation",
-                "lost something in translation",
-            ),
-            "repaired": ("has a malformed output", "have malformed outputs"),
-            "unknown label": (
-                "has a label that training lacked",
-                "have labels that training lacked",
-            ),
-        }
-        ends = {
-            "too long": too_long,
-            "lost": "see the warnings above",
-            "repaired": "repaired",
-            "unknown label": "not scored (nan)",
-        }
-        for kind, (one, several) in effects.items():
-            count = self.counts[kind]
-            if count:
-                lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
-                display.print_message(f"warning: {lines}: {ends[kind]}")

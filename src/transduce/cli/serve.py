@@ -5,20 +5,18 @@ import importlib.util
 import ipaddress
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
-from transduce.cli.processes import Processes, process_options
+from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import (
-    beam_options,
-    choose_search,
+    BeamOptions,
+    ModelOptions,
+    Processes,
     keep_option,
-    precision_option,
     warn_if_unfinished,
 )
 from transduce.errors import InputError
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("models", nargs=-1, required=True, type=FilePath(path_type=Path))
+@click.argument("models", nargs=-1, required=True, type=FILE)
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -54,7 +52,8 @@ if TYPE_CHECKING:
     "allowed_hosts",
     multiple=True,
     metavar="NAME",
-    help="A name of this server, such as that of a proxy before it; may be repeated.",
+    help="Also accept requests addressed to this host name, such as that of a reverse proxy; may "
+    "be repeated.",
 )
 @click.option(
     "--allow-origin",
@@ -70,22 +69,28 @@ if TYPE_CHECKING:
     multiple=True,
     help="Codes of a model's languages, such as en-fr, in place of its own; once for each model.",
 )
-@beam_options
+@add_options(BeamOptions, "beam")
 @keep_option
-@precision_option
-@partial(
-    process_options,
-    workers_help="Search processes of one thread for each model (default: 1).",
-    threads_help="Threads of a model's only process (default: 1).",
+@add_options(ModelOptions, "loading", ("precision",))
+@add_options(
+    Processes,
+    "processes",
+    workers="Search processes of one thread for each model (default: 1).",
+    threads="Run one search process per model, with this many threads (default: 1).",
 )
 def command(
     *,
     models: tuple[Path, ...],
     host: str,
+    port: int,
     api_key: str | None,
+    allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...],
     languages: tuple[tuple[str, ...], ...],
+    beam: BeamOptions,
+    no_keep: bool,
+    loading: ModelOptions,
     processes: Processes,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
 ) -> None:
     """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
 
@@ -104,7 +109,6 @@ def command(
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
 
-    search = choose_search(option_values)
     require(
         len(languages) in (0, len(models)),
         f"{len(languages)} pairs of languages are named for {len(models)} models",
@@ -113,20 +117,20 @@ def command(
     choices = [
         ModelChoice(
             folder,
-            search,
-            option_values["precision"],
-            processes.threads,
+            beam.given(),
+            loading.precision,
+            processes.threads or 1,
             codes,
-            keep=not option_values["no_keep"],
+            keep=not no_keep,
         )
         for folder, codes in zip(models, languages or [None] * len(models), strict=True)
     ]
     settings = ServerSettings(
         host=host,
-        port=option_values["port"],
+        port=port,
         api_key=api_key,
-        allowed_hosts=option_values["allowed_hosts"],
-        allowed_origins=option_values["allowed_origins"],
+        allowed_hosts=allowed_hosts,
+        allowed_origins=allowed_origins,
         workers=processes.workers or 1,
     )
     if api_key is None and not is_loopback(host):

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from transduce.cli.display import detach_from_terminal
 from transduce.cli.outcome import ProcessorTimeSpent, TerminalClosed, Terminated
-from transduce.cli.standard_streams import detach_from_terminal
 from transduce.training.distributed.requests import SignalRequests
 
 SIGNAL_AT_DEATH = 1  # the value of PR_SET_PDEATHSIG in Linux

@@ -1,19 +1,17 @@
 """`transduce sweep`: train a recipe with every combination of some settings, and compare them."""
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import display, options, signals
-from transduce.cli.file_path import FilePath
-from transduce.cli.inputs import corpus_options, read_corpus_options
-from transduce.cli.training import DisplayOptions, build_callbacks, open_display
+from transduce.cli.inputs import CORPUS, TextOptions
+from transduce.cli.options import add_options
+from transduce.cli.training import build_callbacks, open_display
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("sweep")
 @click.argument("recipe", type=options.RecipeName(), required=False)
-@corpus_options
+@add_options(TextOptions, "texts", CORPUS)
 @click.option(
     "--vary",
     type=options.Change(),
@@ -32,29 +30,21 @@ if TYPE_CHECKING:
     metavar="SETTING=VALUES",
     help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(path_type=Path),
-    required=True,
-    help="A folder for the prepared corpus and a run for each combination.",
-)
+@options.output("A folder for the prepared corpus and a run for each combination.", required=True)
 @options.scale
 @options.settings
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     recipe: Recipe | None,
+    texts: TextOptions,
     vary: Sequence[tuple[str, str]],
     output: Path,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
     as_json: bool,
-    quiet: bool,
-    no_progress: bool,
-    **files: Path | float | None,
 ) -> None:
     """Train RECIPE, or one for the text, with every combination of some settings.
 
@@ -73,26 +63,24 @@ def command(  # noqa: PLR0913 - one for each option
     signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.sweep import format_rows, prepare_sweep, train_combinations
 
-    texts = read_corpus_options(files)
+    train, dev = texts.read_train(), texts.read_dev()
     named = options.scale_recipe(recipe, scale, "transduce sweep table3/base --scale laptop …")
     require(
-        named is not None or texts[0] is not None,
+        named is not None or train is not None,
         "neither a recipe nor a text was named",
         "transduce sweep RECIPE …, or --source FILE --target FILE; `transduce recipes` lists them",
     )
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
-    wanted = DisplayOptions(quiet=quiet, live=not no_progress)
-    with display.show_pair_count(live=not (quiet or no_progress)) as on_progress:
+    with display.show_pair_count() as on_progress:
         start, combinations = prepare_sweep(
-            output, texts, named, dict(changes), chosen, on_progress, display.print_note
+            output, (train, dev), named, dict(changes), chosen, on_progress, display.print_note
         )
-    observe = partial(display_combination, wanted)
     with signals.ending_signals_as_interrupts():
-        rows = train_combinations(output, start, combinations, observe)
+        rows = train_combinations(output, start, combinations, display_combination)
     if as_json:
         for row in rows:
-            display.print_result(json.dumps(row.as_json(), ensure_ascii=False))
+            display.print_json(row.as_json())
         return
     display.print_result(format_rows(rows))
     if not rows[0].failure:
@@ -100,13 +88,11 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 @contextmanager
-def display_combination(
-    wanted: DisplayOptions, title: str, recipe: Recipe
-) -> "Iterator[TrainingCallbacks | None]":
+def display_combination(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks | None]":
     """Context manager: print a run's title, and yield callbacks that display it, None if quiet."""
     display.print_note(title)
-    if wanted.quiet:
+    if display.is_quiet():
         yield None
         return
-    with open_display(recipe.training.steps, wanted) as observer:
+    with open_display(recipe.training.steps) as observer:
         yield build_callbacks(observer)

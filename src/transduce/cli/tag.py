@@ -1,65 +1,49 @@
 """`transduce tag`: label every token of tokenised sentences."""
 
 import json
-from dataclasses import replace
-from functools import partial
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from transduce.cli import options
-from transduce.cli.file_path import FilePath
-from transduce.cli.line_search import (
-    FILE,
-    SearchInput,
-    open_output,
-    search_lines,
-    show_line_count,
-    suggest_tokenise,
-)
-from transduce.cli.processes import Processes, count_file_lines, process_options
-from transduce.cli.searching import (
-    WarningPrinter,
-    beam_options,
-    choose_translator,
-    ensemble_option,
-    precision_option,
-    strict_option,
-    warn_if_unfinished,
-)
+from transduce.cli.line_outputs import WarningPrinter, read_words, write_lines
+from transduce.cli.options import FILE, INPUT, add_options
+from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 
 @click.command("tag")
-@click.argument("model", type=FilePath(path_type=Path))
-@click.argument("input", type=FILE, default="-")
+@click.argument("model", type=FILE)
+@click.argument("input", type=INPUT, default="-")
 @options.output("The file to write (default: standard output).")
-@ensemble_option
 @click.option("--tokenise", is_flag=True, help="INPUT is raw text: split its lines into tokens.")
 @click.option(
     "--unconstrained",
     is_flag=True,
-    help="Do not restrict the search to one label a token; wrong numbers are repaired, counted.",
+    help="Do not force one label per token; outputs with too many or too few labels are repaired "
+    "and counted.",
 )
-@beam_options
-@precision_option
-@strict_option
-@process_options
+@add_options(BeamOptions, "beam")
+@add_options(ModelOptions, "models")
+@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
 def command(
     *,
     model: Path,
-    ensemble: tuple[Path, ...],
+    input: Path,  # noqa: A002 - the argument's name in the help
     output: Path | None,
-    as_json: bool,
+    tokenise: bool,
+    unconstrained: bool,
+    beam: BeamOptions,
+    models: ModelOptions,
     processes: Processes,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
+    as_json: bool,
 ) -> None:
     """Label every token of the sentences of INPUT with MODEL.
 
@@ -69,33 +53,21 @@ def command(
     warning.
     """
     from transduce.tasks.tagging import Tagging, format_labels
-    from transduce.text.files import read_lines
-    from transduce.text.tokenise import tokenise
 
-    options.require_writable(output, option_values["input"])
-    option_values["constrained"] = not option_values["unconstrained"]
-    models = choose_translator((model, *ensemble), option_values, 1)
-    models = replace(models, task=Tagging, command="tag")
-    warn_if_unfinished(models.folders)
+    options.require_writable(output, input)
+    choice = TranslatorChoice(
+        model, models, beam, constrained=not unconstrained, task=Tagging, command="tag"
+    )
     on_warning = WarningPrinter()
-    lines = read_lines(option_values["input"])
-    lines = (
-        (" ".join(tokenise(line)) for line in lines)
-        if option_values["tokenise"]
-        else suggest_tokenise(lines)
-    )
-    sentences, for_search = tee(lines)
-    text = SearchInput(for_search, None, partial(count_file_lines, option_values["input"]))
-    found = search_lines(models, text, processes, on_warning)
-    shown = show_line_count(
-        found, live=options.is_live(option_values) and output is not None, verb="tag"
-    )
-    with open_output(output) as file:
-        for number, (best, line) in enumerate(zip(shown, sentences, strict=True), start=1):
-            if as_json:
-                file.write(encode_labels(number, line, best[0]))
-            else:
-                file.write(format_labels(line, best[0].text))
+    translator = choice.open(processes, on_warning, input)
+    sentences, for_search = tee(read_words(input, tokenise=tokenise))
+    labels = translator.nbest_lines(for_search)
+
+    def format_line(number: int, found: "tuple[list[Output], str]") -> str:
+        (best, *_), line = found
+        return encode_labels(number, line, best) if as_json else format_labels(line, best.text)
+
+    write_lines(output, zip(labels, sentences, strict=True), format_line, "tag")
     on_warning.print_count("labelled in parts, joined again; --strict refuses such lines")
 
 

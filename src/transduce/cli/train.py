@@ -1,29 +1,25 @@
 """`transduce train`: train a recipe on a parallel text, in a run that can be resumed."""
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import click
 
-from transduce.cli import display, options, signals, workers
-from transduce.cli.file_path import FilePath
-from transduce.cli.inputs import (
-    adaptation_options,
-    choose_dev,
-    corpus_options,
-    no_dev,
-    read_corpus_options,
-    read_text_options,
-)
-from transduce.cli.training import DisplayOptions, display_run
-from transduce.cli.workers import ProcessOptions
-from transduce.errors import InputError
+from transduce.cli import display, options, signals
+from transduce.cli.inputs import TRAINING, TextOptions
+from transduce.cli.options import FILE, add_options, option
+from transduce.cli.training import display_run
+from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.settings import Recipe
 from transduce.settings.fields import require
+from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
@@ -33,40 +29,74 @@ if TYPE_CHECKING:
     from transduce.training.distributed.rendezvous import Rendezvous
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class ProcessOptions:
+    """The options of training with several processes, and the rank of this process."""
+
+    workers: int = option(
+        type=click.IntRange(min=1, max=1_024),
+        default=1,
+        show_default=True,
+        help="Number of processes on this machine that share every update.",
+    )
+    exact: bool = option(
+        is_flag=True, help="Results equal to the bit for any number of processes; slower."
+    )
+    lost_after: float = option(
+        type=click.FloatRange(min=1),
+        default=60,
+        show_default=True,
+        help="Seconds without communication after which a process counts as lost.",
+    )
+    rank: ProcessRank = field(default_factory=lambda: ProcessRank.from_environment(os.environ))
+
+    def __post_init__(self) -> None:
+        require(
+            self.workers == 1
+            or self.rank.is_single_process
+            or self.rank.rendezvous_file is not None,
+            "--workers starts the processes of one machine, and torchrun has started some",
+            "leave --workers out: torchrun's --nproc-per-node says how many",
+        )
+
+    @property
+    def is_launcher(self) -> bool:
+        """Whether this process only starts and supervises worker processes, and trains nothing."""
+        return self.workers > 1 and self.rank.is_single_process
+
+    def open_rendezvous(self) -> "Rendezvous | None":
+        """Connect to the rendezvous of all processes; None if this is the only process."""
+        if self.rank.is_single_process:
+            return None
+        from transduce.training.distributed.rendezvous import Rendezvous
+
+        return Rendezvous(self.rank, self.lost_after, exact=self.exact)
+
+
 @click.command("train")
 @click.argument("recipe", type=options.RecipeName(), required=False)
-@corpus_options
-@no_dev
-@adaptation_options
-@click.option(
-    "--store", type=FilePath(path_type=Path), help="A corpus that `transduce prepare` made."
-)
-@click.option(
-    "-o",
-    "--output",
-    type=FilePath(path_type=Path),
-    required=True,
-    help="The run folder: a new one, or that of a run to resume.",
-)
+@add_options(TextOptions, "texts", TRAINING)
+@click.option("--store", type=FILE, help="A corpus that `transduce prepare` made.")
+@options.output("The run folder: a new one, or that of a run to resume.", required=True)
 @options.name
 @options.languages
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),
-    help="Without a recipe: choose sizes and updates for so long on this machine.",
+    help="Without a recipe: choose model size and number of updates so that training takes about "
+    "this many minutes on this machine.",
 )
 @options.scale
 @options.settings
-@workers.training_process_options
+@add_options(ProcessOptions, "processes")
 @click.option("--tensorboard", is_flag=True, help="Also write curves to RUN/tensorboard.")
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     recipe: Recipe | None,
-    no_dev: bool,
-    parent: Path | None,
-    old_share: float | None,
+    texts: TextOptions,
     store: Path | None,
     output: Path,
     name: str | None,
@@ -76,9 +106,6 @@ def command(  # noqa: PLR0913 - one for each option
     changes: Sequence[tuple[str, str]],
     processes: ProcessOptions,
     tensorboard: bool,
-    quiet: bool,
-    no_progress: bool,
-    **files: Path | float | None,
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
@@ -96,7 +123,7 @@ def command(  # noqa: PLR0913 - one for each option
     signals.ignore_checkpoint_signal()
     recipe = options.scale_recipe(recipe, scale, "transduce train table3/base --scale laptop")
     if processes.is_launcher:
-        sys.exit(workers.launch_and_wait(processes))
+        sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
     signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.output_folder import locked_folder
@@ -104,73 +131,59 @@ def command(  # noqa: PLR0913 - one for each option
     from transduce.runs.training_inputs import TrainingInputs
 
     keep_freed_memory()
-    with workers.silence_repeated_errors(processes):
+    with silence_repeated_errors(processes):
         rendezvous = processes.open_rendezvous()
         if rendezvous is not None and processes.rank.rank:
             sys.exit(follow_rank_0(rendezvous, output, store))
-        require_one_text(store, files)
+        texts.require_no_text(store)
         require_run_folder(output)
-        train, dev = read_corpus_options(files)
         inputs = TrainingInputs(
             folder=output,
             recipe=recipe,
-            train=train,
-            dev=choose_dev(dev, no_dev=no_dev),
+            train=texts.read_train(),
+            dev=texts.choose_dev(),
             store=store,
             settings=dict(changes),
-            parent=parent,
-            old=read_text_options(files, "old_"),
-            old_share=old_share,
+            parent=texts.parent,
+            old=texts.read_old(),
+            old_share=texts.old_share,
             name=name,
             languages=languages,
             minutes=minutes,
             rank=processes.rank,
         )
-        wanted = DisplayOptions(
-            quiet=quiet,
-            live=not no_progress,
-            tensorboard=tensorboard,
-            estimates=minutes is None and not quiet,
-        )
         with locked_folder(output):
-            prepared = prepare(inputs, quiet=quiet)
+            prepared = prepare(inputs)
             run = train_with_display(
-                output, prepared.recipe, prepared.corpus, wanted, rendezvous, prepared.parent
+                output,
+                prepared.recipe,
+                prepared.corpus,
+                tensorboard=tensorboard,
+                estimates=minutes is None and not display.is_quiet(),
+                rendezvous=rendezvous,
+                parent=prepared.parent,
             )
     exit_if_stopped(run)
     display.print_note(f"hint: transduce average {output} -o MODEL")
 
 
-def require_one_text(store: Path | None, files: Mapping[str, object]) -> None:
-    """Refuse a prepared corpus (--store) together with text files."""
-    named = [name for name, file in files.items() if file]
-    option = "--" + "".join(named[:1]).replace("_", "-")
-    require(
-        store is None or not named,
-        f"{option} and --store exclude each other: a store contains all texts",
-        "give one of them",
-    )
-
-
-def prepare(inputs: "TrainingInputs", *, quiet: bool) -> "PreparedTraining":
+def prepare(inputs: "TrainingInputs") -> "PreparedTraining":
     """Choose a recipe and prepare its corpus; print reasons for the recipe, and pair counts."""
     from transduce.checkpoint import is_run
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_inputs import prepare_training
 
     named = (inputs.recipe, inputs.train, inputs.store, inputs.parent)
-    names_something = any(named) or is_run(inputs.folder)
-    if not names_something:
+    if not (any(named) or is_run(inputs.folder)):
         raise InputError(
             "neither a recipe nor a text was named",
             "transduce train RECIPE, or --source FILE --target FILE; "
             "`transduce recipes` lists them",
         )
-    with display.show_pair_count(live=not quiet) as on_progress:
+    with display.show_pair_count() as on_progress:
         prepared = prepare_training(inputs, on_progress)
     report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
-    for line in () if quiet else (*prepared.reasons, *report):
-        display.print_message(line)
+    display.print_note(*prepared.reasons, *report)
     return prepared
 
 
@@ -178,18 +191,23 @@ def train_with_display(
     folder: Path,
     recipe: Recipe,
     corpus: "PreparedCorpus",
-    wanted: DisplayOptions,
+    *,
+    tensorboard: bool = False,
+    estimates: bool = False,
     rendezvous: "Rendezvous | None" = None,
     parent: "StoredModel | None" = None,
 ) -> "TrainingRun":
-    """Train a run with a display, from a parent's weights if given; signals can stop it."""
+    """Train a run with a display, from a parent's weights if given; signals can stop it.
+
+    With `estimates` a new run's duration is measured and told.
+    """
     from transduce.runs.training_run import RunHooks, run_training
 
     hooks = RunHooks(
-        observe=partial(display_run, folder, wanted),
+        observe=partial(display_run, folder, tensorboard=tensorboard),
         receive_requests=signals.signals_as_requests,
         rendezvous=rendezvous,
-        estimates=wanted.estimates,
+        estimates=estimates,
     )
     return run_training(folder, recipe, corpus, hooks, parent)
 
@@ -208,3 +226,32 @@ def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) ->
     with signals.signals_as_requests(ignore_event) as requests:
         finished = train_as_follower(folder, store, rendezvous, requests)
     return 0 if finished else 128 + requests.stop_signal
+
+
+def launch_and_wait(options: ProcessOptions) -> int:
+    """Start the worker processes, forward signals to them, and return their exit code."""
+    from transduce.training.distributed.launcher import launch_processes
+
+    with (
+        launch_processes(options.workers) as processes,
+        signals.handle_signals(processes.forward_signal),
+    ):
+        code = processes.wait(options.lost_after)
+    if -code in signals.ENDS:
+        raise signals.ENDS[-code]
+    return code
+
+
+@contextmanager
+def silence_repeated_errors(processes: ProcessOptions) -> Iterator[None]:
+    """In a with block, exit without a message on an error that the launcher or rank 0 prints."""
+    try:
+        yield
+    except LostProcessError as fault:
+        if processes.rank.rendezvous_file is None:
+            raise
+        raise SystemExit(fault.exit_code) from fault
+    except NotFiniteError as fault:
+        if processes.rank.rank == 0:
+            raise
+        raise SystemExit(fault.exit_code) from fault

@@ -1,24 +1,24 @@
-"""Displays of a training's progress: a live panel on a terminal, plain lines elsewhere."""
+"""Observe a training: a live panel on a terminal, plain lines elsewhere, TensorBoard files."""
 
+import importlib.util
 import math
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from transduce.cli import display
-from transduce.cli.curve import draw_text_curve
-from transduce.cli.tensorboard import write_tensorboard
+from transduce.errors import InputError
 from transduce.settings import Recipe
-from transduce.view.curves.points import finite_perplexity, mean
+from transduce.view.curves.points import finite_perplexity, mean, split_evenly
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from torch.utils.tensorboard import SummaryWriter
 
     from transduce.paper.training import Update
     from transduce.runs.training_run import RunObserver
@@ -28,24 +28,14 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 15.0
 AVERAGED_UPDATES = 50  # number of updates over which displayed perplexity and speed are means
 WIDTH = 64  # width of the progress bar and the curve, in characters
-
-
-@final
-@dataclass(frozen=True)
-class DisplayOptions:
-    """The options that decide how a run's progress is displayed."""
-
-    quiet: bool = False
-    live: bool = True
-    tensorboard: bool = False  # whether TensorBoard files are written too
-    estimates: bool = False  # whether a new run's duration is measured and told
+BARS = "▁▂▃▄▅▆▇█"
 
 
 @contextmanager
-def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterator[RunObserver]":
+def display_run(folder: Path, recipe: Recipe, *, tensorboard: bool) -> "Iterator[RunObserver]":
     """Context manager: yield an observer that displays a run and may write TensorBoard files."""
-    with open_display(recipe.training.steps, wanted) as observer:
-        if not wanted.tensorboard:
+    with open_display(recipe.training.steps) as observer:
+        if not tensorboard:
             yield observer
             return
         with write_tensorboard(observer, folder) as both:
@@ -53,12 +43,16 @@ def display_run(folder: Path, wanted: DisplayOptions, recipe: Recipe) -> "Iterat
 
 
 @contextmanager
-def open_display(steps: int, wanted: DisplayOptions) -> "Iterator[RunObserver]":
-    """Context manager: yield a display by the options: of warnings only, lines, or a live panel."""
+def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[RunObserver]":
+    """Context manager: yield a display, by --quiet, --no-progress and the terminal at hand.
+
+    It prints warnings only, prints lines, or shows a live panel.
+    """
     console = display.build_console()
-    if wanted.quiet:
+    is_live = may_be_live and display.is_live() and console.is_terminal
+    if display.is_quiet():
         yield SilentDisplay()
-    elif wanted.live and console.is_terminal and not console.is_dumb_terminal:
+    elif is_live and not console.is_dumb_terminal:
         panel = PanelDisplay(steps, console)
         with panel.live():
             yield panel
@@ -86,7 +80,7 @@ def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
         texts, settings = ("a.en", "a.de"), {"training.steps": 200}
         transduce.train("run", texts, settings=settings, callbacks=transduce.show_progress)
     """
-    with open_display(recipe.training.steps, DisplayOptions()) as observer:
+    with open_display(recipe.training.steps) as observer:
         yield build_callbacks(observer)
 
 
@@ -264,3 +258,70 @@ def format_peak_memory() -> str:
     """Return the peak memory of this process as text, in GB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return f"{peak * (1 if sys.platform == 'darwin' else 1024) / 1e9:.2f} GB"
+
+
+def draw_text_curve(values: Sequence[float], width: int) -> str:
+    """Draw values as at most `width` bar characters; values that share a bar are averaged."""
+    if not values:
+        return ""
+    points = [mean(part) for part in split_evenly(values, min(width, len(values)))]
+    low, high = min(points), max(points)
+    scale = (len(BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(BARS[round((point - low) * scale)] for point in points)
+
+
+@contextmanager
+def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
+    """Context manager: yield an observer that writes a run's curves and informs `observer`, too."""
+    if importlib.util.find_spec("tensorboard") is None:
+        raise InputError("TensorBoard is not installed", "pip install tensorboard")
+    from transduce.runs.run_folder import CURVES
+
+    writer = TensorBoardWriter(observer, run / CURVES)
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+@final
+class TensorBoardWriter:
+    """Run observer that writes TensorBoard files and passes all events to another observer."""
+
+    def __init__(self, observer: "RunObserver", folder: Path) -> None:
+        self.observer, self.folder = observer, folder
+        self.on_message, self.on_warning = observer.on_message, observer.on_warning
+        self.writer: SummaryWriter | None = None
+
+    def on_update(self, update: "Update", progress: "Progress") -> None:
+        """Write loss, perplexity, learning rate and gradient norm of an update."""
+        self.observer.on_update(update, progress)
+        training = {
+            "loss": update.loss,
+            "perplexity": finite_perplexity(update.nats),
+            "learning rate": update.learning_rate,
+            "gradient norm": update.gradient_norm,
+        }
+        self.add("training", training, update.step)
+
+    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
+        """Write perplexity and score of a validation."""
+        self.observer.on_validation(result, progress)
+        scalars = {"perplexity": finite_perplexity(result.nats)}
+        if result.score is not None:
+            scalars[result.score.name] = result.score.value
+        self.add("development", scalars, progress.step)
+
+    def add(self, group: str, values: dict[str, float], step: int) -> None:
+        """Write the scalars of one step, with names prefixed by `group`."""
+        if self.writer is None:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self.writer = SummaryWriter(str(self.folder), purge_step=step)
+        for name, value in values.items():
+            self.writer.add_scalar(f"{group}/{name}", value, step)
+
+    def close(self) -> None:
+        """Write the buffered scalars, and close the file."""
+        if self.writer is not None:
+            self.writer.close()

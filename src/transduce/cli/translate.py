@@ -1,57 +1,46 @@
-"""`transduce translate`: translate the lines of a file or of standard input."""
+"""`transduce translate`: translate the lines of a text, or a document with its structure."""
 
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from transduce.cli import options
-from transduce.cli.documents import (
-    document_option,
-    note_markup,
-    require_document_options,
-    suggest_format,
-    write_document,
-)
-from transduce.cli.file_path import FilePath
-from transduce.cli.line_search import (
-    FILE,
-    SearchInput,
+from transduce.cli import display, options
+from transduce.cli.line_outputs import (
+    WarningPrinter,
     format_outputs,
     open_output,
-    search_lines,
     show_line_count,
+    write_lines,
 )
-from transduce.cli.processes import Processes, count_file_lines, process_options
+from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import (
+    BeamOptions,
+    ModelOptions,
+    Processes,
+    SamplingOptions,
     TranslatorChoice,
-    WarningPrinter,
-    choose_translator,
-    ensemble_option,
     keep_option,
-    precision_option,
-    search_options,
-    strict_option,
-    warn_if_unfinished,
 )
 from transduce.settings.fields import require
-
-if TYPE_CHECKING:
-    from transduce.inference.outputs import Output
+from transduce.text.documents.read import FORMATS, SUFFIXES
+from transduce.text.file_kinds import MARKUP_SUFFIXES, name_markup
+from transduce.text.files import display_name
 
 
 @click.command("translate")
-@click.argument("model", type=FilePath(path_type=Path))
-@click.argument("input", type=FILE, default="-")
+@click.argument("model", type=FILE)
+@click.argument("input", type=INPUT, default="-")
 @options.output("The file to write (default: standard output).")
-@ensemble_option
-@click.option("--prefix", type=FILE, help="A file with the forced beginning of each line's output.")
-@search_options
-@precision_option
+@click.option(
+    "--prefix", type=INPUT, help="A file with the forced beginning of each line's output."
+)
+@add_options(BeamOptions, "beam")
+@add_options(SamplingOptions, "sampling")
 @click.option(
     "--nbest",
     type=click.IntRange(min=1),
@@ -61,29 +50,43 @@ if TYPE_CHECKING:
 @click.option(
     "--align",
     is_flag=True,
-    help="Add the links between source and output words: TEXT ||| 0-0 1-2, as `transduce align`.",
+    help="Add the links between source and output words, TEXT ||| 0-0 1-2, as `transduce align` "
+    "prints them.",
 )
 @click.option(
     "--line-buffered",
     is_flag=True,
     help="Write each line before the next is read, for programs that wait for it; slower.",
 )
-@document_option
-@strict_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Treat INPUT as a document in this format: translate its sentences and keep everything "
+    "else.",
+)
 @keep_option
-@process_options
+@add_options(ModelOptions, "models")
+@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
 def command(
     *,
     model: Path,
-    ensemble: tuple[Path, ...],
+    input: Path,  # noqa: A002 - the argument's name in the help
     output: Path | None,
+    prefix: Path | None,
+    beam: BeamOptions,
+    sampling: SamplingOptions,
     nbest: int,
-    as_json: bool,
+    align: bool,
+    line_buffered: bool,
+    form: str | None,
+    no_keep: bool,
+    models: ModelOptions,
     processes: Processes,
-    **option_values: Any,  # noqa: ANN401 - options have values of many types
+    as_json: bool,
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
 
@@ -96,65 +99,113 @@ def command(
     names each line whose translation lacks one of them, or a number. An output file is written
     completely or not at all. With --format INPUT is a document, and the output keeps its structure.
     """
+    from transduce.inference.translator import BLOCK
     from transduce.tasks import TextToText
+    from transduce.text.files import read_lines
 
+    options.require_one_standard_input(input, prefix)
     require(
-        not str(option_values["input"]) == str(option_values["prefix"]) == "-",
-        "standard input can be one of the files only",
-        "name the other",
-    )
-    require(
-        processes.workers in (None, 1) or not option_values["line_buffered"],
+        processes.workers in (None, 1) or not line_buffered,
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    options.require_writable(output, option_values["input"], option_values["prefix"])
-    models = choose_translator((model, *ensemble), option_values, nbest)
-    aligning: dict[str, Any] | None = {} if option_values["align"] else None
-    models = replace(
+    options.require_writable(output, input, prefix)
+    choice = TranslatorChoice(
+        model,
         models,
+        beam,
+        sampling.choose(beam.beam),
+        nbest,
+        keep=not no_keep,
         task=TextToText,
         command="translate",
-        aligning=aligning,
-        keep=not option_values["no_keep"],
     )
-    warn_if_unfinished(models.folders)
-    live = options.is_live(option_values) and output is not None
-    if option_values["form"] is not None:
-        require_document_options(option_values, nbest=nbest, as_json=as_json)
-        document = (option_values["input"], output)
-        write_document(models, processes, document, option_values["form"], live=live)
+    if form is not None:
+        of_lines = {
+            "--nbest": nbest > 1,
+            "--json": as_json,
+            "--align": align,
+            "--prefix": prefix is not None,
+            "--line-buffered": line_buffered,
+        }
+        for option, is_given in of_lines.items():
+            fact = f"{option} is for lines, and --format for documents"
+            require(not is_given, fact, "give one of them")
+        write_document(choice, processes, input, output, form)
         return
-    suggest_format(option_values["input"])
-    typed = str(option_values["input"]) == "-" and sys.stdin is not None and sys.stdin.isatty()
-    interactive = option_values["line_buffered"] or typed
+    if found := find_ending(input, SUFFIXES):
+        display.print_note(
+            f"note: {input} is translated line by line; --format {found} keeps its structure"
+        )
+    typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
+    interactive = line_buffered or typed
     on_warning = WarningPrinter()
-    files = (option_values["input"], option_values["prefix"])
-    outputs = translate_text(models, files, processes, on_warning, interactive=interactive)
-    with open_output(output) as file:
-        for number, best in enumerate(show_line_count(outputs, live=live), start=1):
-            file.write(format_outputs(number, best, nbest=nbest, as_json=as_json))
-            if interactive:
-                file.flush()
+    translator = choice.open(processes, on_warning, None if interactive else input)
+    if align:
+        translator = translator.aligning()
+    outputs = translator.nbest_lines(
+        note_markup(input, read_lines(input)),
+        nbest,
+        block=1 if interactive else BLOCK,
+        prefixes=None if prefix is None else read_lines(prefix),
+    )
+    format_line = partial(format_outputs, nbest=nbest, as_json=as_json)
+    write_lines(output, outputs, format_line, "translate", flush=interactive)
     on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
 
 
-def translate_text(
-    models: TranslatorChoice,
-    files: tuple[Path, Path | None],
-    processes: Processes,
-    on_warning: WarningPrinter,
-    *,
-    interactive: bool,
-) -> "Iterator[list[Output]]":
-    """Yield each line's outputs in order; `files` are the text and, optionally, forced prefixes."""
-    from transduce.text.files import read_lines
+def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
+    """Return what the ending of a file's name means, if `meanings` has it, else None."""
+    endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
+    return next((meanings[ending] for ending in endings if ending in meanings), None)
 
-    source, prefix = files
-    text = SearchInput(
-        note_markup(source, read_lines(source)),
-        None if prefix is None else read_lines(prefix),
-        partial(count_file_lines, source),
-        interactive=interactive,
-    )
-    return search_lines(models, text, processes, on_warning)
+
+def note_markup(
+    file: Path, lines: Iterable[str], numbers: Iterable[int] | None = None
+) -> Iterator[str]:
+    """Yield lines unchanged; print a note if the file's name or a line shows LaTeX or Markdown.
+
+    `numbers` are the numbers of the lines in the file, by default 1, 2, 3 and so on.
+    """
+    told = False
+    for line, number in zip(lines, numbers or count(1), strict=False):
+        if not told and (kind := find_ending(file, MARKUP_SUFFIXES) or name_markup(line)):
+            display.print_note(
+                f"note: {display_name(file)}, line {number}: this is {kind}, and its markup is "
+                "translated like text; pandoc makes HTML of it, which --format html keeps"
+            )
+            told = True
+        yield line
+
+
+def write_document(
+    choice: TranslatorChoice, processes: Processes, source: Path, output: Path | None, form: str
+) -> None:
+    """Translate a document to a file or standard output; print the numbers of its sentences."""
+    from transduce.inference.documents import join_outputs, parse_for, translate_sentences
+
+    on_warning = WarningPrinter()
+    translator = choice.open(processes, on_warning)
+    document = parse_for(translator, source, form)
+    if form == "text":
+        deque(note_markup(source, document.sentences, document.lines), maxlen=0)
+    translator = choice.share(translator, processes, lambda _: len(document.sentences))
+    outputs = translate_sentences(translator, document)
+    shown = outputs if output is None else show_line_count(outputs, "translate")
+    found = join_outputs(document, shown)
+    with open_output(output) as file:
+        file.write(found.text)
+    on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
+    for doubt in found.for_review:
+        display.print_message(f"warning: {doubt}")
+    display.print_note(describe(found.sentences, found.kept, len(found.for_review)))
+
+
+def describe(sentences: int, kept: int, doubtful: int) -> str:
+    """Return a sentence with the numbers of sentences translated, kept and marked for review."""
+    parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
+    if kept:
+        parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
+    if doubtful:
+        parts.append(f"{doubtful:,} {'is' if doubtful == 1 else 'are'} marked for review")
+    return "; ".join(parts)

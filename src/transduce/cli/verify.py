@@ -1,6 +1,5 @@
 """`transduce verify`: check that every byte of a folder is as it was written."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.file_path import FilePath
+from transduce.cli.options import FILE
 from transduce.durable.verified import PERMISSION
 from transduce.errors import FolderError
 
@@ -19,7 +18,7 @@ HINT = "a run resumes from its newest good checkpoint; copy or make any other fo
 
 
 @click.command("verify")
-@click.argument("folder", type=FilePath(path_type=Path))
+@click.argument("folder", type=FILE)
 @options.as_json
 def command(*, folder: Path, as_json: bool) -> None:
     """Check every byte of a run, store or model folder.
@@ -35,7 +34,7 @@ def command(*, folder: Path, as_json: bool) -> None:
         parts.append(part)
         if as_json:
             values = {"part": str(part.path), "good": part.is_good, "reason": part.reason}
-            display.print_result(json.dumps(values, ensure_ascii=False))
+            display.print_json(values)
         else:
             line = f"good  {part.path}" if part.is_good else f"bad   {part.reason}"
             display.print_result(display.escape_controls(line))

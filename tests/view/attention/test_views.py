@@ -16,7 +16,7 @@ from tests.view.attention.opened import (
 )
 from tests.view.attention.samples import make_view
 
-from transduce.cli.attend_figure import find_link
+from transduce.cli.attend import FigureOptions, find_link
 from transduce.settings.alignment import AlignmentHeads
 
 pytestmark = pytest.mark.browser
@@ -293,8 +293,9 @@ def test_one_piece_and_an_empty_source_have_a_page(browser):
 
 
 def test_the_link_of_a_figure_shows_its_layer_heads_and_word(browser):
-    asked = {"figure": "4", "layer": 5, "heads": (5, 6), "word": None, "read": None}
-    open_view(browser, VIEW, find_link(VIEW, {**asked, "word": VIEW.source.words[8].text}))
+    word = VIEW.source.words[8].text
+    figure = FigureOptions(figure="4", layer=5, heads=(5, 6), word=word)
+    open_view(browser, VIEW, find_link(VIEW, figure))
     shown = {name: state(browser, name) for name in ("view", "layer", "heads", "words", "marks")}
     assert shown == {"view": "rows", "layer": 5, "heads": [5, 6], "words": True, "marks": True}
     assert state(browser, "readers") == [8]

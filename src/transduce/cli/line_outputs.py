@@ -1,0 +1,134 @@
+"""Write the outputs for every input line: their progress, formats, warnings and file."""
+
+import io
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeVar, final
+
+from transduce.cli import display
+
+if TYPE_CHECKING:
+    from transduce.inference.long_lines import LineWarning
+    from transduce.inference.outputs import Output
+
+Found = TypeVar("Found")  # what is found for a line, such as its outputs
+# The end of a line that is not tokenised. It begins where a word does: in a run of letters every
+# other beginning would fail, too, after a search to the end of the run.
+RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
+EFFECTS = {  # kind of warning -> about one line, about several, and how the sentence ends
+    "too long": ("is longer than the model takes", "are longer than the model takes", ""),
+    "lost": (*["lost something in translation"] * 2, "see the warnings above"),
+    "repaired": ("has a malformed output", "have malformed outputs", "repaired"),
+    "unknown label": (
+        "has a label that training lacked",
+        "have labels that training lacked",
+        "not scored (nan)",
+    ),
+}
+
+
+@final
+@dataclass
+class WarningPrinter:
+    """A callable that prints a warning about an input line, and counts warnings by kind."""
+
+    counts: Counter[str] = field(default_factory=Counter)  # number of warnings by kind
+
+    def __call__(self, warning: "LineWarning") -> None:
+        display.print_message(f"warning: {warning}")
+        self.counts[warning.kind] += 1
+
+    def print_count(self, too_long: str) -> None:
+        """Print how many lines had each warning; `too_long` ends the sentence on long lines."""
+        for kind, (one, several, end) in EFFECTS.items():
+            if count := self.counts[kind]:
+                lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
+                display.print_message(f"warning: {lines}: {end or too_long}")
+
+
+def write_lines(
+    output: Path | None,
+    found: Iterator[Found],
+    format_line: Callable[[int, Found], str],
+    verb: str,
+    *,
+    flush: bool = False,
+) -> None:
+    """Write what is found for each line, formatted with its number, to a file or standard output.
+
+    With `flush` each line is passed on before the next one is found.
+    """
+    shown = show_line_count(found, verb) if output is not None else found
+    with open_output(output) as file:
+        for number, one in enumerate(shown, start=1):
+            file.write(format_line(number, one))
+            if flush:
+                file.flush()
+
+
+def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
+    """Yield what is found unchanged, and show on a terminal how many lines are done."""
+    console = display.build_console()
+    if not display.is_live() or not console.is_terminal:
+        yield from found
+        return
+    with console.status(f"{verb}: reading") as status:
+        for number, one in enumerate(found, start=1):
+            status.update(f"{verb}: {number:,} lines")
+            yield one
+
+
+@contextmanager
+def open_output(output: Path | None) -> Iterator[IO[str]]:
+    """Open the output for a with block: standard output, or a file that is written atomically."""
+    from transduce.durable import atomic_file, resolve_output
+
+    if output is None or str(output) == "-":
+        yield sys.stdout
+        return
+    with atomic_file(resolve_output(output)) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+        yield text
+        text.flush()
+        text.detach()
+
+
+def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
+    """Format one input line's outputs as text, as tab-separated columns, or as JSON lines."""
+    if as_json:
+        best = [one.as_json() for one in outputs]
+        return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"
+    texts = [
+        one.text if one.alignment is None else f"{one.text} ||| {one.alignment}" for one in outputs
+    ]
+    if nbest == 1:
+        return texts[0] + "\n"
+    return "".join(
+        f"{number}\t{one.score:.4f}\t{one.log_prob:.4f}\t{text}\n"
+        for one, text in zip(outputs, texts, strict=True)
+    )
+
+
+def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
+    """Yield a file's lines of words separated by blanks, which raw text is first split into.
+
+    A note is printed about the first line, not tokenised here, whose full stop ends a word.
+    """
+    from transduce.text.files import read_lines
+    from transduce.text.tokenise import tokenise as split
+
+    is_told = False
+    for number, line in enumerate(read_lines(file), start=1):
+        if not (tokenise or is_told) and (raw := RAW_END.search(line)):
+            display.print_note(
+                f"note: line {number} ends in {raw[0]!r}, and words are separated by blanks; "
+                "--tokenise splits raw text"
+            )
+            is_told = True
+        yield " ".join(split(line)) if tokenise else line
