@@ -174,7 +174,7 @@ def draw(tree: str, path: Path) -> None:
     """Write the drawing of a tree, given as a line of brackets, to an SVG file."""
     from transduce.durable import ensure_folder, write_atomically
     from transduce.tasks.parsing import to_tree
-    from transduce.text.trees.svg import draw_svg
+    from transduce.view.drawings.trees import draw_svg
 
     ensure_folder(path.parent)
     write_atomically(path, draw_svg(to_tree(tree)).encode())

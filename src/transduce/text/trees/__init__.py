@@ -1,1 +1,1 @@
-"""Constituency trees: reading brackets, cleaning, linearisation, repair, writing and drawing."""
+"""Constituency trees: reading brackets, cleaning, linearisation, repair and writing."""

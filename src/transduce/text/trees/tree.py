@@ -86,7 +86,7 @@ class Tree:
 
     def _repr_html_(self) -> str:
         """Return the drawing of the tree as HTML, which notebooks display."""
-        from transduce.text.trees.svg import draw_svg
+        from transduce.view.drawings.trees import draw_svg
 
         return f'<div style="overflow-x:auto">{draw_svg(self)}</div>'
 

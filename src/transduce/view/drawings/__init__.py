@@ -1,1 +1,1 @@
-"""Drawings of the paper's formulas as SVG: the positional encoding and the learning rate."""
+"""Drawings as SVG: the positional encoding, the learning rate, and trees."""

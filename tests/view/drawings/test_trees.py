@@ -1,4 +1,4 @@
-"""A drawing shows every text of the tree, none over another, and what differs from gold."""
+"""Drawings show every text of a tree, none over another; SVG also what differs from gold."""
 
 import xml.etree.ElementTree as ET
 from functools import cache
@@ -13,10 +13,10 @@ from matplotlib.ft2font import FT2Font
 from tests.text.trees.nested import WORDS, brackets, nested_trees
 
 from transduce.errors import InputError
-from transduce.text.trees.layout import lay_out
 from transduce.text.trees.read import parse_tree
-from transduce.text.trees.svg import RIGHT, WRONG, draw_svg
 from transduce.text.trees.tree import flat_tree
+from transduce.text.trees.write import format_indented
+from transduce.view.drawings.trees import RIGHT, WRONG, count_columns, draw_svg, draw_text, lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"
 LABELS = st.sampled_from(["S", "NP", "WHADVP", "PRT|ADVP"])
@@ -137,3 +137,49 @@ def test_a_notebook_gets_the_drawing():
 def test_a_long_sentence_has_a_title_of_160_characters_at_most(words):
     svg = draw_svg(flat_tree(words, ["X"] * len(words)))
     assert len(ET.fromstring(svg).findtext(f"{SVG}title", "")) <= 160
+
+
+PICTURE = """\
+         S
+    ┌────┴─────┐
+   NP         VP
+ ┌──┴─┐    ┌───┴──┐
+DT   NN   VBZ    NP
+The  dog  has   ┌─┴──┐
+               DT   NN
+                a  bone"""
+TEXT = "(S (NP (DT The) (NN dog)) (VP (VBZ has) (NP (DT a) (NN bone))))"
+
+
+def test_a_small_tree_is_drawn_with_lines():
+    assert draw_text(parse_tree(TEXT)) == PICTURE
+
+
+def test_a_tree_that_is_too_wide_or_too_deep_becomes_indented_brackets():
+    tree = parse_tree(TEXT)
+    assert draw_text(tree, max_width=20) == format_indented(tree, outer="")
+    deep = parse_tree("(X " * 10_000 + "(NN a)" + ")" * 10_000)
+    assert draw_text(deep).count("(X") == 10_000
+
+
+def test_wide_characters_take_two_columns_and_marks_none():
+    assert count_columns("日本e\u0301\x01") == 5
+    lines = draw_text(parse_tree("(S (NN 日本) (NN e\u0301))")).split("\n")
+    assert lines[-1].split() == ["日本", "e\u0301"]
+
+
+@given(nested_trees())
+def test_a_drawing_is_no_wider_than_allowed_and_has_all_words_in_order(nested):
+    tree = parse_tree(brackets(nested))
+    text = draw_text(tree, max_width=80)
+    assert "(" in text or max(map(count_columns, text.split("\n"))) <= 80
+    for label in {*tree.labels, *tree.tags}:
+        assert text.count(label) >= (*tree.labels, *tree.tags).count(label)
+
+
+@given(nested_trees())
+def test_each_child_hangs_on_a_line(nested):
+    tree = parse_tree(brackets(nested))
+    text = draw_text(tree, max_width=1000)
+    ends = sum(text.count(character) for character in "│┌┐┬├┤┼")
+    assert ends == len(tree.labels) + len(tree.words) - 1

@@ -1,0 +1,322 @@
+"""Drawings of trees: as SVG, for a page or a notebook, and as plain text for a terminal.
+
+An SVG can mark the differences from a gold tree. Both drawings share a layout in which each
+constituent gets a subtree width: that of its children's subtrees together, or of its label if the
+label is wider. So the texts of two constituents or leaves at one depth never overlap. All steps are
+loops over a list of nodes, without recursion, so that a tree can have any depth.
+"""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import NamedTuple, final
+
+from transduce.errors import InputError
+from transduce.text.trees.tree import SymbolKind, Tree
+from transduce.text.trees.write import format_indented
+from transduce.text.xml import escape_xml
+
+FONT, FONT_SIZE = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif", 14
+GAP, MARGIN, ROW, WORD_ROW, LEGEND_ROW = 14.0, 12.0, 48.0, 18.0, 22.0  # pixels
+INK, TAG, EDGE = "#1f2328", "#57606a", "#8c959f"
+# Both colours have a contrast of over 6 : 1 on white and differ in lightness for the colour-blind;
+# wrong brackets are also underlined.
+RIGHT, WRONG = "#0b5d3b", "#c01048"
+MAX_TEXT = 160  # most characters of a title or a line of the legend
+NARROW, WIDE = frozenset("ijl|.,:;'!`I()[]{}/\\ftr-"), frozenset("mwMW%@&—…\u2030")
+
+COLUMN_GAP = 2.0  # free columns between neighbours in plain text
+MAX_LEVELS = 50  # a deeper tree is written as indented brackets
+# Box-drawing characters by the directions of their lines: above, below, left, right (a, b, l, r).
+CONNECTORS = {
+    "ab": "│", "br": "┌", "bl": "┐", "ar": "└", "al": "┘", "blr": "┬", "alr": "┴",
+    "abr": "├", "abl": "┤", "ablr": "┼", "lr": "─",
+}  # fmt: skip
+
+Measure = Callable[[str], float]  # from a text to its width
+# The characters that drawings show in place of the escapes of brackets.
+DISPLAYED = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+
+
+class Node(NamedTuple):
+    """A constituent or leaf in a drawing: its parent's index (-1 for the root), depth and texts."""
+
+    parent: int
+    depth: int
+    text: str  # label of a constituent, tag of a leaf
+    word: str | None  # None for a constituent
+    number: int  # index of the constituent or word in the tree, from 0
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """A drawing's nodes in preorder, the x coordinate of each node's middle, and the width."""
+
+    nodes: list[Node]
+    middles: list[float]
+    width: float
+
+    def edges(self) -> Iterator[tuple[int, int]]:
+        """Yield (index of the parent, index of the child) for every node but the root."""
+        return ((node.parent, i) for i, node in enumerate(self.nodes) if node.parent >= 0)
+
+
+def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
+    """Return a drawing of a tree as SVG; a gold tree colours its brackets right or wrong.
+
+    A legend then counts the right and the wrong brackets, and lists the gold tree's brackets that
+    are missing. Raises InputError if the gold tree has other words.
+    """
+    layout = lay_out(tree, estimate_width, GAP)
+    is_right, legend = compare_with_gold(tree, gold) if gold else (None, [])
+    top = max(ROW * node.depth + WORD_ROW * (node.word is not None) for node in layout.nodes)
+    bottom = MARGIN + FONT_SIZE + top + FONT_SIZE
+    width = max([layout.width, *(estimate_width(text) for text, _ in legend)]) + 2 * MARGIN
+    height = bottom + LEGEND_ROW * len(legend) + MARGIN
+    title = escape_xml(shorten(" ".join(tree.words)))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}"'
+            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+            f' font-family="{FONT}" font-size="{FONT_SIZE}">',
+            f"<title>{title}</title>",
+            '<rect width="100%" height="100%" fill="#ffffff"/>',
+            f'<g stroke="{EDGE}" stroke-width="1">',
+            *draw_edges(layout),
+            '</g>\n<g text-anchor="middle">',
+            *draw_nodes(layout, is_right),
+            "</g>",
+            *(
+                draw_label(text, MARGIN, bottom + LEGEND_ROW * number, style)
+                for number, (text, style) in enumerate(legend, start=1)
+            ),
+            "</svg>",
+        ]
+    )
+
+
+def draw_edges(layout: Layout) -> Iterator[str]:
+    """Yield an SVG line from below each constituent's label to above each child's text."""
+    for parent, child in layout.edges():
+        (x1, y1), (x2, y2) = (text_position(layout, i) for i in (parent, child))
+        yield (f'<line x1="{x1:.1f}" y1="{y1 + 5:.1f}" x2="{x2:.1f}" y2="{y2 - FONT_SIZE:.1f}"/>')
+
+
+def draw_nodes(layout: Layout, is_right: list[bool] | None) -> Iterator[str]:
+    """Yield an SVG text for each label, tag and word; `is_right` has a bool per constituent."""
+    for number, node in enumerate(layout.nodes):
+        x, y = text_position(layout, number)
+        if node.word is not None:
+            yield draw_label(node.text, x, y, f'fill="{TAG}"')
+            yield draw_label(node.word, x, y + WORD_ROW, f'fill="{INK}"')
+        else:
+            right = None if is_right is None else is_right[node.number]
+            yield draw_label(node.text, x, y, label_style(right))
+
+
+def text_position(layout: Layout, number: int) -> tuple[float, float]:
+    """Return where the text of `layout.nodes[number]` is drawn: x of its middle, y of its base."""
+    return MARGIN + layout.middles[number], MARGIN + FONT_SIZE + ROW * layout.nodes[number].depth
+
+
+def draw_label(text: str, x: float, y: float, style: str) -> str:
+    """Return an SVG text element at x, y with the attributes in `style`."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape_xml(text)}</text>'
+
+
+def label_style(right: bool | None) -> str:  # noqa: FBT001 - right, wrong, or not compared
+    """Return the SVG attributes of a label that is right, wrong, or not compared (None)."""
+    if right is None:
+        return f'fill="{INK}" font-weight="600"'
+    decoration = "" if right else ' text-decoration="underline"'
+    return f'fill="{RIGHT if right else WRONG}" font-weight="600"{decoration}'
+
+
+def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[str, str]]]:
+    """Return whether each constituent of `tree` is in `gold`, and the legend's (text, style) lines.
+
+    Constituents are equal if their labels and spans are. Unlike EVALB, this counts punctuation.
+    """
+    if tree.words != gold.words:
+        raise InputError("the gold tree has other words than the tree that is drawn")
+    left, is_right = Counter(gold.constituents), list[bool]()
+    for one in tree.constituents:
+        is_right.append(left[one] > 0)
+        left[one] -= is_right[-1]
+    missing = [
+        f"{label} “{' '.join(gold.words[start:end])}”" for label, start, end in (+left).elements()
+    ]
+    legend = [
+        (f"right: {sum(is_right)} of {len(is_right)}", label_style(right=True)),
+        (f"wrong: {len(is_right) - sum(is_right)}, underlined", label_style(right=False)),
+        (shorten(f"missing: {len(missing)}  {'  '.join(missing)}"), label_style(None)),
+    ]
+    return is_right, legend
+
+
+def shorten(text: str) -> str:
+    """Cut a text to at most 160 characters; a text that was cut ends in …."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def estimate_width(text: str) -> float:
+    """Return an upper bound of a text's width in pixels, for any usual sans-serif font."""
+    return FONT_SIZE * sum(map(estimate_character_width, text), 0.0)
+
+
+def estimate_character_width(character: str) -> float:
+    """Return an upper bound of a character's width in ems, bold type included."""
+    if character in NARROW:
+        return 0.5
+    if character in WIDE or unicodedata.east_asian_width(character) in "WF":
+        return 1.1
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if character.isascii():
+        return 0.85 if character.isupper() else 0.72
+    return 0.9 if character.isalpha() else 1.0
+
+
+def draw_text(tree: Tree, *, max_width: int = 100) -> str:
+    """Return a plain-text drawing of a tree, or indented brackets if it is too deep or wide."""
+    drawing = draw_grid(tree, max_width) if tree.depth <= MAX_LEVELS else None
+    return format_indented(tree, outer="") if drawing is None else drawing
+
+
+def draw_grid(tree: Tree, max_width: int) -> str | None:
+    """Draw a tree with box-drawing characters; None if it is wider than `max_width` columns."""
+    layout = lay_out(tree, count_columns, COLUMN_GAP)
+    if layout.width - COLUMN_GAP > max_width:
+        return None
+    columns = [int(middle) for middle in layout.middles]
+    rows: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    for node, column in zip(layout.nodes, columns, strict=True):
+        write_centred(rows[2 * node.depth], node.text, column)
+        if node.word is not None:
+            write_centred(rows[2 * node.depth + 1], node.word, column)
+    draw_connectors(layout, columns, rows)
+    return dedent("\n".join(join_cells(rows[number]) for number in range(max(rows) + 1)))
+
+
+def count_columns(text: str) -> int:
+    """Return the number of columns that a text takes in a terminal."""
+    return sum(map(count_character_columns, text))
+
+
+def count_character_columns(character: str) -> int:
+    """Return a character's width in a terminal: 0 (combining or invisible), 1, or 2 (wide)."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def write_centred(row: dict[int, str], text: str, column: int) -> None:
+    """Write a text into a row, a dict from column to character, centred at `column`."""
+    cell = column - count_columns(text) // 2
+    for character in text:
+        columns = count_character_columns(character)
+        if columns:
+            row[cell] = character
+            row.update(dict.fromkeys(range(cell + 1, cell + columns), ""))
+            cell += columns
+        elif cell - 1 in row and unicodedata.category(character) != "Cc":
+            row[cell - 1] += character
+
+
+def draw_connectors(
+    layout: Layout, columns: list[int], rows: defaultdict[int, dict[int, str]]
+) -> None:
+    """Draw lines from parents to children into `rows`; `columns[i]` is the middle of node i."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for parent, child in layout.edges():
+        children[parent].append(columns[child])
+    for parent, below in children.items():
+        row, above = rows[2 * layout.nodes[parent].depth + 1], columns[parent]
+        first, last = min([*below, above]), max([*below, above])
+        for cell in range(first, last + 1):
+            directions = (
+                "a" * (cell == above) + "b" * (cell in below)
+                + "l" * (cell > first) + "r" * (cell < last)
+            )  # fmt: skip
+            row[cell] = CONNECTORS[directions]
+
+
+def join_cells(row: dict[int, str]) -> str:
+    """Return a row, a dict from column to character, as text; missing columns become blanks."""
+    return "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))
+
+
+def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
+    """Place a tree's nodes horizontally, with at least `gap` between texts of widths `measure`."""
+    nodes = list(tree_nodes(tree))
+    text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
+    widths, children_widths = subtree_widths(nodes, text_widths, gap)
+    lefts = subtree_lefts(nodes, widths, children_widths)
+    middles = text_middles(nodes, lefts, widths, text_widths)
+    return Layout(nodes, middles, widths[0])
+
+
+def tree_nodes(tree: Tree) -> Iterator[Node]:
+    """Yield the constituents and leaves of a tree in preorder."""
+    above, number = [-1], 0
+    for kind, index in tree.walk():
+        if kind is SymbolKind.CLOSE:
+            above.pop()
+            continue
+        if kind is SymbolKind.WORD:
+            word = tree.words[index]
+            yield Node(
+                above[-1], len(above) - 1, tree.tags[index], DISPLAYED.get(word, word), index
+            )
+        else:
+            yield Node(above[-1], len(above) - 1, tree.labels[index], None, index)
+        if kind is SymbolKind.OPEN:
+            above.append(number)
+        number += 1
+
+
+def subtree_widths(
+    nodes: list[Node], text_widths: list[float], gap: float
+) -> tuple[list[float], list[float]]:
+    """Return the width of each node's subtree, and the sum of its children's subtree widths."""
+    widths, children_widths = [0.0] * len(nodes), [0.0] * len(nodes)
+    for i in reversed(range(len(nodes))):  # children before parents
+        widths[i] = max(text_widths[i] + gap, children_widths[i])
+        if nodes[i].parent >= 0:
+            children_widths[nodes[i].parent] += widths[i]
+    return widths, children_widths
+
+
+def subtree_lefts(
+    nodes: list[Node], widths: list[float], children_widths: list[float]
+) -> list[float]:
+    """Return the x coordinate of each subtree's left edge; children are centred below parents."""
+    lefts, following = [0.0] * len(nodes), [0.0] * len(nodes)
+    for i, node in enumerate(nodes):
+        if node.parent >= 0:
+            lefts[i] = following[node.parent]
+            following[node.parent] += widths[i]
+        following[i] = lefts[i] + (widths[i] - children_widths[i]) / 2
+    return lefts
+
+
+def text_middles(
+    nodes: list[Node], lefts: list[float], widths: list[float], text_widths: list[float]
+) -> list[float]:
+    """Return the x coordinate at which each node's text is centred.
+
+    This is the mean of its children's middles, unless the text would then reach beyond its subtree.
+    """
+    sums, counts = [0.0] * len(nodes), [0] * len(nodes)
+    middles = [0.0] * len(nodes)
+    for i in reversed(range(len(nodes))):
+        middle = sums[i] / counts[i] if counts[i] else lefts[i] + widths[i] / 2
+        half = text_widths[i] / 2
+        middles[i] = min(max(middle, lefts[i] + half), lefts[i] + widths[i] - half)
+        if nodes[i].parent >= 0:
+            sums[nodes[i].parent] += middles[i]
+            counts[nodes[i].parent] += 1
+    return middles
