@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from transduce.runs.sweep import sweep
     from transduce.runs.train import train
     from transduce.runs.verify import verify
-    from transduce.scores.alignments import score_alignments
-    from transduce.scores.brackets.files import score_trees
-    from transduce.scores.score_texts import score
-    from transduce.scores.spans.files import score_tags
+    from transduce.scores.files import score, score_alignments, score_tags, score_trees
     from transduce.training.callbacks import TrainingCallbacks
     from transduce.view.attention.attend import attend
     from transduce.view.attention.survey.survey import survey
@@ -96,10 +93,10 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "sweep": "transduce.runs.sweep",
         "train": "transduce.runs.train",
         "translate_document": "transduce.inference.documents",
-        "score": "transduce.scores.score_texts",
-        "score_alignments": "transduce.scores.alignments",
-        "score_tags": "transduce.scores.spans.files",
-        "score_trees": "transduce.scores.brackets.files",
+        "score": "transduce.scores.files",
+        "score_alignments": "transduce.scores.files",
+        "score_tags": "transduce.scores.files",
+        "score_trees": "transduce.scores.files",
         "verify": "transduce.runs.verify",
     }
 )

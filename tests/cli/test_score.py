@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from transduce.scores import bleu, chrf, compare_outputs, ter
+from transduce.scores.bootstrap import compare_outputs
+from transduce.scores.scoring import bleu, chrf, ter
 
 OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It is late ."]
 THEIRS = ["The dog runs .", "A red house stands here .", "We are drinking coffee .", "It is late ."]

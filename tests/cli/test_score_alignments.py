@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transduce.scores.alignments import compare_alignments, score_alignments
+from transduce.scores.files import compare_alignments, score_alignments
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transduce.scores.spans.files import compare_tags, score_tags
+from transduce.scores.files import compare_tags, score_tags
 
 GOLD = "The\tB-NP\nold\tI-NP\ndog\tI-NP\nruns\tO\n\nIt\tB-NP\nsleeps\tO\n"
 OUTPUT = GOLD.replace("old\tI-NP", "old\tB-NP")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from transduce.scores.brackets import score_brackets
-from transduce.scores.brackets.files import compare_trees, score_trees
+from transduce.scores.brackets.report import score_brackets
+from transduce.scores.files import compare_trees, score_trees
 
 GOLD = [
     "(TOP (S (NP (NNP John)) (VP (VBZ has) (NP (DT a) (NN dog))) (. .)))",

@@ -5,7 +5,7 @@ import pytest
 from transduce.cli.training import SilentDisplay, write_tensorboard
 from transduce.errors import InputError
 from transduce.paper.training import Update
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.training.progress import Progress, ValidationResult
 
 

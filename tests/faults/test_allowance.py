@@ -10,7 +10,7 @@ from transduce.errors import InputError, NotEnoughMemoryError
 from transduce.inference import search_memory
 from transduce.inference.lines import BLOCK_CHARACTERS, Line, split_into_blocks
 from transduce.inference.long_lines import WHOLE, split_line
-from transduce.scores import compute_score
+from transduce.scores.scoring import compute_score
 from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker

@@ -44,7 +44,7 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.scores.score:Score",
     "transduce.scores.bootstrap:Comparison",
     "transduce.scores.brackets.report:BracketReport",
-    "transduce.scores.spans.report:SpanReport",
+    "transduce.scores.spans:SpanReport",
     "transduce.exports.export:Export",
     "transduce.settings.recipe:Recipe",
     "transduce.view.attention.attend:Attention",

@@ -10,7 +10,7 @@ from tests.inference.random_models import SIZES, translator_of_six_heads
 from transduce.checkpoint.alignment_file import read_alignment_heads, save_alignment_heads
 from transduce.errors import FolderError, InputError
 from transduce.inference.choose_heads import choose_heads
-from transduce.scores.alignments import score_alignments
+from transduce.scores.files import score_alignments
 from transduce.settings.alignment import AlignmentHeads
 
 SOURCE = ["the dog sees a cat.", "a woman", "who runs now and not today", "the old red house"]

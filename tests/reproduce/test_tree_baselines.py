@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.reproduce.tree_baselines import BASELINES, parse_with_baseline
 from transduce.reproduce.tree_baselines.grammar import find_rules, learn_grammar
 from transduce.reproduce.tree_baselines.parser import fill_chart, parse_by_grammar
-from transduce.scores import labelled_f1
+from transduce.scores.scoring import labelled_f1
 from transduce.text.tags import TaggedSentence
 from transduce.text.trees.clean import TreeReport, clean_tree
 from transduce.text.trees.read import parse_tree, read_trees

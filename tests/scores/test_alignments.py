@@ -7,8 +7,9 @@ import pytest
 
 import transduce
 from transduce.errors import InputError
-from transduce.scores.alignments import AER, compare_alignments, score_alignments
+from transduce.scores.alignments import AER
 from transduce.scores.bootstrap import compare_outputs
+from transduce.scores.files import compare_alignments, score_alignments
 
 
 def brute_force(gold, output):

@@ -8,7 +8,9 @@ import pytest
 from sacrebleu.significance import PairedTest, Result
 
 from transduce.errors import InputError
-from transduce.scores import METRICS, compare_outputs, compute_score
+from transduce.scores.bootstrap import compare_outputs
+from transduce.scores.metrics import METRICS
+from transduce.scores.scoring import compute_score
 
 WORDS = ["the", "a", "dog", "cat", "runs", "sits", "under", "table", "green", "old", "cup", "and"]
 
@@ -35,7 +37,7 @@ def test_scores_and_p_are_those_of_sacrebleu(seed, monkeypatch):
     for metric in ("bleu", "chrf", "ter"):
         test = PairedTest(
             [("poor", poor), ("good", good)],
-            {metric: cast("Any", METRICS[metric].build())},
+            {metric: cast("Any", METRICS[metric].scorer).build()},
             [references],
             test_type="bs",
             n_samples=200,

@@ -5,14 +5,14 @@ import re
 import pytest
 
 from transduce.errors import InputError
-from transduce.scores import compute_score, labelled_f1
-from transduce.scores.brackets import (
+from transduce.scores.brackets.metric import copy_tags
+from transduce.scores.brackets.parameters import (
     NEW,
     BracketParameters,
-    copy_tags,
     find_parameters,
     read_parameters,
 )
+from transduce.scores.scoring import compute_score, labelled_f1
 
 JOHN = "(TOP (S (NP (NNP John)) (VP (VBZ has) (NP (DT a) (NN dog))) (. .)))"
 

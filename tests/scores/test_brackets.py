@@ -11,14 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.errors import InputError
-from transduce.scores import compare_outputs, compute_score, labelled_f1
-from transduce.scores.brackets import (
-    COLLINS,
-    NEW,
-    UNLABELLED,
-    BracketParameters,
-    score_brackets,
-)
+from transduce.scores.bootstrap import compare_outputs
+from transduce.scores.brackets.parameters import COLLINS, NEW, UNLABELLED, BracketParameters
+from transduce.scores.brackets.report import score_brackets
+from transduce.scores.scoring import compute_score, labelled_f1
 
 CASES = [
     *("main.COLLINS", "main.new", "main.unlabeled", "main.cutoff10", "errors.COLLINS"),

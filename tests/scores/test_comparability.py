@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from transduce.scores import METRICS, bleu
-from transduce.scores.comparability import BLEU_METRICS, describe_paper_comparability
+from transduce.scores.metrics import METRICS
+from transduce.scores.paper_bleu import BLEU_METRICS, describe_paper_comparability
+from transduce.scores.scoring import bleu
 from transduce.scores.test_sets import (
     FRENCH_2014,
     GERMAN_2013,

@@ -7,7 +7,9 @@ import pytest
 from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
-from transduce.scores import METRICS, Score, bleu, chrf, compute_score, ter
+from transduce.scores.metrics import METRICS
+from transduce.scores.score import Score
+from transduce.scores.scoring import bleu, chrf, compute_score, ter
 
 REFERENCE = [
     "The green cup stands on the table.",

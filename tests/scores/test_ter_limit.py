@@ -6,9 +6,8 @@ from sacrebleu.metrics.ter import TER
 
 from transduce.allowance import LINE_BYTES
 from transduce.errors import InputError
-from transduce.scores import compute_score, ter
-from transduce.scores.scoring import require_scorable
-from transduce.scores.ter_limit import estimate_ter_bytes, require_short_pair
+from transduce.scores.sacrebleu_scorers import estimate_ter_bytes, require_short_pair
+from transduce.scores.scoring import compute_score, require_scorable, ter
 
 TURNED = ("a b c d " * 3, "d c b a " * 3)  # many shifts: each keeps more rows
 
@@ -32,12 +31,11 @@ def test_two_thousand_words_are_not_too_many():
         require_short_pair(2_001, 2_000, 1)
 
 
-def test_ter_of_any_length_is_the_same_number(monkeypatch):
-    texts = [[TURNED[0], "a dog runs"], [TURNED[1], "the dog runs"]]
-    expected = TER().corpus_score(texts[0], texts[1:]).score
-    monkeypatch.setattr("transduce.scores.ter_limit.LINE_BYTES", 1)
-    with pytest.raises(InputError):
+def test_ter_of_any_length_is_the_same_number():
+    texts = [["a b " * 6, "a dog runs"], ["a b " * 6 + "c " * 3_300, "the dog runs"]]
+    with pytest.raises(InputError, match="line 1: sacreBLEU's TER of 12 words against 3,312"):
         compute_score("ter", *texts)
+    expected = TER().corpus_score(texts[0], texts[1:]).score
     assert compute_score("ter-any-length", *texts).value == expected
 
 

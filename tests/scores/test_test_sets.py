@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from transduce.scores import bleu
+from transduce.scores.scoring import bleu
 from transduce.scores.test_sets import (
     GERMAN_2014_ALL,
     KNOWN,

@@ -14,7 +14,7 @@ from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import prepare_corpus
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import FilePair
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.settings import Data, Search, data
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks.text import TextToText

@@ -13,7 +13,7 @@ from transduce import checkpoint
 from transduce.checkpoint import list_snapshots, load_newest_checkpoint
 from transduce.errors import NotFiniteError, SaveError
 from transduce.paper import training as paper
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.training import loop
 from transduce.training.journal import read_journal
 from transduce.training.progress import ValidationResult

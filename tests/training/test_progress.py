@@ -7,7 +7,7 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.paper.training import Update
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.training.cost import MachineRecord
 from transduce.training.progress import Progress, ValidationResult, read_progress
 

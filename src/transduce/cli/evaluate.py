@@ -12,7 +12,7 @@ from transduce.cli import display, options
 from transduce.cli.line_outputs import WarningPrinter, show_line_count
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
-from transduce.scores import METRICS
+from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
 from transduce.settings.fields import require
 

@@ -10,15 +10,22 @@ import click
 from transduce.cli import display, options
 from transduce.cli.options import add_options, option
 from transduce.errors import InputError
-from transduce.scores import METRICS, Score
-from transduce.scores.alignments import compare_alignments, score_alignments
 from transduce.scores.bootstrap import SAMPLES, SEED
-from transduce.scores.brackets import PARAMETERS, BracketReport, BracketSummary
-from transduce.scores.brackets.files import compare_trees, score_trees
-from transduce.scores.score import format_scores
-from transduce.scores.score_texts import USUAL_METRICS, score
+from transduce.scores.brackets.parameters import PARAMETERS
+from transduce.scores.brackets.report import BracketReport, BracketSummary
+from transduce.scores.files import (
+    USUAL_METRICS,
+    compare_alignments,
+    compare_tags,
+    compare_trees,
+    score,
+    score_alignments,
+    score_tags,
+    score_trees,
+)
+from transduce.scores.metrics import METRICS
+from transduce.scores.score import Score, format_scores
 from transduce.scores.spans import SCHEMES, SpanReport
-from transduce.scores.spans.files import compare_tags, score_tags
 
 MESSAGES = 10  # the most of EVALB's messages that are printed
 TAGGING = "tagging accuracy"

@@ -9,7 +9,7 @@ from transduce.mixing.layers import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.runs.equip import equip_for_inference
 from transduce.runs.texts import GeneratedCorpus
-from transduce.scores import Score
+from transduce.scores.score import Score
 
 SPLITS = {  # held-out split of the phrasebook -> what it tests
     "test": "sentences held out",

@@ -17,9 +17,10 @@ from transduce.inference.precision import describe_precision
 from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
-from transduce.scores import METRICS, Perplexity, Score, compute_score
-from transduce.scores.score import format_scores
-from transduce.scores.scoring import require_scorable
+from transduce.scores.metrics import METRICS
+from transduce.scores.perplexity import Perplexity
+from transduce.scores.score import Score, format_scores
+from transduce.scores.scoring import compute_score, require_scorable
 from transduce.settings.fields import require
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import Text, require_lines

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.reproduce.tree_baselines import BASELINES, parse_with_baseline
-from transduce.scores.brackets import score_brackets
-from transduce.scores.brackets.files import score_trees
+from transduce.scores.brackets.report import score_brackets
+from transduce.scores.files import score_trees
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks.parsing import read_test_trees, to_tree

@@ -28,7 +28,7 @@ from transduce.recipes.choice import build_title
 from transduce.runs import ledger
 from transduce.runs.run_files import read_data_facts, read_run_vocabularies
 from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.settings import Recipe
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path, require_count

@@ -8,17 +8,13 @@ one. With A the links of the output, S the sure and P all links of the gold file
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
-from transduce.scores.brackets.summary import percentage
-from transduce.scores.metrics import Metric
-from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score
+from transduce.scores.metric import CountScorer, Metric, Texts, percentage
 from transduce.text.arguments import Text, read_text
 from transduce.version import __version__
 
@@ -39,7 +35,7 @@ class GoldLinks:
 @final
 @dataclass(frozen=True)
 class AlignmentResult:
-    """The numbers of links that an alignment error rate is computed from, summed over lines."""
+    """The numbers of links, summed over lines, that an alignment error rate is computed from."""
 
     links: int  # |A|
     in_sure: int  # |A ∩ S|
@@ -62,6 +58,11 @@ class AlignmentResult:
     def recall(self) -> float:
         """The percentage of the sure links that the output has."""
         return percentage(self.in_sure, self.sure)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Precision and recall in percent, and the numbers of links."""
+        return {"precision": self.precision, "recall": self.recall, **asdict(self)}
 
 
 def parse_gold_links(line: str) -> GoldLinks:
@@ -88,86 +89,22 @@ def parse_link(text: str) -> tuple[int, str, int]:
     return int(match[1]), match[2], int(match[3])
 
 
-def count_links(gold: GoldLinks, links: Links) -> AlignmentResult:
-    """Count the links of one sentence pair, and those of them in the gold links."""
-    in_sure, in_all = len(links & gold.sure), len(links & gold.all)
-    return AlignmentResult(len(links), in_sure, in_all, len(gold.sure), len(gold.all))
-
-
-def count_lines(outputs: Sequence[str], gold: Sequence[str]) -> list[AlignmentResult]:
-    """Count the links of each line of an output, and those of them in the gold links."""
-    both = zip(gold, outputs, strict=True)
-    return [count_links(parse_gold_links(ours), parse_links(theirs)) for ours, theirs in both]
-
-
-def sum_counts(counts: Iterable[AlignmentResult]) -> AlignmentResult:
-    """Return the sums of the numbers of links over sentence pairs."""
-    columns = zip(*(tuple(asdict(one).values()) for one in counts), strict=True)
-    return AlignmentResult(*map(sum, columns))
-
-
-@final
-class AlignmentErrorRate:
-    """The alignment error rate, with the methods of sacreBLEU's metric classes."""
-
-    def corpus_score(
-        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> AlignmentResult:
-        """Score the links of each line against the one gold text in `references`."""
-        return sum_counts(count_lines(outputs, references[0]))
-
-    def get_signature(self) -> str:
-        """Return the signature in sacreBLEU's notation: kinds of links, version."""
-        return f"links:sure+possible|version:{__version__}"
-
-    def _extract_corpus_statistics(
-        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> list[tuple[int, ...]]:
-        """Return the counts of each line, in the order of the fields of `AlignmentResult`."""
-        return [tuple(asdict(one).values()) for one in count_lines(outputs, references[0])]
-
-    def _compute_score_from_stats(self, statistics: Iterable[Any]) -> AlignmentResult:
-        """Return the result for the summed counts of lines, which may be numpy numbers."""
-        return AlignmentResult(*map(int, statistics))
-
-
-def extract_link_counts(result: AlignmentResult) -> dict[str, Any]:
-    """Return precision and recall in percent, and the numbers of links."""
-    return {"precision": result.precision, "recall": result.recall, **asdict(result)}
+def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
+    """Return the fields of `AlignmentResult` for each line of an output and its one gold text."""
+    rows = []
+    for output, line in zip(*texts, strict=True):
+        links, gold = parse_links(output), parse_gold_links(line)
+        in_sure, in_all = len(links & gold.sure), len(links & gold.all)
+        rows.append((len(links), in_sure, in_all, len(gold.sure), len(gold.all)))
+    return rows
 
 
 AER = Metric(
     "AER",
     "word alignments, the links of a pair a line: alignment error rate, lower is better",
-    AlignmentErrorRate,
-    extract_link_counts,
+    CountScorer(f"links:sure+possible|version:{__version__}", count_links, AlignmentResult),
     higher_is_better=False,
 )
-
-
-def score_alignments(gold: Text, output: Text) -> Score:
-    """Compute the alignment error rate of word alignments, with precision and recall.
-
-        score = transduce.score_alignments(["0-0 1p1"], ["0-0 1-1"])
-        print(score.value, score.details["precision"], score.details["recall"])
-
-    Texts are files or lists of lines, each with the links of a sentence pair: `i-j`, words counted
-    from 0. In the gold text `i-j` is a sure link and `ipj` a possible one.
-    """
-    lines = read_alignments("gold", gold, parse_gold_links)
-    return compute_score(AER, read_alignments("output", output, parse_links), lines)
-
-
-def compare_alignments(
-    gold: Text, outputs: tuple[Text, Text], *, samples: int = SAMPLES, seed: int = SEED
-) -> Comparison:
-    """Compare two alignments of the same sentence pairs by their alignment error rate.
-
-    The test of the difference is paired bootstrap resampling.
-    """
-    ours, theirs = (read_alignments("outputs", one, parse_links) for one in outputs)
-    lines = read_alignments("gold", gold, parse_gold_links)
-    return compare_outputs(AER, (ours, theirs), lines, samples=samples, seed=seed)
 
 
 def read_alignments(name: str, text: Text, parse: Callable[[str], object]) -> list[str]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from transduce.errors import short_repr
-from transduce.scores.metrics import Metric
-from transduce.scores.paper_bleu import Texts
+from transduce.scores.metric import Metric, Texts
 from transduce.scores.score import Score
 from transduce.scores.scoring import compute_score, find_metric, preprocess_texts
 from transduce.settings.fields import require
@@ -101,10 +100,9 @@ def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> It
     """
     import numpy as np
 
-    (output, *references), _ = preprocess_texts(chosen, texts)
-    sacre: Any = chosen.build()  # sacreBLEU has no public method for the counts of each line
-    counts = np.array(sacre._extract_corpus_statistics(output, references), np.float32)  # noqa: SLF001
+    texts, _ = preprocess_texts(chosen, texts)
+    counts = np.array(chosen.scorer.count_lines(texts), np.float32)
     draw = np.random.default_rng(seed)
     for _ in range(samples):
         lines = draw.choice(len(counts), size=len(counts), replace=True)
-        yield sacre._compute_score_from_stats(counts[lines].sum(0)).score  # noqa: SLF001
+        yield chosen.scorer.score_sums(counts[lines].sum(0))

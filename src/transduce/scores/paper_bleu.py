@@ -1,13 +1,26 @@
-"""The paper's own BLEU, English to German: tokenised, compounds split    (section 6.1, Table 2)
+"""The paper's own BLEU, and which scores compare with it    (section 6.1, Table 2)
 
-The metric bleu-paper tokenises only the output, because the authors' references were already
-tokenised. The metric bleu-paper-plain tokenises plain references too, and gives another score.
+The paper's script tokenises the output and splits compounds, in the output and in references that
+were already tokenised. The metric bleu-paper does the same. The metric bleu-paper-plain tokenises
+plain references too, and gives another score.
+
+The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
+of English to French on newstest2014. newstest2014 English-German exists in two editions. The
+authors' published script uses the shorter edition, with references that were already tokenised.
 """
 
 from collections.abc import Sequence
 
 from transduce.errors import InputError
-from transduce.scores.multi_bleu import protect_other_blanks
+from transduce.scores.metric import Texts
+from transduce.scores.sacrebleu_scorers import protect_other_blanks
+from transduce.scores.test_sets import (
+    FRENCH_2014,
+    GERMAN_2013,
+    GERMAN_2014_ALL,
+    GERMAN_2014_FILTERED,
+    OTHER_FORM,
+)
 from transduce.text.moses import (
     build_moses_tokenizer,
     is_tokenised,
@@ -15,9 +28,14 @@ from transduce.text.moses import (
     split_compounds,
 )
 
-Texts = Sequence[Sequence[str]]  # the output first, then its references
 STEPS = "punctuation+moses2017de+compounds"
 UNDO_HINT = "undo the tokenisation; or --metric bleu-tok scores tokenised text as it is"
+
+TABLE_2 = "27.3 (base) and 28.4 (big) of Table 2"
+TABLE_2_FRENCH = "38.1 (base) and 41.8 (big) of Table 2"
+TABLE_3 = "25.8 (base) and 26.4 (big) of Table 3"
+PAPER_FIGURES = {GERMAN_2014_FILTERED: TABLE_2, GERMAN_2013: TABLE_3}
+BLEU_METRICS = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "bleu-paper-plain")
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
@@ -31,10 +49,8 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
                 "--metric bleu-paper-plain tokenises it, which gives another figure",
             )
     split = [[protect_other_blanks(split_compounds(line)) for line in text] for text in references]
-    return [
-        tokenise_german(output),
-        *split,
-    ], f"|blanks:ascii|output:{STEPS}|reference:compounds{sacremoses_signature()}"
+    suffix = f"|blanks:ascii|output:{STEPS}|reference:compounds{sacremoses_signature()}"
+    return [tokenise_german(output), *split], suffix
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
@@ -43,13 +59,12 @@ def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
         require_untokenised("reference", reference, "--metric bleu-paper takes it as it is")
-    return [
-        tokenise_german(text) for text in texts
-    ], f"|blanks:ascii|output:{STEPS}|reference:{STEPS}{sacremoses_signature()}"
+    suffix = f"|blanks:ascii|output:{STEPS}|reference:{STEPS}{sacremoses_signature()}"
+    return [tokenise_german(text) for text in texts], suffix
 
 
 def tokenise_german(text: Sequence[str]) -> list[str]:
-    """Tokenise plain German lines as the paper's script does, with compounds split."""
+    """Tokenise plain German lines as the paper's script does, and split compounds at hyphens."""
     words = build_moses_tokenizer()
     return [
         protect_other_blanks(split_compounds(words(replace_unicode_punctuation(line))))
@@ -68,3 +83,29 @@ def sacremoses_signature() -> str:
     from importlib.metadata import version
 
     return f"|sacremoses:{version('sacremoses')}"
+
+
+def describe_paper_comparability(metric: str, test_set: str) -> str:
+    """Return a phrase that says whether a score is comparable with the paper's BLEU.
+
+    Returns "" if the paper prints no BLEU of the test set, and for metrics other than BLEU.
+    """
+    test_set = test_set.removesuffix(OTHER_FORM)
+    if metric not in BLEU_METRICS:
+        return ""
+    if test_set == GERMAN_2014_ALL:
+        on = "these are on the shorter edition, 2,737 of the 3,003 lines"
+        return f"not comparable with {TABLE_2}: {on}"
+    if test_set == FRENCH_2014:
+        silent = "the paper does not say how it cut French into words"
+        return f"not comparable with {TABLE_2_FRENCH}: {silent}"
+    if test_set not in PAPER_FIGURES:
+        return ""
+    printed = PAPER_FIGURES[test_set]
+    if metric == "bleu-paper":
+        return f"comparable with {printed}, if the reference is tokenised as the authors' was"
+    if metric == "bleu-paper-plain":
+        return f"near {printed}, but not comparable: the reference was tokenised here"
+    return (
+        f"not comparable with {printed}: the paper counts other words, as --metric bleu-paper does"
+    )

@@ -1,14 +1,14 @@
 """Scoring of output lines by sacreBLEU's and other metrics, always with a signature."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from transduce.allowance import require_short_line
 from transduce.errors import InputError, suggest_names
+from transduce.scores.brackets.metric import build_bracket_metric
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
-from transduce.scores.comparability import describe_paper_comparability
-from transduce.scores.metrics import METRICS, Metric, build_bracket_metric
-from transduce.scores.paper_bleu import Texts
+from transduce.scores.metric import Metric, Texts
+from transduce.scores.metrics import METRICS
+from transduce.scores.paper_bleu import describe_paper_comparability
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
 
@@ -52,18 +52,17 @@ def compute_score(
     """
     chosen = find_metric(metric, language)
     require_parallel(hypotheses, references)
-    texts, addition = preprocess_texts(chosen, (hypotheses, *references))
-    sacre: Any = chosen.build()  # sacreBLEU's metric classes and ours have the same methods
+    texts, suffix = preprocess_texts(chosen, (hypotheses, *references))
     test_set = " + ".join(map(identify_test_set, references))
     comparable = describe_paper_comparability(metric, test_set) if isinstance(metric, str) else ""
-    result = sacre.corpus_score(texts[0], texts[1:])
+    result = chosen.scorer.score(texts)
     return Score(
         name=chosen.name,
-        value=result.score,
-        signature=f"{sacre.get_signature()}{addition}",
+        value=result.value,
+        signature=f"{result.signature}{suffix}",
         lines=len(hypotheses),
         test_set=test_set,
-        details=chosen.extract_details(result),
+        details=result.details,
         paper_comparability=comparable,
         higher_is_better=chosen.higher_is_better,
     )
@@ -102,7 +101,7 @@ def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
     for text in texts:
         for number, line in enumerate(text, start=1):
             require_short_line(line, number)
-    return chosen.preprocess(texts) if chosen.preprocess else (texts, "")
+    return chosen.preprocess(texts)
 
 
 def require_parallel(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

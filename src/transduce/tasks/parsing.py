@@ -18,7 +18,8 @@ from transduce.datasets.penn import (
     has_penn_sections,
 )
 from transduce.errors import InputError
-from transduce.scores import Score, compute_score
+from transduce.scores.score import Score
+from transduce.scores.scoring import compute_score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.errors import InputError, short_repr
-from transduce.scores import Score, compute_score
-from transduce.scores.spans.finding import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
+from transduce.scores.score import Score
+from transduce.scores.scoring import compute_score
+from transduce.scores.spans import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.text.clean import normalise

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from transduce.scores import Score, compute_score
+from transduce.scores.score import Score
+from transduce.scores.scoring import compute_score
 from transduce.settings import Data
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind

@@ -2,7 +2,7 @@
 
 The authors published their script for scoring English to German. It processes the output with two
 programs of the Moses toolkit in their versions of 2017, splits compounds, and computes BLEU with a
-third program, which `scores/multi_bleu.py` reproduces. This module has the steps before BLEU.
+third program, which `scores/sacrebleu_scorers.py` reproduces. The steps before BLEU are here.
 """
 
 import re

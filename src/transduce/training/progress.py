@@ -10,7 +10,7 @@ from typing import Any, final
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError
 from transduce.paper.training import Update
-from transduce.scores import Score
+from transduce.scores.score import Score
 from transduce.training.cost import MachineRecord, TrainingCost, add_update_cost
 
 EDITED = "the folder is damaged or was edited: take it from its source again"

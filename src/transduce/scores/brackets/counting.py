@@ -1,18 +1,38 @@
-"""Count one sentence's matching constituents, crossing constituents and correct tags."""
+"""Count one sentence as EVALB does: matching and crossing constituents, and correct tags.
+
+EVALB accepts nearly everything in a line of brackets: several trees, or none, and any label or
+none. A word whose tag is a DELETE_LABEL is left out; spans count the remaining words only. EVALB
+limits the lengths of lines, sentences, labels and words; this reader does not.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, final
 
 from transduce.scores.brackets.parameters import BracketParameters, is_pair
-from transduce.scores.brackets.quotes import restore_quotes
-from transduce.scores.brackets.reading import BracketLine, Constituent, read_bracket_line
+from transduce.text.words import BLANKS
 
 SCORED, FAILED, SKIPPED = 0, 1, 2  # EVALB's status of a sentence
+
+BLANK, OTHER = f"[{BLANKS}]", f"[^(){BLANKS}]"
+TERMINAL = rf"\((?P<tag>{OTHER}*+){BLANK}++(?P<word>{OTHER}*+)\)"
+TERMINALS = re.compile(TERMINAL)
+TOKENS = re.compile(
+    rf"(?P<terminal>{TERMINAL})|(?P<opening>\((?P<label>{OTHER}*+))|(?P<closing>\))"
+    rf"|(?P<stray>{OTHER}++)"
+)
+WORD_AND_MORE = re.compile(rf"{BLANK}++{OTHER}*+(?:\Z|(?={BLANK}))")
+QUOTES = ("'", '"', "/")
+UNCLOSED = -1  # the end of a constituent without a closing bracket
 FUNCTION_TAG = re.compile("[-=].*", re.DOTALL)
+
+MORE_THAN_TWO = "More than two elements in a bracket"
+STRAY_WORD = "Reading sentence"
+TOO_MANY_OPEN = "Bracketing is unbalanced (too many open bracket)"
+TOO_MANY_CLOSED = "Bracketing unbalance (too many close bracket)"
 
 
 @final
@@ -20,14 +40,14 @@ FUNCTION_TAG = re.compile("[-=].*", re.DOTALL)
 class SentenceCounts:
     """EVALB's counts for a sentence, and its status: scored, failed or skipped."""
 
-    length: int  # number of words and punctuation marks
+    length: int  # number of words and punctuation marks of the gold tree
     status: int  # SCORED, FAILED or SKIPPED
     gold_constituents: int  # counted even if the sentence failed or was skipped
     matched: int = 0
-    gold: int = 0  # number of gold constituents, or 0 if the words of the trees differ
-    test: int = 0  # number of the output's constituents, or 0 if the words differ
-    crossing: int = 0  # number of the output's constituents that cross a gold constituent
-    words: int = 0
+    gold: int = 0  # gold constituents, or 0 if EVALB cannot compare the trees
+    test: int = 0  # the output's constituents, or 0 if EVALB cannot compare the trees
+    crossing: int = 0  # the output's constituents that cross a gold constituent
+    words: int = 0  # words whose tag the parameters do not delete
     correct_tags: int = 0
 
     @property
@@ -36,10 +56,54 @@ class SentenceCounts:
         return self.gold == self.test == self.matched
 
 
+class Terminal(NamedTuple):
+    """A word with its part-of-speech tag."""
+
+    tag: str
+    word: str
+
+
+class Constituent(NamedTuple):
+    """A labelled bracket over the words `start` to `end` - 1."""
+
+    label: str
+    start: int
+    end: int
+
+
+class Quote(NamedTuple):
+    """A quotation mark whose tag is one of EVALB's QUOTE_LABELs, and its position in the line."""
+
+    terminal: Terminal
+    position: int  # index of the mark among the words, or of the next word if the mark is deleted
+    opened: int  # number of constituents that were opened before the mark
+    enclosing: tuple[int, ...]  # indices of the constituents that are open at the mark
+
+
+@final
+@dataclass(frozen=True)
+class BracketLine:
+    """The tree of a line as EVALB reads it: words, constituents, quotation marks and messages."""
+
+    words: tuple[Terminal, ...]
+    constituents: tuple[Constituent, ...]  # in the order of their opening brackets
+    quotes: tuple[Quote, ...]
+    length: int  # number of words and punctuation marks, compared with the cut-off
+    faults: tuple[str, ...]  # EVALB's messages about the line
+
+    @property
+    def hangs_evalb(self) -> bool:
+        """Whether EVALB would loop forever at this line, because a word is outside of a leaf."""
+        return self.faults[-1:] == (STRAY_WORD,)
+
+
 def count_sentence(
     gold_line: str, test_line: str, parameters: BracketParameters
 ) -> tuple[SentenceCounts, tuple[str, ...]]:
-    """Compare an output (test) tree with its gold tree; return the counts and EVALB's messages."""
+    """Compare an output (test) tree with its gold tree as EVALB does.
+
+    Returns the counts, and EVALB's messages about the two lines.
+    """
     gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
     faults = gold.faults if gold.hangs_evalb else (*gold.faults, *test.faults)
     empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
@@ -55,8 +119,139 @@ def count_sentence(
     return replace(counts, status=FAILED if faults else SCORED), faults
 
 
+def read_bracket_line(line: str, parameters: BracketParameters) -> BracketLine:
+    """Read a line of brackets by EVALB's tolerant rules; `faults` lists what is malformed."""
+    line += "\n"  # EVALB reads the newline as part of the line
+    reader = LineReader(parameters)
+    for token in TOKENS.finditer(line):
+        match token.lastgroup:
+            case "terminal":
+                reader.add_terminal(Terminal(token["tag"], token["word"]))
+            case "opening":
+                if WORD_AND_MORE.match(line, token.end()):
+                    reader.faults.append(MORE_THAN_TWO)
+                reader.open(token["label"])
+            case "closing":
+                reader.close()
+            case _:
+                reader.faults.append(STRAY_WORD)
+                break
+    return reader.finish()
+
+
+@final
+@dataclass
+class LineReader:
+    """The state of reading one line: the words and constituents so far, and the open brackets."""
+
+    parameters: BracketParameters
+    words: list[Terminal] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    quotes: list[Quote] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    open_constituents: list[int] = field(default_factory=list)
+    depth: int = 0  # negative after too many closing brackets
+    length: int = 0
+
+    def add_terminal(self, terminal: Terminal) -> None:
+        """Add a leaf's word to the line, unless the parameters delete words with its tag.
+
+        A deleted word may still count in the length; quotation marks are also listed in `quotes`.
+        """
+        if terminal.tag not in self.parameters.labels_without_length:
+            self.length += 1
+        if terminal.word in QUOTES and terminal.tag in self.parameters.quote_labels:
+            enclosing = tuple(self.open_constituents)
+            self.quotes.append(Quote(terminal, len(self.words), len(self.labels), enclosing))
+        if terminal.tag not in self.parameters.deleted_labels:
+            self.words.append(terminal)
+
+    def open(self, label: str) -> None:
+        """Open a constituent with this label before the next word."""
+        self.open_constituents.append(len(self.labels))
+        self.labels.append(label)
+        self.starts.append(len(self.words))
+        self.ends.append(UNCLOSED)
+        self.depth += 1
+
+    def close(self) -> None:
+        """Close the innermost open constituent; EVALB's message is for the 2nd surplus bracket."""
+        if self.open_constituents:
+            self.ends[self.open_constituents.pop()] = len(self.words)
+        if self.depth < 0:
+            self.faults.append(TOO_MANY_CLOSED)
+        self.depth -= 1
+
+    def finish(self) -> BracketLine:
+        """Return the line that was read; constituents that are still open end at UNCLOSED."""
+        stopped = self.faults[-1:] == [STRAY_WORD]
+        if self.depth and not stopped:
+            self.faults.append(TOO_MANY_OPEN)
+        spans = zip(self.labels, self.starts, self.ends, strict=True)
+        return BracketLine(
+            tuple(self.words),
+            tuple(Constituent(*span) for span in spans),
+            tuple(self.quotes),
+            self.length,
+            tuple(self.faults),
+        )
+
+
+def restore_quotes(
+    gold: BracketLine, test: BracketLine, parameters: BracketParameters
+) -> tuple[BracketLine, BracketLine]:
+    """Return both trees with each quotation mark restored that EVALB deleted from only one.
+
+    If a tagger takes `'` for a possessive (tag POS), the mark is a word of the output, but EVALB
+    deletes it from the gold tree. With QUOTE_LABEL, EVALB restores the mark in the gold tree.
+    """
+    deleted = parameters.deleted_labels
+    for i in range(len(test.quotes)):
+        position = test.quotes[i].position  # the mark's position before the test line changes below
+        for j in range(len(gold.quotes)):
+            theirs, ours = gold.quotes[j], test.quotes[i]
+            if theirs.position != position or theirs.terminal.tag == ours.terminal.tag:
+                continue
+            gold_deletes = theirs.terminal.tag in deleted
+            test_deletes = ours.terminal.tag in deleted
+            if gold_deletes and not test_deletes:
+                gold = insert_quote(gold, j)
+            elif test_deletes and not gold_deletes:
+                test = insert_quote(test, i)
+    return gold, test
+
+
+def insert_quote(line: BracketLine, number: int) -> BracketLine:
+    """Return the line with the deleted mark `line.quotes[number]` as one of its words.
+
+    Later words, marks and constituents move by 1. Constituents that are open at the mark become one
+    word longer.
+    """
+    quote = line.quotes[number]
+    later = tuple(one._replace(position=one.position + 1) for one in line.quotes[number:])
+    return replace(
+        line,
+        words=(*line.words[: quote.position], quote.terminal, *line.words[quote.position :]),
+        constituents=tuple(
+            shift_constituent(one, k, quote) for k, one in enumerate(line.constituents)
+        ),
+        quotes=(*line.quotes[:number], *later),
+    )
+
+
+def shift_constituent(constituent: Constituent, number: int, quote: Quote) -> Constituent:
+    """Return constituent `number` of a line with the span that it has once the mark is a word."""
+    opens_later = number >= quote.opened
+    return constituent._replace(
+        start=constituent.start + opens_later,
+        end=constituent.end + (opens_later or number in quote.enclosing),
+    )
+
+
 def describe_difference(gold: BracketLine, test: BracketLine, parameters: BracketParameters) -> str:
-    """Return EVALB's message if the words of the gold and the output tree differ, else ""."""
+    """Return EVALB's message if the words of the gold and the test tree differ, else ""."""
     if len(gold.words) != len(test.words):
         return f"Length unmatch ({len(gold.words)}|{len(test.words)})"
     for ours, theirs in zip(gold.words, test.words, strict=True):
@@ -68,7 +263,7 @@ def describe_difference(gold: BracketLine, test: BracketLine, parameters: Bracke
 def count_aligned_trees(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> SentenceCounts:
-    """Return the counts for a gold and an output (test) tree over the same words."""
+    """Return the counts for a gold and a test tree over the same words."""
     ours, theirs = (select_constituents(line, parameters) for line in (gold, test))
     tags = [(a.tag, b.tag) for a, b in zip(gold.words, test.words, strict=True)]
     return SentenceCounts(
@@ -87,7 +282,7 @@ def count_aligned_trees(
 def select_constituents(line: BracketLine, parameters: BracketParameters) -> list[Constituent]:
     """Return a line's constituents that EVALB scores, without function tags (NP for NP-SBJ).
 
-    Constituents with a deleted label, or without a remaining word, are not scored.
+    Leaves out constituents whose label the parameters delete, and those without a remaining word.
     """
     cut = [
         Constituent(FUNCTION_TAG.sub("", label), start, end)
@@ -102,8 +297,8 @@ def count_matches(
 ) -> int:
     """Return how many gold constituents match a test constituent; each matches at most once.
 
-    A gold constituent matches the first unmatched output (test) constituent with the same span and
-    an equal label, or with any label if the parameters are unlabelled.
+    A gold constituent matches the first unmatched test constituent with the same span and an equal
+    label, or with any label if the parameters are unlabelled.
     """
     unmatched: defaultdict[tuple[int, int, str], deque[int]] = defaultdict(deque)
     for number, one in enumerate(test):
@@ -114,7 +309,7 @@ def count_matches(
         labels = list_equal_labels(one.label, parameters) if parameters.labelled else [""]
         found = [numbers for label in labels if (numbers := unmatched.get((*one[1:], label)))]
         if found:
-            min(found).popleft()  # of the first unmatched constituent
+            min(found).popleft()  # the first test constituent that is left
             matched += 1
     return matched
 
@@ -127,7 +322,7 @@ def list_equal_labels(label: str, parameters: BracketParameters) -> list[str]:
 
 def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> int:
     """Return how many test constituents overlap a gold one, where neither contains the other."""
-    latest, earliest = dict[int, int](), dict[int, int]()  # end by start, and start by end
+    latest, earliest = dict[int, int](), dict[int, int]()  # end for each start, start for each end
     for _, start, end in gold:
         latest[start] = max(end, latest.get(start, end))
         earliest[end] = min(start, earliest.get(end, start))
@@ -144,7 +339,7 @@ def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> 
 
 @final
 class RangeMaximum:
-    """A table that gives the maximum of any range of a list in constant time."""
+    """A table that compares the maximum of any range of a list with a limit in constant time."""
 
     def __init__(self, values: list[int]) -> None:
         # levels[k][i] is the maximum of the 2^k numbers from i on
@@ -155,7 +350,7 @@ class RangeMaximum:
             width *= 2
 
     def exceeds(self, indices: slice, limit: int) -> bool:
-        """Return whether any number of a range is above `limit`."""
+        """Return whether any value in the slice `indices` is above `limit`."""
         count = indices.stop - indices.start
         if count <= 0:
             return False

@@ -1,19 +1,50 @@
-"""Labelled F1 of brackets as a metric with sacreBLEU's interface, computed from summed counts."""
+"""Labelled F1 of brackets as a metric; for outputs without tags, with those of the gold trees.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+EVALB deletes punctuation by its tag. If all leaves of an output are tagged XX, EVALB keeps the
+output's punctuation but not the gold tree's, and each sentence with a full stop fails.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.scores.brackets.counting import FAILED, SCORED, SKIPPED, count_sentence
-from transduce.scores.brackets.parameters import COLLINS, BracketParameters
-from transduce.scores.brackets.summary import percentage
+from transduce.scores.brackets.counting import (
+    FAILED,
+    SCORED,
+    SKIPPED,
+    TERMINALS,
+    count_sentence,
+)
+from transduce.scores.brackets.parameters import BracketParameters
+from transduce.scores.metric import CountScorer, Metric, Texts, percentage
 from transduce.version import __version__
+
+TRACE = "-NONE-"
+
+
+def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = False) -> Metric:
+    """Build the labelled bracket F1 metric, computed over all sentences with EVALB's parameters.
+
+    With `gold_tags` the leaves of the outputs get the tags of the reference before they are scored.
+    """
+    tags = "reference" if gold_tags else "output"
+    return Metric(
+        "bracket F1",
+        "trees, one a line: EVALB's labelled F1, failed sentences counted; tags of the leaves are "
+        + ("those of the reference" if gold_tags else "the output's own"),
+        CountScorer(
+            f"params:{parameters.name}|failed:no match|version:{__version__}|tags:{tags}",
+            partial(count_brackets, parameters=parameters, gold_tags=gold_tags),
+            BracketCounts,
+        ),
+    )
 
 
 @final
 @dataclass(frozen=True)
-class BracketResult:
+class BracketCounts:
     """The summed counts of matching, gold and output constituents, and of unscored sentences.
 
     A failed or skipped output counts as a tree without constituents.
@@ -31,71 +62,69 @@ class BracketResult:
         return percentage(2 * self.matched, self.gold + self.test)
 
     @property
-    def recall(self) -> float:
-        """The percentage of the gold constituents that match."""
-        return percentage(self.matched, self.gold)
-
-    @property
-    def precision(self) -> float:
-        """The percentage of the output's constituents that match."""
-        return percentage(self.matched, self.test)
-
-
-@final
-@dataclass(frozen=True)
-class BracketF1:
-    """The bracket F1 metric over all sentences, with the methods of sacreBLEU's metric classes."""
-
-    parameters: BracketParameters = COLLINS
-
-    def corpus_score(
-        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> BracketResult:
-        """Score output trees, one per line, against the one gold text in `references`."""
-        counts = self._extract_corpus_statistics(outputs, references)
-        return BracketResult(*map(sum, zip(*counts, strict=True)))
-
-    def get_signature(self) -> str:
-        """Return the signature in sacreBLEU's notation: parameters, failed sentences, version."""
-        return f"params:{self.parameters.name}|failed:no match|version:{__version__}"
-
-    def _extract_corpus_statistics(
-        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> list[tuple[int, ...]]:
-        """Return the counts of each line, in the order of the fields of `BracketResult`."""
-        if len(references) != 1:
-            raise InputError("brackets are scored against one reference", "name one gold file")
-        return [
-            count_line(gold, output, self.parameters)
-            for output, gold in zip(outputs, references[0], strict=True)
-        ]
-
-    def _compute_score_from_stats(self, statistics: Iterable[Any]) -> BracketResult:
-        """Return the result for the summed counts of lines, which may be numpy numbers."""
-        return BracketResult(*map(int, statistics))
+    def details(self) -> dict[str, Any]:
+        """Recall and precision in percent, and the counts."""
+        return {
+            "recall": percentage(self.matched, self.gold),
+            "precision": percentage(self.matched, self.test),
+            **asdict(self),
+        }
 
 
-def count_line(gold: str, output: str, parameters: BracketParameters) -> tuple[int, ...]:
-    """Return the fields of `BracketResult`, counted for an output tree and its gold tree."""
-    counts, _ = count_sentence(gold, output, parameters)
-    scored = counts.status == SCORED
-    return (
-        counts.matched if scored else 0,
-        counts.gold_constituents,
-        counts.test if scored else 0,
-        int(counts.status == FAILED),
-        int(counts.status == SKIPPED),
-    )
+def count_brackets(
+    texts: Texts, *, parameters: BracketParameters, gold_tags: bool
+) -> list[tuple[int, int, int, int, int]]:
+    """Return the fields of `BracketCounts` for each output tree and its gold tree."""
+    if len(texts) != 2:
+        raise InputError("brackets are scored against one reference", "name one gold file")
+    outputs, gold = texts
+    if gold_tags:
+        outputs = copy_tags_where_words_agree(outputs, gold)
+    rows = []
+    for gold_line, output_line in zip(gold, outputs, strict=True):
+        counts, _ = count_sentence(gold_line, output_line, parameters)
+        scored = counts.status == SCORED
+        rows.append(
+            (
+                counts.matched if scored else 0,
+                counts.gold_constituents,
+                counts.test if scored else 0,
+                int(counts.status == FAILED),
+                int(counts.status == SKIPPED),
+            )
+        )
+    return rows
 
 
-def extract_bracket_counts(result: BracketResult) -> dict[str, Any]:
-    """Return recall and precision in percent and the counts that a bracket F1 is computed from."""
-    return {
-        "recall": result.recall,
-        "precision": result.precision,
-        "matched": result.matched,
-        "gold": result.gold,
-        "test": result.test,
-        "failed": result.failed,
-        "skipped": result.skipped,
-    }
+def copy_tags(output_line: str, gold_line: str) -> str:
+    """Return an output tree's line with the gold tree's part-of-speech tags on its leaves.
+
+    Traces of the gold tree (-NONE-) are not words. Raise InputError if the words differ.
+    """
+    gold = [leaf for leaf in TERMINALS.finditer(gold_line) if leaf["tag"] != TRACE]
+    words = [leaf["word"] for leaf in TERMINALS.finditer(output_line)]
+    require_equal_words(words, [leaf["word"] for leaf in gold])
+    tags = iter(gold)
+    return TERMINALS.sub(lambda leaf: f"({next(tags)['tag']} {leaf['word']})", output_line)
+
+
+def copy_tags_where_words_agree(outputs: Sequence[str], gold: Sequence[str]) -> list[str]:
+    """Return output trees with the gold trees' tags; a tree whose words differ stays unchanged."""
+    tagged = []
+    for output_line, gold_line in zip(outputs, gold, strict=False):
+        try:
+            tagged.append(copy_tags(output_line, gold_line))
+        except InputError:
+            tagged.append(output_line)
+    return [*tagged, *outputs[len(tagged) :]]
+
+
+def require_equal_words(output: list[str], gold: list[str]) -> None:
+    """Raise InputError if the words of an output differ from those of the gold tree."""
+    if len(output) != len(gold):
+        fact = f"the output has {len(output):,} words, the gold tree {len(gold):,}"
+        raise InputError(fact, "tags can be copied only between trees of the same words")
+    for number, (ours, theirs) in enumerate(zip(output, gold, strict=True), start=1):
+        if ours != theirs:
+            fact = f"word {number} of the output is {ours!r}, of the gold tree {theirs!r}"
+            raise InputError(fact, "tags can be copied only between trees of the same words")

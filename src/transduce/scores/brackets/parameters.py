@@ -19,7 +19,7 @@ LIST_KEYS = {  # from a keyword of a parameter file to the field that its values
 PAIR_KEYS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
 NUMBER_KEYS = {"MAX_ERROR": "max_errors", "CUTOFF_LEN": "cutoff", "LABELED": "labelled"}
 COMMENT = "#"
-DIGITS = 9  # of a number in a parameter file
+MAX_DIGITS = 9  # of a number in a parameter file
 
 
 @final
@@ -92,9 +92,9 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Add the value of a parameter file's keyword to the fields in `found`, in place.
+    """Store the value of a parameter file's keyword in `found`, the fields of the parameters.
 
-    Raise ValueError if the keyword is unknown or the value is invalid.
+    Raises ValueError if the keyword is unknown or the value is invalid.
     """
     if not value:
         raise ValueError(f"{keyword} has no value")
@@ -113,7 +113,7 @@ def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
 
 
 def read_number(keyword: str, value: str) -> int | bool:
-    """Return a keyword's value as a number, or as a truth value for the keyword LABELED."""
-    if not value.isdecimal() or len(value) > DIGITS:
+    """Return a keyword's value as an int, or as a bool if the keyword is LABELED."""
+    if not value.isdecimal() or len(value) > MAX_DIGITS:
         raise ValueError(f"{keyword} takes a number, not {short_repr(value)}")
     return int(value) != 0 if keyword == "LABELED" else int(value)

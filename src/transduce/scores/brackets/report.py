@@ -1,19 +1,115 @@
-"""The report of EVALB on two files of brackets, with its messages and exit status."""
+"""EVALB's report on two files of brackets: its table, summaries, messages and exit status."""
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice, repeat
 from typing import Any, final
 
-from transduce.scores.brackets.counting import SentenceCounts, count_sentence
+from transduce.scores.brackets.counting import (
+    FAILED,
+    SCORED,
+    SKIPPED,
+    STRAY_WORD,
+    SentenceCounts,
+    count_sentence,
+    read_bracket_line,
+)
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters
-from transduce.scores.brackets.reading import STRAY_WORD, read_bracket_line
-from transduce.scores.brackets.summary import BracketSummary, summarise
-from transduce.scores.brackets.table import format_report
+from transduce.scores.metric import percentage
 
 UNLABELLED_ROOT = re.compile(r"\s*\(\s*\(")
+HEAD = (
+    "  Sent.                        Matched  Bracket   Cross        Correct Tag",
+    " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy",
+)
+RULE = 76 * "="
 Message = tuple[int, str]  # the number of a line, and EVALB's message about the line
+
+
+@final
+@dataclass(frozen=True)
+class BracketSummary:
+    """Sums over sentences, with EVALB's scores and an F1 that includes failed sentences."""
+
+    sentences: int
+    errors: int
+    skipped: int
+    matched: int
+    gold: int
+    test: int
+    crossing: int
+    words: int
+    correct_tags: int
+    complete: int  # sentences whose constituents all match
+    without_crossing: int  # sentences without a crossing constituent
+    up_to_two_crossing: int  # sentences with at most two crossing constituents
+    gold_constituents: int  # gold constituents of all sentences, failed and skipped ones too
+
+    @property
+    def valid(self) -> int:
+        """The number of sentences that EVALB scores."""
+        return self.sentences - self.errors - self.skipped
+
+    @property
+    def recall(self) -> float:
+        """The percentage of the gold constituents that match, over the sentences EVALB scores."""
+        return percentage(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        """The percentage of output constituents that match, over the sentences EVALB scores."""
+        return percentage(self.matched, self.test)
+
+    @property
+    def f1(self) -> float:
+        """EVALB's F1 in percent, over the sentences EVALB scores; nan if nothing matches."""
+        both = self.recall + self.precision
+        return 2 * self.precision * self.recall / both if both else math.nan
+
+    @property
+    def f1_of_all_sentences(self) -> float:
+        """F1 in percent where failed and skipped sentences count as outputs without brackets."""
+        return percentage(2 * self.matched, self.gold_constituents + self.test)
+
+    @property
+    def complete_match(self) -> float:
+        """The percentage of EVALB's scored sentences in which all constituents match."""
+        return percentage(self.complete, self.valid)
+
+    @property
+    def tag_accuracy(self) -> float:
+        """The percentage of words with the gold part-of-speech tag, in sentences EVALB scores."""
+        return percentage(self.correct_tags, self.words)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts and scores as plain values for JSON, with None for nan."""
+        figures = ("recall", "precision", "f1", "f1_of_all_sentences", "complete_match")
+        values = {name: getattr(self, name) for name in (*figures, "tag_accuracy")}
+        values["f1"] = None if math.isnan(self.f1) else self.f1
+        return {**asdict(self), "valid": self.valid, **values}
+
+
+def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
+    """Sum the counts of scored sentences, and count the failed and the skipped sentences."""
+    every = list(sentences)
+    valid = [one for one in every if one.status == SCORED]
+    return BracketSummary(
+        sentences=len(every),
+        errors=sum(one.status == FAILED for one in every),
+        skipped=sum(one.status == SKIPPED for one in every),
+        matched=sum(one.matched for one in valid),
+        gold=sum(one.gold for one in valid),
+        test=sum(one.test for one in valid),
+        crossing=sum(one.crossing for one in valid),
+        words=sum(one.words for one in valid),
+        correct_tags=sum(one.correct_tags for one in valid),
+        complete=sum(one.is_complete for one in valid),
+        without_crossing=sum(one.crossing == 0 for one in valid),
+        up_to_two_crossing=sum(one.crossing <= 2 for one in valid),
+        gold_constituents=sum(one.gold_constituents for one in every),
+    )
 
 
 @final
@@ -22,7 +118,7 @@ class BracketReport:
     """EVALB's result for two files of trees: counts, summaries, messages and exit status."""
 
     parameters: BracketParameters
-    pairs: tuple[SentenceCounts, ...] = field(repr=False)  # the counts of every pair of lines
+    pairs: tuple[SentenceCounts, ...] = field(repr=False)  # the counts of each pair of lines
     printed: int  # number of pairs that EVALB prints: all, or those before it gives up
     messages: tuple[str, ...]
     exit_status: int  # 1 if EVALB gave up at its error limit, else 0
@@ -74,8 +170,7 @@ class BracketReport:
 
     def as_text(self) -> str:
         """Return the table and summaries in the form of EVALB's standard output."""
-        cutoff = self.parameters.cutoff
-        return format_report(self.sentences, self.all, self.cutoff, cutoff)
+        return format_report(self)
 
 
 def score_brackets(
@@ -85,7 +180,7 @@ def score_brackets(
 
     As in EVALB, sentences that fail or are skipped do not lower the F1 of the summaries; in
     `f1_of_all_sentences` they count as outputs without brackets. If one file has more lines, the
-    report has a message about it, and no error is raised.
+    report has a message about it; no error is raised.
     """
     both = zip(gold_lines, test_lines, strict=False)
     counted = [count_sentence(gold, test, parameters) for gold, test in both]
@@ -108,9 +203,10 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message of EVALB): `faults`, then one if the numbers of lines differ.
+    """Yield each line's number with one of its `faults`, EVALB's messages about the line.
 
-    At a word outside of a leaf EVALB repeats its message without end, and so does this function.
+    Last comes a message if one file has more lines. At a word outside of a leaf EVALB repeats its
+    message without end, and so does this function.
     """
     for number, texts in enumerate(faults, start=1):
         yield from ((number, text) for text in texts)
@@ -128,3 +224,61 @@ def find_messages(
 def count_unlabelled_roots(lines: Sequence[str]) -> int:
     """Return the number of lines whose outermost bracket has no label, as in `( (S ...) )`."""
     return sum(UNLABELLED_ROOT.match(line) is not None for line in lines)
+
+
+def format_report(report: BracketReport) -> str:
+    """Return what EVALB prints: a table with a line per sentence, totals, and the summaries.
+
+    If EVALB gave up, it prints the table only.
+    """
+    table = [format_sentence(n, one) for n, one in enumerate(report.sentences, start=1)]
+    lines = [*HEAD, RULE, *table]
+    if every := report.all:
+        lines += [RULE, format_total(every), "=== Summary ===", "\n-- All --"]
+        lines += format_summary(every)
+    if short := report.cutoff:
+        lines += [f"\n-- len<={report.parameters.cutoff} --", *format_summary(short)]
+    return "\n".join(lines)
+
+
+def format_sentence(number: int, one: SentenceCounts) -> str:
+    """Return the line of sentence `number` in EVALB's table."""
+    recall, precision = percentage(one.matched, one.gold), percentage(one.matched, one.test)
+    return (
+        f"{number:4}  {one.length:3}    {one.status}  {recall:6.2f} {precision:6.2f}"
+        f"   {one.matched:3}    {one.gold:3}  {one.test:3}    {one.crossing:3}"
+        f"   {one.words:4}  {one.correct_tags:4}"
+        f"   {percentage(one.correct_tags, one.words):6.2f}"
+    )
+
+
+def format_total(every: BracketSummary) -> str:
+    """Return the line below EVALB's table; without totals of brackets if a side has none."""
+    brackets = (
+        f"                {every.recall:6.2f} {every.precision:6.2f} {every.matched:6}"
+        f" {every.gold:5} {every.test:5}  {every.crossing:5}"
+    )
+    shown = brackets if every.gold and every.test else ""
+    return f"{shown}  {every.words:5} {every.correct_tags:5}   {every.tag_accuracy:6.2f}"
+
+
+def format_summary(one: BracketSummary) -> Iterator[str]:
+    """Yield the lines of one summary as EVALB prints them."""
+    counts = {
+        "Number of sentence": one.sentences,
+        "Number of Error sentence": one.errors,
+        "Number of Skip  sentence": one.skipped,
+        "Number of Valid sentence": one.valid,
+    }
+    figures = {
+        "Bracketing Recall": one.recall,
+        "Bracketing Precision": one.precision,
+        "Bracketing FMeasure": one.f1,
+        "Complete match": one.complete_match,
+        "Average crossing": percentage(one.crossing, one.valid) / 100,
+        "No crossing": percentage(one.without_crossing, one.valid),
+        "2 or less crossing": percentage(one.up_to_two_crossing, one.valid),
+        "Tagging accuracy": one.tag_accuracy,
+    }
+    yield from (f"{name:25} = {count:6}" for name, count in counts.items())
+    yield from (f"{name:25} = {figure:6.2f}" for name, figure in figures.items())

@@ -1,0 +1,263 @@
+"""Scores of files or lists of lines: `transduce.score` and its kin for trees, labels, alignments.
+
+For each kind of text one function scores an output, and another compares two outputs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, overload
+
+from transduce.errors import InputError, short_repr
+from transduce.scores.alignments import AER, parse_gold_links, parse_links, read_alignments
+from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
+from transduce.scores.brackets.counting import TERMINALS
+from transduce.scores.brackets.metric import build_bracket_metric, copy_tags_where_words_agree
+from transduce.scores.brackets.parameters import COLLINS, BracketParameters, find_parameters
+from transduce.scores.brackets.report import BracketReport, score_brackets
+from transduce.scores.score import Score
+from transduce.scores.scoring import compute_score, require_parallel
+from transduce.scores.spans import ACCURACY, SpanReport, build_span_metric, score_spans
+from transduce.settings.fields import require
+from transduce.text.arguments import Text, check_lines, read_path, read_text, require_lines
+from transduce.text.tags import TaggedSentence, read_tagged
+from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.read import parse_trees, read_trees
+from transduce.text.trees.write import format_tree
+
+USUAL_METRICS = ("bleu", "chrf", "ter")
+Tagged = str | Path | Sequence[TaggedSentence]
+
+
+@overload
+def score(
+    hypotheses: Text,
+    *references: Text,
+    metrics: Sequence[str] = ...,
+    language: str = ...,
+    against: None = None,
+) -> list[Score]:
+    """Score hypotheses against one or several references by each metric, with its signature."""
+
+
+@overload
+def score(
+    hypotheses: Text,
+    *references: Text,
+    metrics: Sequence[str] = ...,
+    language: str = ...,
+    against: Text,
+    samples: int = ...,
+    seed: int = ...,
+) -> list[Comparison]:
+    """Compare hypotheses with the other output `against` by each metric, by resampling."""
+
+
+def score(
+    hypotheses: Text,
+    *references: Text,
+    metrics: Sequence[str] = USUAL_METRICS,
+    language: str = "",
+    against: Text | None = None,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> list[Score] | list[Comparison]:
+    """Score hypotheses against one or several references by each metric, with its signature.
+
+        for score in transduce.score(["A dog runs."], ["A dog ran."], metrics=["bleu", "chrf"]):
+            print(score)
+
+    Texts are files or lists of lines. `language` is the language of the texts, such as "de"; the
+    paper's BLEU is for German only. If `against` is another output of the same lines, the result is
+    one comparison for each metric: both scores, and a test of their difference by paired bootstrap
+    resampling, with `samples` test sets drawn by `seed`.
+    """
+    require_lines("metrics", metrics)
+    metrics = list(check_lines("metrics", metrics))
+    ours = read_text("hypotheses", hypotheses)
+    texts = [read_text("references", one) for one in references]
+    if against is None:
+        return [compute_score(metric, ours, *texts, language=language) for metric in metrics]
+    both, draws = (ours, read_text("against", against)), {"samples": samples, "seed": seed}
+    return [compare_outputs(m, both, *texts, language=language, **draws) for m in metrics]
+
+
+def score_trees(
+    gold: Text,
+    output: Text,
+    *,
+    parameters: BracketParameters | str | Path = COLLINS,
+    cutoff: int | None = None,
+    gold_tags: bool = False,
+    clean: bool = False,
+) -> BracketReport:
+    """Score output trees against gold trees as EVALB does, one tree per line.
+
+        report = transduce.score_trees(["(S (NN a))"], ["(S (NN a))"])
+        print(report.all.f1, report.all.f1_of_all_sentences)
+
+    Texts are files or lists of lines. `parameters` is "COLLINS", "new" or "unlabelled", or the path
+    of an EVALB .prm file. One summary covers sentences of up to `cutoff` words, by default the
+    cut-off of the parameters, 40. With `gold_tags` the gold tags are put on the output's leaves
+    before scoring, because EVALB deletes punctuation by its tag. With `clean` the gold trees may
+    be a treebank's, over several lines, and their outer brackets, traces and function tags are
+    removed as for training.
+    """
+    ours, theirs = read_gold(gold, clean=clean), read_trees_as_lines("output", output)
+    require_parallel(theirs, [ours])
+    chosen = choose_parameters(parameters, cutoff)
+    tagged = copy_tags_where_words_agree(theirs, ours) if gold_tags else theirs
+    return score_brackets(ours, tagged, chosen)
+
+
+def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the caller
+    gold: Text,
+    outputs: tuple[Text, Text],
+    *,
+    parameters: BracketParameters | str | Path = COLLINS,
+    gold_tags: bool = False,
+    clean: bool = False,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """Compare two parsers' trees of the same sentences by bracket F1, and test the difference.
+
+    The test is paired bootstrap resampling; `parameters`, `gold_tags` and `clean` are those of
+    `score_trees`.
+    """
+    ours, theirs = (read_trees_as_lines("outputs", one) for one in outputs)
+    metric = build_bracket_metric(choose_parameters(parameters, None), gold_tags=gold_tags)
+    lines = read_gold(gold, clean=clean)
+    return compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+
+
+def choose_parameters(
+    parameters: BracketParameters | str | Path, cutoff: int | None
+) -> BracketParameters:
+    """Return EVALB parameters from a value, a name or a file; `cutoff` replaces their cut-off."""
+    if not isinstance(parameters, BracketParameters):
+        parameters = find_parameters(str(parameters))
+    if cutoff is None:
+        return parameters
+    require(cutoff > 0, f"a cut-off is a number of words, not {cutoff}", "--cutoff 40")
+    return replace(parameters, cutoff=cutoff)
+
+
+def read_gold(gold: Text, *, clean: bool) -> list[str]:
+    """Return the gold trees, one a line; with `clean`, in any layout and cleaned as for training.
+
+    A tree without words, such as one of traces alone, is left out by the cleaning.
+    """
+    if not clean:
+        return read_trees_as_lines("gold", gold)
+    trees = (
+        read_trees(gold) if isinstance(gold, str | Path) else parse_trees(read_text("gold", gold))
+    )
+    found = (clean_tree(tree, TreeReport()) for tree in trees)
+    return [format_tree(tree) for tree in found if tree is not None]
+
+
+def read_trees_as_lines(name: str, text: Text) -> list[str]:
+    """Return a text's lines; InputError, with `name`, if none holds a leaf such as (NN dog)."""
+    lines = read_text(name, text)
+    if lines and not any(map(TERMINALS.search, lines)):
+        file = text if isinstance(text, str | Path) else None
+        where = "" if file else f"{name}: "
+        raise InputError(f"{where}no line holds a tree", "a leaf is (TAG word)", file=file)
+    return lines
+
+
+def score_tags(gold: Tagged, output: Tagged, *, scheme: str = "bio") -> SpanReport:
+    """Score the labels of tagged text: F1 of spans by type and on average, and accuracy.
+
+    `gold` and `output` are files with a token, a tab and a label on each line, or lists of
+    sentences as `transduce.text.tags.read_tagged` yields them; their tokens must be equal.
+    `scheme` says which labels form a span: "bio", "bio-strict" (seqeval's strict mode), "iob1", or
+    "raw", where each run of equal labels is a span.
+    """
+    ours, theirs = read_sentences(gold), read_sentences(output)
+    if not theirs:
+        raise InputError("there are no sentences to score", "look at the files")
+    require_equal_tokens(ours, theirs)
+    return score_spans([one.labels for one in ours], [one.labels for one in theirs], scheme)
+
+
+def compare_tags(
+    gold: Tagged,
+    outputs: tuple[Tagged, Tagged],
+    *,
+    scheme: str = "bio",
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> list[Comparison]:
+    """Compare two taggers' labels of the same tokens by span F1 and by accuracy.
+
+    The first comparison is of span F1, the second of accuracy.
+    """
+    texts = [read_sentences(text) for text in (gold, *outputs)]
+    for output in texts[1:]:
+        require_equal_tokens(texts[0], output)
+    lines, ours, theirs = ([" ".join(one.labels) for one in text] for text in texts)
+    return [
+        compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+        for metric in (build_span_metric(scheme), ACCURACY)
+    ]
+
+
+def read_sentences(text: object) -> list[TaggedSentence]:
+    """Read tagged sentences from a two-column file, or return a given list of them as it is."""
+    if isinstance(text, str | Path):
+        return list(read_tagged(read_path("tagged text", text)))
+    found: list[Any] = list(text) if isinstance(text, Iterable) else [text]
+    for one in found:
+        if not isinstance(one, TaggedSentence):
+            raise InputError(f"a tagged text is a file or tagged sentences, not {short_repr(one)}")
+    return found
+
+
+def require_equal_tokens(gold: Sequence[TaggedSentence], output: Sequence[TaggedSentence]) -> None:
+    """Raise InputError if gold and output differ in the number of sentences or in a token."""
+    for number, (ours, theirs) in enumerate(zip(gold, output, strict=False), start=1):
+        if ours.tokens == theirs.tokens:
+            continue
+        both = enumerate(zip(ours.tokens, theirs.tokens, strict=False), start=1)
+        other = ((place, a, b) for place, (a, b) in both if a != b)
+        shorter = (min(len(ours.tokens), len(theirs.tokens)) + 1, "", "")
+        place, token, found = next(other, shorter)
+        fact = f"the output has {found!r}, the gold file {token!r}"
+        if not token:
+            fact = f"the output has {len(theirs.tokens)} tokens, the gold file {len(ours.tokens)}"
+        raise InputError(
+            f"sentence {number:,}, token {place}: {fact}",
+            "labels are compared token by token; do both files separate sentences alike?",
+        )
+    if len(gold) != len(output):
+        raise InputError(
+            f"{len(output):,} sentences are to be scored, but the gold file has {len(gold):,}",
+            "sentence n of the one belongs to sentence n of the other",
+        )
+
+
+def score_alignments(gold: Text, output: Text) -> Score:
+    """Compute the alignment error rate of word alignments, with precision and recall.
+
+        score = transduce.score_alignments(["0-0 1p1"], ["0-0 1-1"])
+        print(score.value, score.details["precision"], score.details["recall"])
+
+    Texts are files or lists of lines, each with the links of a sentence pair: `i-j`, words counted
+    from 0. In the gold text `i-j` is a sure link and `ipj` a possible one.
+    """
+    lines = read_alignments("gold", gold, parse_gold_links)
+    return compute_score(AER, read_alignments("output", output, parse_links), lines)
+
+
+def compare_alignments(
+    gold: Text, outputs: tuple[Text, Text], *, samples: int = SAMPLES, seed: int = SEED
+) -> Comparison:
+    """Compare two alignments of the same sentence pairs by their alignment error rate.
+
+    The test of the difference is paired bootstrap resampling.
+    """
+    ours, theirs = (read_alignments("outputs", one, parse_links) for one in outputs)
+    lines = read_alignments("gold", gold, parse_gold_links)
+    return compare_outputs(AER, (ours, theirs), lines, samples=samples, seed=seed)

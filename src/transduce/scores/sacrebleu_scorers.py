@@ -1,0 +1,167 @@
+"""BLEU, chrF and TER by sacreBLEU, which is imported when it is first used.
+
+sacreBLEU's BLEU of tokenised text counts like multi-bleu.perl with two exceptions: the script
+splits at six ASCII blanks only, and its option `-lc` lower-cases A to Z only. Changing the text
+before sacreBLEU counts removes both differences.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, final
+
+from transduce.allowance import LINE_BYTES, require_affordable
+from transduce.scores.metric import Counts, Preprocess, Result, Texts
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU, BLEUScore
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER, TERScore
+
+BLEU_COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
+
+# White space for Python's split but not for perl's, each replaced by a private-use letter.
+OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+LETTERS = str.maketrans({blank: chr(0xE000 + n) for n, blank in enumerate(OTHER_BLANKS)})
+LOWER = str.maketrans({chr(letter): chr(letter + 32) for letter in range(ord("A"), ord("Z") + 1)})
+
+# sacreBLEU's TER stores a row of the edit-distance matrix, of 8 bytes per word of the reference,
+# for each word of at most 1,000 shifted outputs, until there are 10,000; and all rows of two
+# matrices.
+SHIFTED_OUTPUTS, STORED_ROWS = 1_000, 10_000
+TER_HINT = "--metric bleu --metric chrf leave TER out; --metric ter-any-length takes it anyway"
+
+
+@final
+@dataclass(frozen=True)
+class SacreBleuScorer:
+    """A scorer that is one of sacreBLEU's metrics, built anew for each score."""
+
+    build: "Callable[[], BLEU | CHRF | TER]"
+    extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # from one of its scores
+
+    def score(self, texts: Texts) -> Result:
+        """Score an output, the first of `texts`, against its references."""
+        metric = self.build()
+        found = metric.corpus_score(texts[0], texts[1:])
+        # The signature counts the references, and so there is none before the score.
+        return Result(found.score, str(metric.get_signature()), self.extract_details(found))
+
+    def count_lines(self, texts: Texts) -> list[Counts]:
+        """Return the counts of each line; sacreBLEU has no public method for them."""
+        counts: list[Counts] = self.build()._extract_corpus_statistics(texts[0], texts[1:])  # noqa: SLF001
+        return counts
+
+    def score_sums(self, sums: Iterable[Any]) -> float:
+        """Return the score that the sums of the counts of some lines give."""
+        metric: Any = self.build()
+        return float(metric._compute_score_from_stats(sums).score)  # noqa: SLF001
+
+
+def build_bleu(
+    tokenize: str = "13a", *, lowercase: bool = False, smooth_method: str = "exp"
+) -> "BLEU":
+    """Build sacreBLEU's BLEU, without its warning about tokenised text."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth_method, force=True)
+
+
+def extract_bleu_counts(result: "BLEUScore") -> dict[str, Any]:
+    """Return the n-gram counts, precisions and lengths that a BLEU score is computed from."""
+    return {count: getattr(result, count) for count in BLEU_COUNTS}
+
+
+def extract_multi_bleu_counts(result: "BLEUScore") -> dict[str, Any]:
+    """Return the counts of a BLEU score, and the line that multi-bleu.perl would print."""
+    return extract_bleu_counts(result) | {"multi_bleu": format_multi_bleu(result)}
+
+
+def format_multi_bleu(score: "BLEUScore") -> str:
+    """Format a BLEU score as multi-bleu.perl prints it; return "" if all outputs are empty.
+
+    Precisions are computed as 100 * (matches / total), in perl's order; in sacreBLEU's order
+    1,632 of 2,560 would round to 63.8 instead of 63.7.
+    """
+    if score.sys_len == 0:
+        return ""
+    if score.ref_len == 0:
+        return "BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)"
+    shares = [
+        found / total if total else 0.0
+        for found, total in zip(score.counts, score.totals, strict=True)
+    ]
+    precisions = "/".join(f"{100 * share:.1f}" for share in shares)
+    return (
+        f"BLEU = {score.score:.2f}, {precisions} (BP={score.bp:.3f}, "
+        f"ratio={score.sys_len / score.ref_len:.3f}, hyp_len={score.sys_len}, "
+        f"ref_len={score.ref_len})"
+    )
+
+
+# Words between blanks, no smoothing.
+MULTI_BLEU = SacreBleuScorer(
+    partial(build_bleu, "none", smooth_method="none"), extract_multi_bleu_counts
+)
+
+
+def change_lines(change: Callable[[str], str], signature: str) -> Preprocess:
+    """Build a `Preprocess` function: `change`, applied to every line, and a signature suffix."""
+    return lambda texts: ([[change(line) for line in text] for text in texts], signature)
+
+
+def protect_other_blanks(line: str) -> str:
+    """Replace by letters the blanks at which perl does not split, so that sacreBLEU does not."""
+    return line.translate(LETTERS)
+
+
+def lowercase_ascii(line: str) -> str:
+    """Lower-case A to Z only; also replace by letters the blanks at which perl does not split."""
+    return line.translate(LETTERS).translate(LOWER)
+
+
+def build_chrf() -> "CHRF":
+    """Build sacreBLEU's chrF2: the F-score of character n-grams up to 6, with beta 2."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF()
+
+
+def build_ter() -> "TER":
+    """Build sacreBLEU's TER: word edits and shifts per word of the reference, case ignored."""
+    from sacrebleu.metrics.ter import TER
+
+    return TER()
+
+
+def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
+    """Return the numbers of edits and of reference words that a TER score is computed from."""
+    return {"num_edits": result.num_edits, "ref_length": result.ref_length}
+
+
+def require_lines_short_enough_for_ter(texts: Texts) -> tuple[Texts, str]:
+    """Return the texts and "", or refuse a line whose TER may need over 256 MB in sacreBLEU.
+
+    The output is the first of `texts`, its references follow. Without an output, the references
+    are assumed to be the output.
+    """
+    output, *references = texts
+    for reference in references:
+        pairs = zip(output or reference, reference, strict=True)
+        for number, (ours, theirs) in enumerate(pairs, start=1):
+            require_short_pair(len(ours.split()), len(theirs.split()), number)
+    return texts, ""
+
+
+def require_short_pair(ours: int, theirs: int, line: int) -> None:
+    """Refuse a line with `ours` words in the output and `theirs` in its reference if too many."""
+    fact = f"sacreBLEU's TER of {ours:,} words against {theirs:,}"
+    require_affordable(fact, estimate_ter_bytes(ours, theirs), LINE_BYTES, TER_HINT, line)
+
+
+def estimate_ter_bytes(ours: int, theirs: int) -> int:
+    """Return the most bytes that a line takes, with `ours` output and `theirs` reference words."""
+    stored = min(STORED_ROWS + ours, SHIFTED_OUTPUTS * ours)
+    return 8 * theirs * (stored + 2 * ours)

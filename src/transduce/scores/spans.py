@@ -1,0 +1,337 @@
+"""Scores of labelled tokens: F1 of spans such as noun phrases, by type and on average; accuracy.
+
+Spans are found as seqeval and conlleval find them. A scheme says which labels of a sentence form a
+span, and of which type:
+
+    bio         B-X starts a span of type X, I-X continues it; a stray I-X also starts a span
+    bio-strict  like bio, but a stray I-X belongs to no span (seqeval's strict mode, IOB2)
+    iob1        B-X is written only after a span of the same type; the labels are read like bio
+    raw         each run of equal labels is a span, and the label is its type
+
+A span never crosses the end of a sentence. Metrics count lines, each with a sentence's labels
+separated by blanks.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any, final
+
+from transduce.errors import InputError, suggest_names
+from transduce.scores.metric import CountScorer, Metric, Texts
+from transduce.version import __version__
+
+Labels = Sequence[str]  # the labels of a sentence's tokens
+Span = tuple[str, int, int]  # type, first token, last token
+OUTSIDE = "O"
+SPAN_PREFIXES = ("B", "I", "E", "S")  # BIOES also marks the last token of a span, and the only one
+NO_SPANS = (  # the hint for labels that stand for themselves
+    "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
+)
+NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
+
+
+@final
+@dataclass(frozen=True)
+class SpanCounts:
+    """The numbers of matching spans (of equal type, start and end), gold spans and output spans."""
+
+    matched: int
+    gold: int
+    output: int
+
+    @property
+    def precision(self) -> float:
+        """The fraction of the output's spans that match a gold span; 0 if the output has none."""
+        return divide(self.matched, self.output)
+
+    @property
+    def recall(self) -> float:
+        """The fraction of the gold spans that the output has, or 0 if there are no gold spans."""
+        return divide(self.matched, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall, from 0 to 1."""
+        return divide(2 * self.matched, self.gold + self.output)
+
+    @property
+    def score(self) -> float:
+        """F1 in percent."""
+        return 100 * self.f1
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Recall and precision in percent, and the counts."""
+        return {"recall": 100 * self.recall, "precision": 100 * self.precision, **asdict(self)}
+
+
+@final
+@dataclass(frozen=True)
+class SpanAverage:
+    """Precision, recall and F1 of spans, from 0 to 1, for one span type or averaged over types."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int  # number of gold spans
+
+
+@final
+@dataclass(frozen=True)
+class SpanReport:
+    """The counts of spans by span type, and the counts of tokens and correct labels."""
+
+    types: Mapping[str, SpanCounts]  # for each span type in gold or output, sorted by type
+    tokens: int
+    correct_tokens: int
+    sentences: int
+    scheme: str
+
+    @property
+    def counts(self) -> SpanCounts:
+        """The sums of the span counts over all span types."""
+        every = self.types.values()
+        return SpanCounts(
+            sum(one.matched for one in every),
+            sum(one.gold for one in every),
+            sum(one.output for one in every),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """The fraction of tokens with the gold label."""
+        return divide(self.correct_tokens, self.tokens)
+
+    @property
+    def micro(self) -> SpanAverage:
+        """The micro average: precision, recall and F1 of all spans together."""
+        every = self.counts
+        return SpanAverage(every.precision, every.recall, every.f1, every.gold)
+
+    @property
+    def macro(self) -> SpanAverage:
+        """The mean precision, recall and F1 over the span types, with equal weights."""
+        return self.average([1] * len(self.types))
+
+    @property
+    def weighted(self) -> SpanAverage:
+        """The mean over the span types, weighted by the number of gold spans of each type."""
+        return self.average([one.gold for one in self.types.values()])
+
+    def average(self, weights: Sequence[int]) -> SpanAverage:
+        """Return the means of precision, recall and F1 over the span types with these weights.
+
+        All means are 0 if all weights are 0.
+        """
+        every = list(zip(weights, self.types.values(), strict=True))
+        total = sum(weights)
+        return SpanAverage(
+            divide(sum(weight * one.precision for weight, one in every), total),
+            divide(sum(weight * one.recall for weight, one in every), total),
+            divide(sum(weight * one.f1 for weight, one in every), total),
+            self.counts.gold,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return averages, counts and the scores of each span type as plain values for JSON."""
+        types = {
+            name: asdict(SpanAverage(one.precision, one.recall, one.f1, one.gold))
+            for name, one in self.types.items()
+        }
+        averages = ("micro", "macro", "weighted")
+        return {
+            "scheme": self.scheme,
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "accuracy": self.accuracy,
+            **{name: asdict(getattr(self, name)) for name in averages},
+            "types": types,
+        }
+
+
+def score_spans(
+    gold: Sequence[Labels], output: Sequence[Labels], scheme: str = "bio"
+) -> SpanReport:
+    """Compare gold and output labels, a list for each sentence; return counts of spans and tokens.
+
+    Raises InputError if the numbers of sentences or labels differ, or at an unknown scheme.
+    """
+    require_parallel_labels(gold, output)
+    matched, ours, theirs = Counter[str](), Counter[str](), Counter[str]()
+    for gold_labels, labels in zip(gold, output, strict=True):
+        gold_spans, spans = find_spans(gold_labels, scheme), find_spans(labels, scheme)
+        matched.update(kind for kind, _, _ in {*gold_spans} & {*spans})
+        ours.update(kind for kind, _, _ in gold_spans)
+        theirs.update(kind for kind, _, _ in spans)
+    types = sorted({*ours, *theirs})
+    return SpanReport(
+        {kind: SpanCounts(matched[kind], ours[kind], theirs[kind]) for kind in types},
+        tokens=sum(map(len, gold)),
+        correct_tokens=sum(map(count_equal, gold, output)),
+        sentences=len(gold),
+        scheme=scheme,
+    )
+
+
+def build_span_metric(scheme: str) -> Metric:
+    """Build the span F1 metric for labels in a scheme such as "bio"."""
+    return Metric(
+        "span F1",
+        f"labels, a sentence a line: spans by the scheme {scheme}",
+        CountScorer(
+            f"scheme:{scheme}|average:micro|version:{__version__}",
+            partial(count_spans, scheme=scheme),
+            SpanCounts,
+        ),
+    )
+
+
+def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
+    """Return the numbers of matching, gold and output spans of each line of labels."""
+    counts = []
+    for gold, output in zip(*split_labels(texts), strict=True):
+        ours, theirs = find_spans(gold, scheme), find_spans(output, scheme)
+        counts.append((len({*ours} & {*theirs}), len(ours), len(theirs)))
+    return counts
+
+
+@final
+@dataclass(frozen=True)
+class TokenCounts:
+    """The number of tokens with the gold label, and the number of all tokens."""
+
+    correct: int
+    tokens: int
+
+    @property
+    def score(self) -> float:
+        """The percentage of tokens with the gold label."""
+        return 100 * self.correct / self.tokens if self.tokens else 0.0
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The counts by their names."""
+        return asdict(self)
+
+
+def count_tokens(texts: Texts) -> list[tuple[int, int]]:
+    """Return the numbers of correct labels and of all tokens of each line of labels."""
+    return [
+        (count_equal(gold, output), len(gold))
+        for gold, output in zip(*split_labels(texts), strict=True)
+    ]
+
+
+ACCURACY = Metric(
+    "accuracy",
+    "labels, a sentence a line: the share of tokens with the label of the reference",
+    CountScorer(f"unit:token|case:mixed|version:{__version__}", count_tokens, TokenCounts),
+)
+
+
+def split_labels(texts: Texts) -> tuple[Sequence[Labels], Sequence[Labels]]:
+    """Return the gold and the output labels of each line; raise InputError if not parallel."""
+    if len(texts) != 2:
+        raise InputError("labels are scored against one reference", "name one gold file")
+    output, gold = ([line.split() for line in lines] for lines in texts)
+    require_parallel_labels(gold, output)
+    return gold, output
+
+
+def require_parallel_labels(gold: Sequence[Labels], output: Sequence[Labels]) -> None:
+    """Raise InputError if the numbers of sentences, or of labels in a sentence, differ."""
+    if len(gold) != len(output):
+        raise InputError(
+            f"{len(output):,} sentences are to be scored, but the gold labels have {len(gold):,}",
+            "sentence n of the one belongs to sentence n of the other",
+        )
+    for number, (ours, theirs) in enumerate(zip(gold, output, strict=True), start=1):
+        if len(ours) != len(theirs):
+            raise InputError(
+                f"sentence {number:,}: {len(theirs):,} labels, but {len(ours):,} in the gold file",
+                "each token has one label",
+            )
+
+
+def count_equal(gold: Labels, output: Labels) -> int:
+    """Return the number of tokens whose gold and output labels are equal."""
+    return sum(a == b for a, b in zip(gold, output, strict=True))
+
+
+def divide(part: float | int, whole: float | int) -> float:
+    """Return part / whole, or 0 if `whole` is 0."""
+    return part / whole if whole else 0.0
+
+
+def find_spans(labels: Labels, scheme: str) -> list[Span]:
+    """Find the labelled spans of a sentence; return the type, first and last token of each."""
+    if scheme not in SCHEMES:
+        raise InputError(f"unknown scheme {scheme!r}", suggest_names(scheme, SCHEMES))
+    return list(SCHEMES[scheme](labels))
+
+
+def find_spans_leniently(labels: Labels) -> Iterator[Span]:
+    """Yield the spans of BIO or BIOES labels; an I or E that continues no span starts one.
+
+    These are the rules of conlleval.
+    """
+    start, before = 0, (OUTSIDE, "")
+    for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
+        fits = before[0] in "BI" and prefix in "IE" and kind == before[1]
+        if fits:
+            before = prefix, kind
+            continue
+        if before[0] != OUTSIDE:
+            yield before[1], start, position - 1
+        start, before = position, (prefix, kind)
+
+
+def find_spans_strictly(labels: Labels) -> Iterator[Span]:
+    """Yield the spans of BIO labels; an I that continues no span belongs to none."""
+    start, open_type = 0, ""
+    for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
+        if prefix in "ES":
+            raise InputError(f"the prefix {prefix}- is not of the scheme bio", "--scheme bio")
+        if prefix == "I" and kind == open_type:
+            continue
+        if open_type:
+            yield open_type, start, position - 1
+        start, open_type = position, kind if prefix == "B" else ""
+
+
+def find_runs(labels: Labels) -> Iterator[Span]:
+    """Yield each run of equal labels as a span, except runs of O."""
+    position = 0
+    for label, run in groupby(labels):
+        length = len(list(run))
+        if label != OUTSIDE:
+            yield label, position, position + length - 1
+        position += length
+
+
+SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = MappingProxyType(
+    {
+        "bio": find_spans_leniently,
+        "bio-strict": find_spans_strictly,
+        "iob1": find_spans_leniently,
+        "raw": find_runs,
+    }
+)
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """Split a label such as B-NP into its prefix (B, I, E, S or O) and its type.
+
+    The type of a label without one is "_".
+    """
+    prefix, hyphen, kind = label.partition("-")
+    if prefix not in (*SPAN_PREFIXES, OUTSIDE) or (hyphen and prefix == OUTSIDE):
+        raise InputError(
+            f"label {label!r} is not O, B-… or I-…",
+            NO_SPANS,
+        )
+    return prefix, kind or NO_TYPE
