@@ -116,7 +116,7 @@ def search(pipe: "Connection[Any, Any]") -> None:
             sentences = [one for one in orders if isinstance(one, Sentence)]
             time.sleep(CALL + SENTENCE * len(sentences))
             for one in sentences:
-                pipe.send(Found(one.number, ((one.text, 0.0, 0.0),)))
+                pipe.send(Found(one.id, ((one.text, 0.0, 0.0),)))
     except (EOFError, OSError):
         pipe.close()
 

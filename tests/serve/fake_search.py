@@ -54,8 +54,8 @@ class FakeSearch:
             if pipe.poll(0.002):
                 order = pipe.recv()
                 if isinstance(order, Cancel):
-                    self.cancelled |= order.numbers
-                    waiting = [one for one in waiting if one.number not in order.numbers]
+                    self.cancelled |= order.ids
+                    waiting = [one for one in waiting if one.id not in order.ids]
                 else:
                     self.seen.append(order.text)
                     waiting.append(order)
@@ -65,10 +65,10 @@ class FakeSearch:
 
     def do(self, order: Sentence | AttentionRequest) -> Found | Page:
         if isinstance(order, AttentionRequest):
-            return Page(order.number, "<!doctype html>")
+            return Page(order.id, "<!doctype html>")
         score = Trap(-1.0) if self.breaks else -1.0
         details = DETAILS if order.is_detailed else None
-        return Found(order.number, ((f"[{order.text}]", score, -1.0),), (), details)
+        return Found(order.id, ((f"[{order.text}]", score, -1.0),), (), details)
 
     def die(self) -> None:
         """End the search that was started last, as a crash ends a process."""

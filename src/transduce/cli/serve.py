@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     default=lambda: os.environ.get(
         "TRANSDUCE_API_KEY"
     ),  # click's envvar takes an empty one as none
-    help="The key that requests must carry; better given as the variable TRANSDUCE_API_KEY.",
+    help="The key that requests must carry. Other users of this machine can see an option; the "
+    "environment variable TRANSDUCE_API_KEY they cannot.",
 )
 @click.option(
     "--allow-host",
@@ -60,14 +61,14 @@ if TYPE_CHECKING:
     "allowed_origins",
     multiple=True,
     metavar="ORIGIN",
-    help="A web site, such as https://example.org, whose pages may use the server; may be "
+    help="Let the pages of this web site, such as https://example.org, use the server; may be "
     "repeated.",
 )
 @click.option(
     "--languages",
     type=options.Languages(),
     multiple=True,
-    help="Codes of a model's languages, such as en-fr, in place of its own; once for each model.",
+    help="Codes of a model's languages, such as en-fr, that replace its own; once for each model.",
 )
 @add_options(BeamOptions, "beam")
 @keep_option
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 @add_options(
     Processes,
     "processes",
-    workers="Search processes of one thread for each model (default: 1).",
+    workers="Number of search processes of one thread for each model (default: 1).",
     threads="Run one search process per model, with this many threads (default: 1).",
 )
 def command(
@@ -94,9 +95,9 @@ def command(
 ) -> None:
     """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
 
-    Answers requests in the shape of LibreTranslate (POST /translate) and of OpenNMT's server (POST
-    /translator/translate); /openapi.json describes all paths. Requests join a search that is
-    running. A model folder that is replaced while the server runs is verified, and then used.
+    Requests and answers have the shape of LibreTranslate's (POST /translate) or of OpenNMT's server
+    (POST /translator/translate); /openapi.json describes all paths. New requests join a running
+    search. If a model folder is replaced, the server verifies the new one and then uses it.
 
     \b
     transduce serve model

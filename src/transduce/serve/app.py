@@ -1,4 +1,4 @@
-"""The routes of the server: which function answers the requests for each path, and with what."""
+"""The functions that answer requests for each path of the server, and the application of them."""
 
 import hmac
 import json
@@ -21,11 +21,11 @@ from transduce.serve.body import read_fields, read_json
 from transduce.serve.description import (
     DETECTION,
     SEARCH,
-    answers,
+    Operation,
     describe_interface,
     list_operations,
 )
-from transduce.serve.guard import Guard, answer_fault, answer_refusal, answer_unknown
+from transduce.serve.guard import Guard, answer_error
 from transduce.serve.interface import (
     Detection,
     DetectRequest,
@@ -50,6 +50,7 @@ from transduce.serve.service import Service
 from transduce.serve.translate import find_model, translate_items, translate_texts
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
+SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals of all that may detect a language
 HTML, PLAIN = "text/html", "text/plain"
 NAMES = """
 ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
@@ -73,13 +74,12 @@ def build_app(
     """Build the ASGI application of a started service."""
     functions = Routes(service, api_key)
     methods = defaultdict[tuple[str, str], list[str]](list)
-    for function, one in list_operations(vars(Routes).values()):
-        methods[one.path, function.__name__].append(one.method)
+    for function, method, path, _ in list_operations(vars(Routes).values()):
+        methods[path, function.__name__].append(method)
     routes = [
         Route(path, getattr(functions, name), methods=some)
         for (path, name), some in methods.items()
     ]
-
     cors = Middleware(
         CORSMiddleware,
         allow_origins=origins,
@@ -89,17 +89,15 @@ def build_app(
     app = Starlette(
         routes=[*routes, Route("/favicon.ico", omit_icon)],
         middleware=[cors] if origins else [],
-        exception_handlers={
-            Refusal: answer_refusal, HTTPException: answer_unknown, Exception: answer_fault,
-        },
-    )  # fmt: skip
+        exception_handlers=dict.fromkeys((Refusal, HTTPException, Exception), answer_error),
+    )
     app.router.redirect_slashes = False
     paths = {route.path for route in routes}
     return Guard(app, service.metrics, paths, hosts=hosts, origins=origins)
 
 
 async def omit_icon(_request: Request) -> Response:
-    """Return no content: a browser asks for an icon, and the page has none."""
+    """Return no content to browsers that ask for an icon, since the page has none."""
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
@@ -113,7 +111,7 @@ class Routes:
         self.description = json.dumps(describe_interface(vars(Routes).values(), self.limits))
 
     def build_page(self) -> TranslationPage:
-        """Return the HTML page for translating by hand, which the server answers with at /."""
+        """Return the HTML page for translating by hand, which is at /."""
         pairs = list(self.service.models)
         codes = {code for pair in pairs for code in pair}
         return TranslationPage(
@@ -145,17 +143,17 @@ class Routes:
         self.require_key(request, fields.get("api_key"))
         return check_request(TranslateRequest, fields)
 
-    @answers(
+    @Operation(
         "POST /translate", "translate",
         ("The translation; lists if q was a list.", TranslateAnswer),
-        request=TranslateRequest, refusals=(*DETECTION, *SEARCH),
+        request=TranslateRequest, refusals=SEARCHING,
     )  # fmt: skip
     async def translate(self, request: Request) -> Response:
         """Translate a text or a list of texts."""
         wanted = await self.read_translation(request)
         return JSONResponse(await translate_texts(self.service, wanted, request.receive))
 
-    @answers(
+    @Operation(
         "POST /translator/translate", "translateAsOpenNmt",
         ("A list that holds one list: an object for each source.", list[list[OpenNmtOutput]]),
         request=list[OpenNmtItem], refusals=(*SEARCH, HTTPStatus.NOT_FOUND),
@@ -171,10 +169,10 @@ class Routes:
         items = [check_request(OpenNmtItem, one) for one in body]
         return JSONResponse(await translate_items(self.service, items, request.receive))
 
-    @answers("GET /", "showPage", ("The page.", HTML))
-    @answers(
+    @Operation("GET /", "showPage", ("The page.", HTML))
+    @Operation(
         "POST /", "fillPage", ("The page.", HTML),
-        request=TranslateRequest, refusals=(*DETECTION, *SEARCH),
+        request=TranslateRequest, refusals=SEARCHING,
     )  # fmt: skip
     async def show_page(self, request: Request) -> Response:
         """Return the page to type in; without JavaScript, a form fills it with its translation."""
@@ -187,10 +185,10 @@ class Routes:
         form = Form(text, found["translatedText"], wanted.source, wanted.target, detected)
         return HTMLResponse(self.page.write(form))
 
-    @answers(
+    @Operation(
         "POST /attention", "showAttention",
         (f"A page for a text of at most {Limits.picture_characters:,} characters.", HTML),
-        request=TranslateRequest, refusals=(*DETECTION, *SEARCH),
+        request=TranslateRequest, refusals=SEARCHING,
     )  # fmt: skip
     async def draw_attention(self, request: Request) -> Response:
         """Return the page of what the model attends to in a text and its translation."""
@@ -204,7 +202,7 @@ class Routes:
         assert isinstance(page, Page)
         return HTMLResponse(page.html)
 
-    @answers("GET /languages", "listLanguages", ("All languages.", list[Language]))
+    @Operation("GET /languages", "listLanguages", ("All languages.", list[Language]))
     async def list_languages(self, _request: Request) -> Response:
         """List the languages, each with its targets."""
         pairs = list(self.service.models)
@@ -216,7 +214,7 @@ class Routes:
             ]
         )
 
-    @answers(
+    @Operation(
         "POST /detect", "detect", ("The languages, most probable first.", list[Detection]),
         request=DetectRequest, refusals=DETECTION,
     )  # fmt: skip
@@ -230,7 +228,7 @@ class Routes:
             return JSONResponse(await detector.rank_codes(wanted.q, sources))
         return JSONResponse(await detector.rank(wanted.q))
 
-    @answers(
+    @Operation(
         "GET /health", "health", ("It does, also while it is over capacity or stops.", Health),
         other=("All search processes of a model have ended; they are being started again.", Fault),
     )  # fmt: skip
@@ -240,7 +238,7 @@ class Routes:
         status = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
         return JSONResponse({"status": fault or "ok"}, status)
 
-    @answers(
+    @Operation(
         "GET /ready", "ready", ("They do.", Readiness),
         other=("They do not, or the server stops.", Readiness),
     )  # fmt: skip
@@ -250,7 +248,7 @@ class Routes:
         status = HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse(Readiness(ready=is_ready), status)
 
-    @answers("GET /frontend/settings", "frontendSettings", ("The settings.", Settings))
+    @Operation("GET /frontend/settings", "frontendSettings", ("The settings.", Settings))
     async def list_settings(self, _request: Request) -> Response:
         """Return what LibreTranslate's clients ask before they translate."""
         source, target = next(iter(self.service.models))
@@ -267,14 +265,14 @@ class Routes:
             )
         )
 
-    @answers("GET /metrics", "metrics", ("The counts.", PLAIN))
+    @Operation("GET /metrics", "metrics", ("The counts.", PLAIN))
     async def write_metrics(self, _request: Request) -> Response:
         """Return counts in Prometheus' text format."""
         text = self.service.metrics.write(self.service.write_gauges())
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
-    @answers("GET /openapi.json", "openapi", ("The description.", dict))
-    @answers("GET /spec", "spec", ("The description, where LibreTranslate has it.", dict))
+    @Operation("GET /openapi.json", "openapi", ("The description.", dict))
+    @Operation("GET /spec", "spec", ("The description, where LibreTranslate has it.", dict))
     async def describe(self, _request: Request) -> Response:
         """Return this description of the server in OpenAPI's format."""
         return Response(self.description, media_type="application/json")

@@ -1,6 +1,6 @@
-"""The OpenAPI description of the server, made from what its functions and fields declare."""
+"""The OpenAPI description of the server, made from declared operations and fields."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import UnionType
 from typing import (
@@ -39,62 +39,44 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @final
 @dataclass(frozen=True)
 class Operation:
-    """A method of a path, what its request holds, and what its answers hold and say."""
+    """A decorator of functions that answer requests: method and path, request and answers."""
 
-    method: str
-    path: str
+    call: str  # method and path
     name: str
-    answers: Mapping[int, tuple[str, Any]]  # status -> what it says; type, or media type
-    request: Any = None  # the type of its body
+    answer: tuple[str, Any]  # with status 200: what it says, and its type or media type
+    request: Any = None  # the type of the body
+    refusals: tuple[int, ...] = ()  # statuses besides those of every request with a body
+    other: tuple[str, Any] | None = None  # the answer with status 503
 
-
-def answers(
-    call: str,
-    name: str,
-    answer: tuple[str, Any],
-    *,
-    request: Any = None,  # noqa: ANN401 - a type
-    refusals: Iterable[int] = (),
-    other: tuple[str, Any] | None = None,
-) -> Callable[[Function], Function]:
-    """Declare that a function answers `call`, a method and a path.
-
-    `answer` is what the answer with status 200 says, and its type or media type; `other` the same
-    for status 503; `refusals` are statuses besides those of all that read a body.
-    """
-    method, path = call.split()
-    known = {200: answer} | ({503: other} if other else {})
-    if request is not None:
-        known |= {status: (REFUSALS[status], Error) for status in (*BODY, *refusals)}
-    operation = Operation(method, path, name, known, request)
-
-    def declare(function: Function) -> Function:
-        vars(function).setdefault("operations", []).append(operation)
+    def __call__(self, function: Function) -> Function:
+        """Add the operation to those of a function."""
+        vars(function).setdefault("operations", []).append(self)
         return function
 
-    return declare
 
-
-def list_operations(functions: Iterable[Any]) -> list[tuple[Any, Operation]]:
-    """Return those of the functions that answer requests, with each of their operations."""
-    return [(act, one) for act in functions for one in getattr(act, "operations", ())]
+def list_operations(functions: Iterable[Any]) -> list[tuple[Any, str, str, Operation]]:
+    """Return function, method, path and operation for each operation of the functions."""
+    both = [(act, one) for act in functions for one in getattr(act, "operations", ())]
+    return [(act, *one.call.split(), one) for act, one in both]
 
 
 def describe_interface(functions: Iterable[Any], limits: Limits) -> Schema:
     """Return the description of these functions' operations as an object of OpenAPI 3.1."""
     known: Schema = {}
     paths: Schema = {}
-    for function, one in list_operations(functions):
+    for function, method, path, one in list_operations(functions):
         found: Schema = {"operationId": one.name, "summary": function.__doc__}
+        answers = {200: one.answer} | ({503: one.other} if one.other else {})
         if one.request is not None:
             kinds = (JSON, FORM, MULTIPART) if is_dataclass(one.request) else (JSON,)
             content = {kind: {"schema": describe_type(one.request, known)} for kind in kinds}
             found["requestBody"] = {"required": True, "content": content}
+            answers |= {status: (REFUSALS[status], Error) for status in (*BODY, *one.refusals)}
         found["responses"] = {
             str(status): {"description": text, "content": describe_content(kind, known)}
-            for status, (text, kind) in one.answers.items()
+            for status, (text, kind) in answers.items()
         }
-        paths.setdefault(one.path, {})[one.method.lower()] = found
+        paths.setdefault(path, {})[method.lower()] = found
     about = (
         "Translations over HTTP: the shapes of LibreTranslate and of OpenNMT's server, and details "
         f"of each sentence. Requests are limited to {limits.body:,} bytes and {limits.sentences} "

@@ -1,4 +1,4 @@
-"""Distributes the sentences of all requests for one model to its search processes, in turn."""
+"""Distributes the sentences of all requests for one model among its search processes, in turn."""
 
 import asyncio
 import logging
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("transduce.serve")
 Work = Sentence | AttentionRequest
 Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
-TRIES = 2  # how often a sentence is begun at most, if its search process ends
-MEMORY = "is there memory?"  # the hint for a process that ended without a word
+TRIES = 2  # a sentence is refused when this many processes have ended during its search
+MEMORY = "is there memory?"  # the hint for a process that ended without an error
 
 
 @final
 @dataclass(eq=False)
 class Job:
-    """One request's orders, such as its sentences; those still waiting; the answers so far."""
+    """The orders of one request, such as its sentences, and the answers so far."""
 
     orders: Sequence[Work]
-    waiting: deque[Work]
+    waiting: deque[Work]  # the orders that no process has yet
     finished: "asyncio.Future[list[Found | Page]]"
     answers: dict[int, Found | Page] = field(default_factory=dict)
-    losses: Counter[int] = field(default_factory=Counter)  # how often an order's process ended
+    losses: Counter[int] = field(default_factory=Counter)  # processes that ended, by order id
 
 
 @final
@@ -72,7 +72,7 @@ class SearchClient:
         self.readable.register(pipe.fileno(), select.POLLIN)
 
     def send(self, order: Order) -> None:
-        """Send an order to the process, whose end, if it has ended, is reported a moment later."""
+        """Send an order; if the process has ended, `on_end` is called a moment later."""
         try:
             self.pipe.send(order)
         except OSError:
@@ -96,7 +96,7 @@ class SearchClient:
             self.pipe.close()
 
     def end(self) -> None:
-        """Kill the process and wait for its end; the server still has all its sentences."""
+        """Kill the process and wait for its end."""
         self.close()
         if self.process is not None:
             self.process.kill()
@@ -124,11 +124,11 @@ class Dispatcher:
         self.on_message = on_message  # called with sentences about processes that ended
         self.pair = pair  # source and target language; by default those of the loaded model
         self.facts: Ready | None = None
-        self.clients: dict[SearchClient, dict[int, tuple[Job, Work]]] = {}  # orders by number
+        self.clients: dict[SearchClient, dict[int, tuple[Job, Work]]] = {}  # by order id
         self.starting: dict[SearchClient, asyncio.Future[Ready]] = {}
         self.turns = deque[Job]()  # jobs with waiting sentences
         self.jobs = set[Job]()
-        self.numbers = count(1)
+        self.ids = count(1)
         self.delay = limits.restart_seconds  # before the next process is started again
         self.restarts = 0
         self.is_closed = False
@@ -141,11 +141,11 @@ class Dispatcher:
 
     @property
     def running(self) -> int:
-        """The number of sentences in a search."""
+        """The number of sentences that a process has."""
         return sum(map(len, self.clients.values()))
 
     async def start(self) -> Ready:
-        """Start all processes; return the model's description when all have loaded it."""
+        """Start all processes; return the model's description once all have loaded it."""
         return (await asyncio.gather(*(self.start_one() for _ in range(self.workers))))[0]
 
     async def start_one(self) -> Ready:
@@ -166,8 +166,8 @@ class Dispatcher:
         return facts
 
     def submit(self, orders: Sequence[Work]) -> Job:
-        """Number the orders of a request, queue them as one job, and return the job."""
-        orders = [replace(one, number=next(self.numbers)) for one in orders]
+        """Give each order of a request an id, queue them as one job, and return the job."""
+        orders = [replace(one, id=next(self.ids)) for one in orders]
         job = Job(orders, deque(orders), asyncio.get_running_loop().create_future())
         self.jobs.add(job)
         self.turns.append(job)
@@ -182,7 +182,7 @@ class Dispatcher:
             if not job.waiting:
                 continue
             order = job.waiting.popleft()
-            self.clients[client][order.number] = job, order
+            self.clients[client][order.id] = job, order
             client.send(order)
             if job.waiting:
                 self.turns.append(job)
@@ -195,7 +195,7 @@ class Dispatcher:
         return client if len(self.clients[client]) < self.facts.capacity else None
 
     def handle_answer(self, client: SearchClient, answer: Answer) -> None:
-        """Handle a process's answer: it is ready, cannot load, or has finished a sentence."""
+        """Handle an answer: a process is ready, cannot load its model, or has finished an order."""
         match answer:
             case Ready():
                 self.starting[client].set_result(answer)
@@ -207,22 +207,23 @@ class Dispatcher:
                 self.store_result(client, answer)
 
     def store_result(self, client: SearchClient, answer: Found | Page | Failed) -> None:
-        """Store the answer to a sentence unless it was cancelled, and send waiting orders."""
+        """Store the answer to an order unless it was cancelled, and send waiting orders."""
         self.delay = self.limits.restart_seconds
-        job, _ = self.clients[client].pop(answer.number, (None, None))
-        if job is not None and isinstance(answer, Failed):
-            self.fail(job, build_refusal(answer))
-        elif job is not None and not isinstance(answer, Failed):
-            job.answers[answer.number] = answer
-            self.complete(job)
+        job, _ = self.clients[client].pop(answer.id, (None, None))
+        if job is not None:
+            if isinstance(answer, Failed):
+                self.fail(job, build_refusal(answer))
+            else:
+                job.answers[answer.id] = answer
+                self.complete(job)
         self.feed()
 
     def complete(self, job: Job) -> None:
-        """Give a job its result if all its orders are answered."""
+        """Set the result of a job if all its orders are answered."""
         if len(job.answers) == len(job.orders):
             self.jobs.discard(job)
             if not job.finished.done():
-                job.finished.set_result([job.answers[one.number] for one in job.orders])
+                job.finished.set_result([job.answers[one.id] for one in job.orders])
 
     def fail(self, job: Job, error: Refusal) -> None:
         """End a job with the refusal `error`, unless it has already ended."""
@@ -240,14 +241,14 @@ class Dispatcher:
         with suppress(ValueError):
             self.turns.remove(job)
         for client, orders in list(self.clients.items()):
-            numbers = frozenset(n for n, (owner, _) in orders.items() if owner is job)
-            if numbers:
-                self.clients[client] = {n: orders[n] for n in orders.keys() - numbers}
-                client.send(Cancel(numbers))
+            ids = frozenset(n for n, (owner, _) in orders.items() if owner is job)
+            if ids:
+                self.clients[client] = {n: orders[n] for n in orders.keys() - ids}
+                client.send(Cancel(ids))
         self.feed()
 
     def handle_loss(self, client: SearchClient) -> None:
-        """Queue the sentences of an ended process again, and start another process in its place."""
+        """Queue the orders of an ended process again, and start another process in its place."""
         if client in self.starting:
             starting = self.starting.pop(client)
             if not starting.done():  # it may be cancelled, as by Ctrl-C, which ends both processes
@@ -258,11 +259,11 @@ class Dispatcher:
             task = asyncio.ensure_future(self.restart())
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
-        for number, (job, order) in sorted(self.clients.pop(client).items(), reverse=True):
+        for order_id, (job, order) in sorted(self.clients.pop(client).items(), reverse=True):
             if job not in self.jobs:
                 continue  # it was refused for another of its sentences
-            job.losses[number] += 1
-            if job.losses[number] == TRIES:
+            job.losses[order_id] += 1
+            if job.losses[order_id] == TRIES:
                 self.fail(job, unavailable("the search ended unexpectedly"))
                 continue
             job.waiting.appendleft(order)
@@ -308,13 +309,13 @@ class Dispatcher:
 
 
 def describe_fault(error: Exception) -> str:
-    """Return in words why a search process could not be started."""
+    """Return a sentence that says why a search process could not be started."""
     known = error if isinstance(error, TransduceError) else find_exhaustion(error)
     return known.fact if known else f"{type(error).__name__}: {error}"
 
 
 def build_refusal(answer: Failed) -> Refusal:
-    """Return the refusal of a request for its failed sentence: 503 if the fault is ours, or 400."""
+    """Return a refusal with status 503 if the server failed, or 400 if the request is at fault."""
     if answer.is_ours:
         return unavailable(f"this text could not be translated: {answer.fact}")
     return bad_request(answer.fact)

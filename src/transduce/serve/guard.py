@@ -12,7 +12,6 @@ from typing import final
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,7 +37,7 @@ OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
 
 @final
 class Guard:
-    """The outermost ASGI application: it refuses foreign hosts and origins, and hides tracebacks.
+    """The outermost ASGI application, which refuses foreign hosts and origins, and logs faults.
 
     The header Host must be localhost, an address, or a name in `hosts` ("*" allows all). Else a web
     page could point its own name at this server (DNS rebinding). Pages of another origin are
@@ -74,7 +73,8 @@ class Guard:
             self.require_allowed(scope, headers)
             await self.app(scope, receive, send_guarded)
         except Refusal as refusal:
-            await build_answer(refusal)(scope, receive, send_guarded)
+            answer = await answer_error(None, refusal)
+            await answer(scope, receive, send_guarded)
         except ClientGone:
             status = 499
         except Exception as error:  # noqa: BLE001 - Starlette has answered it and raises it again
@@ -86,7 +86,7 @@ class Guard:
         self.metrics.count_request(path, status, time.monotonic() - started)
 
     def require_allowed(self, scope: Scope, headers: Headers) -> None:
-        """Refuse a request by its headers Host and Origin, or if it has one of SINGLE twice."""
+        """Refuse a foreign host or origin, and a request that has a header of SINGLE twice."""
         names = [name for name, _ in scope["headers"]]
         if len(set(names)) < len(names) and any(names.count(name) > 1 for name in SINGLE):
             raise bad_request("a header stands twice that may stand once only")
@@ -124,24 +124,11 @@ def is_address(host: str) -> bool:
     return True
 
 
-def build_answer(refusal: Refusal) -> JSONResponse:
-    """Return the answer with a refusal's status, sentence and headers."""
-    return JSONResponse(Error(error=refusal.fact), refusal.status, refusal.headers)
-
-
-async def answer_refusal(_request: Request, error: Exception) -> JSONResponse:
-    """Answer a request that was refused."""
-    assert isinstance(error, Refusal)
-    return build_answer(error)
-
-
-async def answer_unknown(_request: Request, error: Exception) -> JSONResponse:
-    """Answer a request for an unknown path, or with a method that its path does not have."""
-    assert isinstance(error, HTTPException)
-    status = HTTPStatus(error.status_code)
-    return build_answer(Refusal(status, status.phrase.lower(), error.headers or {}))
-
-
-async def answer_fault(_request: Request, _error: Exception) -> JSONResponse:
-    """Answer a request that failed by a fault of the server, without a word about it."""
-    return build_answer(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the server"))
+async def answer_error(_request: object, error: Exception) -> JSONResponse:
+    """Return the JSON answer to a refused request, an unknown path or method, or a fault."""
+    if isinstance(error, HTTPException):  # of Starlette's router
+        status = HTTPStatus(error.status_code)
+        error = Refusal(status, status.phrase.lower(), error.headers)
+    elif not isinstance(error, Refusal):
+        error = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of the server")
+    return JSONResponse(Error(error=error.fact), error.status, error.headers)

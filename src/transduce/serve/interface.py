@@ -1,4 +1,4 @@
-"""What clients of the server meet: limits, the fields of requests and answers, and refusals.
+"""Limits of the server, the fields of its requests and answers, and refusals of requests.
 
 A field is declared once, here: requests are checked by it, and `description.py` describes it. The
 notes of an `Annotated` type are its description, and pairs of a keyword of JSON Schema and a value.
@@ -7,7 +7,6 @@ notes of an `Annotated` type are its description, and pairs of a keyword of JSON
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
@@ -37,15 +36,15 @@ class Limits:
     picture_characters: int = 1_000  # the most characters of a text whose attention is drawn
     picture_bytes: int = 100_000_000  # the most memory that drawing it may need
     sentences: int = 256  # the most sentences of one request; equal to `queue` by default
-    queue: int = 256  # waiting sentences from which on new requests are refused
+    queue: int = 256  # new requests are refused while this many sentences wait
     receive_seconds: float = 10.0  # time for a request's head to arrive, and again for its body
     send_seconds: float = 10.0  # time for a client to read an answer
     request_seconds: float = 30.0  # time from the body's end to the answer
     stop_seconds: float = 5.0  # time from SIGTERM to the server's end
     connections: int = 2_000  # the most open connections
     restart_seconds: float = 0.1  # before a search process is started again, doubled each time
-    longest_restart_seconds: float = 30.0
-    poll_seconds: float = 1.0  # between two looks at the model folders
+    longest_restart_seconds: float = 30.0  # the most that doubling gives
+    poll_seconds: float = 1.0  # from one check of the model folders to the next
     reload_seconds: float = 30.0  # before a new model is tried again, as for want of memory
 
 
@@ -88,8 +87,7 @@ class DetectRequest:
 
     q: Text = field(repr=False)
     target: Annotated[
-        str,
-        "rank only the languages that can be translated to this one, and all of them",
+        str, "rank only the languages that can be translated to this one, and all of them"
     ] = ""
     api_key: str = field(default="", repr=False)
 
@@ -101,9 +99,7 @@ class OpenNmtItem:
 
     src: Text = field(repr=False)
     id: Annotated[
-        int,
-        ("minimum", 0),
-        "the number of the model, from 0, in the order of the command",
+        int, ("minimum", 0), "the number of the model, from 0, in the order of the command"
     ] = 0
 
 
@@ -123,7 +119,7 @@ class Output(TypedDict):
 
 
 class Details(TypedDict):
-    """What `detail` adds about a sentence and its best output."""
+    """Pieces, probabilities and word links of a sentence and its best output."""
 
     source_pieces: list[str]
     target_pieces: Annotated[list[str], "of the best output, with its end"]
@@ -152,11 +148,8 @@ class TranslateAnswer(TypedDict):
     lost: NotRequired[
         Annotated[
             list[str] | list[list[str]],
-            (
-                "description",
-                "placeholders, URLs, e-mail addresses and numbers that the "
-                "translation lacks; absent if it lacks none",
-            ),
+            "placeholders, URLs, e-mail addresses and numbers that the translation lacks; absent "
+            "if it lacks none",
         ]
     ]
     sentences: NotRequired[list[Sentence] | list[list[Sentence]]]
@@ -229,18 +222,15 @@ class Error(TypedDict):
     error: str
 
 
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-
-
 @final
 class Refusal(Exception):  # noqa: N818 - most of them are no errors of the server
     """Ends a request with an error: HTTP status, a sentence (`fact`), and headers."""
 
     def __init__(
-        self, status: HTTPStatus, fact: str, headers: Mapping[str, str] = NO_HEADERS
+        self, status: HTTPStatus, fact: str, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(fact)
-        self.status, self.fact, self.headers = status, fact, dict(headers)
+        self.status, self.fact, self.headers = status, fact, headers
 
 
 def bad_request(fact: str) -> Refusal:
@@ -254,7 +244,7 @@ def too_large(fact: str) -> Refusal:
 
 
 def unavailable(fact: str) -> Refusal:
-    """Return a refusal with status 503, which asks the client to try again in 2 seconds."""
+    """Return a refusal with status 503 and a header Retry-After."""
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, fact, {"Retry-After": str(RETRY_SECONDS)})
 
 

@@ -10,11 +10,11 @@ from transduce.serve.interface import Details
 @final
 @dataclass(frozen=True)
 class Sentence:
-    """An order to translate a sentence: number, text, n outputs, forced prefix, details."""
+    """An order to translate a sentence."""
 
-    number: int
+    id: int
     text: str = field(repr=False)
-    n: int = 1
+    n: int = 1  # number of outputs
     prefix: str | None = field(default=None, repr=False)  # text that every output must begin with
     is_detailed: bool = False  # whether pieces, their log-probabilities and links are wanted
 
@@ -22,32 +22,32 @@ class Sentence:
 @final
 @dataclass(frozen=True)
 class AttentionRequest:
-    """An order for the attention page of a text and its translation, if it needs no more memory."""
+    """An order for the attention page of a text and its translation, within a limit of memory."""
 
-    number: int
+    id: int
     text: str = field(repr=False)
-    most: int = PICTURE_BYTES  # bytes of memory
+    most: int = PICTURE_BYTES  # bytes of memory that the page may need
 
 
 @final
 @dataclass(frozen=True)
 class Cancel:
-    """An order to stop work on sentences, given by their numbers."""
+    """An order to stop work on sentences, given by their ids."""
 
-    numbers: frozenset[int]
+    ids: frozenset[int]
 
 
 @final
 @dataclass(frozen=True)
 class Ready:
-    """The answer of a process that has loaded its model: name, languages, hash, beam, capacity."""
+    """The answer of a process that has loaded its model, and a description of the model."""
 
     name: str
     source: str
     target: str
     hash: str  # sha256 of the model's manifest
-    beam: int
-    capacity: int  # sentences searched at once
+    beam: int  # its width
+    capacity: int  # number of sentences searched at once
 
 
 @final
@@ -62,10 +62,10 @@ class Unloadable:
 @final
 @dataclass(frozen=True)
 class Found:
-    """The answer with a sentence's outputs as (text, score, log P), best first, and details."""
+    """The answer with a sentence's outputs, best first."""
 
-    number: int
-    outputs: tuple[tuple[str, float, float], ...] = field(repr=False)
+    id: int
+    outputs: tuple[tuple[str, float, float], ...] = field(repr=False)  # (text, score, log P)
     warnings: tuple[str, ...] = ()
     details: Details | None = field(default=None, repr=False)
     # placeholders, URLs, addresses and numbers of the sentence that its best output lacks
@@ -77,7 +77,7 @@ class Found:
 class Page:
     """The answer with the attention page of a text, as HTML."""
 
-    number: int
+    id: int
     html: str = field(repr=False)
 
 
@@ -86,7 +86,7 @@ class Page:
 class Failed:
     """The answer that a sentence could not be translated; the reason quotes none of its text."""
 
-    number: int
+    id: int
     fact: str
     is_ours: bool = True  # a fault of the server, not of the request
 

@@ -42,7 +42,7 @@ class DeadlineProtocol(H11Protocol):
     reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection, close another if too many are open, and await the request's head."""
+        """Accept a connection, and close one if too many are open."""
         super().connection_made(transport)
         self.transport = cast("asyncio.Transport", JoinedWrites(transport, self.loop))
         self.address = name_client(self.client[0] if self.client else "")
@@ -76,11 +76,11 @@ class DeadlineProtocol(H11Protocol):
         self.note_waiting()
 
     def is_between_requests(self) -> bool:
-        """Return whether the connection has no request that is being answered."""
+        """Return whether no request of the connection is being answered."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def await_head(self) -> None:
-        """Start the deadline after which a request without a complete head is closed."""
+        """Start the deadline for the head of a request to be complete."""
         self.deadline = self.loop.call_later(self.limits.receive_seconds, self.close_slow)
 
     def stop_head_deadline(self) -> None:
@@ -139,7 +139,7 @@ def choose_connection(waiting: dict[Connection, str]) -> Connection:
 
 
 def name_client(host: str) -> str:
-    """Return what stands for the client at a host: its IPv4 address, or its IPv6 network."""
+    """Return an IPv4 address as it is, and the network of an IPv6 address."""
     if ":" not in host:
         return host
     try:
@@ -150,10 +150,9 @@ def name_client(host: str) -> str:
 
 @final
 class JoinedWrites:
-    """An asyncio transport whose writes are joined: the head and the body of an answer are one.
+    """An asyncio transport that sends the head and the body of an answer as one piece.
 
-    Each piece costs a call of the system and wakes the client. All other methods are those of the
-    transport that it is built for.
+    Each piece would cost a system call and wake the client.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -171,14 +170,14 @@ class JoinedWrites:
         self.parts.append(data)
 
     def flush(self) -> None:
-        """Send now what was written."""
+        """Send all that was written so far."""
         data = b"".join(self.parts)
         self.parts.clear()
         if data:
             self.transport.write(data)
 
     def abort(self) -> None:
-        """Close the connection without waiting for its client; what was written is tried first."""
+        """Close the connection at once, after one try to send what was written."""
         self.flush()
         self.transport.abort()
 

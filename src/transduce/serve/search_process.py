@@ -1,4 +1,4 @@
-"""A search process: it loads one model and translates what a pipe orders, until that closes."""
+"""A search process: it loads one model and carries out orders from a pipe until that closes."""
 
 import multiprocessing
 import signal
@@ -27,7 +27,7 @@ Load = Callable[[], "Translator"]
 @final
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model folder with search settings, precision, threads, languages; a call loads it."""
+    """A model folder and how to load it; a call loads it."""
 
     folder: Path
     search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class ModelChoice:
 
 
 def start_search_process(load: Load) -> tuple["Connection[Order, Answer]", BaseProcess]:
-    """Start a process that calls `load` and searches; return the pipe to it, and the process."""
+    """Start a process that loads a model by `load`; return the pipe to it, and the process."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=run_search_process, args=(theirs, load), daemon=True)
@@ -88,7 +88,14 @@ def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
         return
     pipe.send(describe_model(worker.translator))
     inbox = SimpleQueue[Order | None]()
-    Thread(target=read_orders, args=(pipe, inbox), daemon=True).start()
+
+    def read_orders() -> None:  # so that the pipe is never full, and the server never waits for it
+        with suppress(EOFError, OSError):
+            while True:
+                inbox.put(pipe.recv())
+        inbox.put(None)
+
+    Thread(target=read_orders, daemon=True).start()
     while True:
         for order in take_orders(inbox, is_waiting=worker.is_idle):
             if order is None:
@@ -110,16 +117,8 @@ def describe_model(translator: "Translator") -> Ready:
     )
 
 
-def read_orders(pipe: "Connection[Answer, Order]", inbox: "SimpleQueue[Order | None]") -> None:
-    """Move orders from the pipe to the inbox, so that the pipe never fills up; None ends it."""
-    with suppress(EOFError, OSError):
-        while True:
-            inbox.put(pipe.recv())
-    inbox.put(None)
-
-
 def take_orders(inbox: "SimpleQueue[Order | None]", *, is_waiting: bool) -> Iterator[Order | None]:
-    """Yield the orders in the inbox, None at its end; wait for the first one if `is_waiting`."""
+    """Yield the orders in the inbox, or None at its end; wait for the first one if `is_waiting`."""
     with suppress(Empty):
         if is_waiting:
             yield inbox.get()

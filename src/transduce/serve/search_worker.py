@@ -37,26 +37,26 @@ from transduce.serve.messages import (
 from transduce.vocabulary import END
 
 FREE = ForcedPrefix(())
-LONG = 1_000  # pieces of a sentence of which many are searched at once
+LONG = 1_000  # a batch of sentences of this many pieces must fit in memory
 
 
 @final
 @dataclass
 class OpenSentence:
-    """A sentence in a search, the numbers of its parts, and the hypotheses found so far."""
+    """A sentence in a search, the ids of its parts, and the hypotheses found so far."""
 
     sentence: Sentence
-    attempts: Sequence[Attempt]  # this way to translate it, and others if its items do not return
+    attempts: Sequence[Attempt]  # the current one, then those to make if it loses URLs and the like
     line: EncodedLine
-    numbers: tuple[int, ...]  # one for each part; a sentence that is too long has several
+    part_ids: tuple[int, ...]  # a sentence that is too long has several parts
     found: dict[int, list[Hypothesis]] = field(default_factory=dict)
 
 
 @final
 class SearchWorker:
-    """Translates the sentences of orders with one model; `send` is called with every answer.
+    """Translates the sentences of orders with one model; calls `send` with each answer.
 
-    At once it searches as many long sentences as fit in the memory that is free.
+    The number of sentences searched at once is limited to what fits in free memory.
     """
 
     def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
@@ -68,35 +68,35 @@ class SearchWorker:
         self.decoder = ConstrainedDecoder(build_decoder(translator.models))
         self.searches: dict[int, RunningSearch[Any]] = {}  # number of outputs -> search
         self.open: dict[int, OpenSentence] = {}
-        self.sentence_of: dict[int, int] = {}  # part -> sentence
-        self.part_numbers = count()
+        self.sentence_of: dict[int, int] = {}  # id of a part -> id of its sentence
+        self.part_ids = count()
 
     @property
     def is_idle(self) -> bool:
-        """Whether all searches are empty."""
+        """Whether no search has a sentence left."""
         return all(search.is_idle for search in self.searches.values())
 
     def receive(self, order: Order) -> None:
         """Carry out an order: begin a sentence, cancel sentences, or draw an attention page."""
         match order:
             case Cancel():
-                self.cancel(order.numbers)
+                self.cancel(order.ids)
             case Sentence():
-                self.answer_errors(order.number, lambda: self.begin(order))
+                self.answer_errors(order.id, lambda: self.begin(order))
             case AttentionRequest():
-                self.answer_errors(order.number, lambda: self.draw(order))
+                self.answer_errors(order.id, lambda: self.draw(order))
 
-    def answer_errors(self, number: int, act: Callable[[], None]) -> None:
-        """Call `act`; if it fails, send the error as the answer to sentence `number`."""
+    def answer_errors(self, sentence_id: int, act: Callable[[], None]) -> None:
+        """Call `act`; if it raises an error, send that as the answer to a sentence."""
         try:
             act()
         except TransduceError as error:
-            self.send(Failed(number, error.fact, is_ours=False))
+            self.send(Failed(sentence_id, error.fact, is_ours=False))
         except Exception as error:  # noqa: BLE001 - one sentence must not end the others
-            self.send(Failed(number, f"{type(error).__name__} in the model"))
+            self.send(Failed(sentence_id, f"{type(error).__name__} in the model"))
 
     def begin(self, sentence: Sentence) -> None:
-        """Begin the search for a sentence's outputs, which its items come back in."""
+        """Begin the first attempt to translate a sentence with its URLs and the like."""
         line = Line(1, sentence.text, sentence.prefix)
         attempts = [take_as_it_is(line)]
         if self.translator.keeps_items:
@@ -104,20 +104,20 @@ class SearchWorker:
         self.attempt(sentence, attempts)
 
     def attempt(self, sentence: Sentence, attempts: Sequence[Attempt]) -> None:
-        """Encode what a sentence's first attempt reads, and add its parts to the search."""
+        """Encode a sentence as its first attempt does, and add its parts to the search."""
         translator = self.translator
         encoded = encode_line(attempts[0].read, translator.task, translator.recipe, strict=False)
-        numbers = tuple(next(self.part_numbers) for _ in encoded.sources)
-        self.open[sentence.number] = OpenSentence(sentence, attempts, encoded, numbers)
-        if not numbers:
-            self.finish(sentence.number)
+        ids = tuple(next(self.part_ids) for _ in encoded.sources)
+        self.open[sentence.id] = OpenSentence(sentence, attempts, encoded, ids)
+        if not ids:
+            self.finish(sentence.id)
             return
-        self.sentence_of |= dict.fromkeys(numbers, sentence.number)
+        self.sentence_of |= dict.fromkeys(ids, sentence.id)
         sources = [
             one if isinstance(one, ConstrainedSource) else ConstrainedSource(one, FREE)
             for one in encoded.sources
         ]
-        self.find_search(sentence.n).add(dict(zip(numbers, sources, strict=True)))
+        self.find_search(sentence.n).add(dict(zip(ids, sources, strict=True)))
 
     def find_search(self, n: int) -> RunningSearch[Any]:
         """Return the search that finds `n` outputs per sentence; build it at the first call."""
@@ -132,10 +132,10 @@ class SearchWorker:
             )
         return self.searches[n]
 
-    def cancel(self, numbers: Collection[int]) -> None:
-        """Remove the sentences with these numbers from all searches, without an answer."""
-        gone = [self.open.pop(number) for number in numbers if number in self.open]
-        parts = {part for one in gone for part in one.numbers}
+    def cancel(self, ids: Collection[int]) -> None:
+        """Remove the sentences with these ids from all searches, without an answer."""
+        gone = [self.open.pop(sentence_id) for sentence_id in ids if sentence_id in self.open]
+        parts = {part for one in gone for part in one.part_ids}
         for part in parts:
             self.sentence_of.pop(part, None)
         for search in self.searches.values():
@@ -155,27 +155,27 @@ class SearchWorker:
     def fail(self, search: RunningSearch[Any], error: Exception) -> None:
         """Empty a search, and send an error as the answer to each of its sentences."""
         fact = error.fact if isinstance(error, TransduceError) else type(error).__name__
-        numbers = {self.sentence_of.pop(part) for part in search.clear()}
-        for number in numbers:
-            del self.open[number]
-            self.send(Failed(number, fact))
+        ids = {self.sentence_of.pop(part) for part in search.clear()}
+        for sentence_id in ids:
+            del self.open[sentence_id]
+            self.send(Failed(sentence_id, fact))
 
     def collect(self, part: int, hypotheses: list[Hypothesis]) -> None:
         """Store the hypotheses of a part; send the answer if it is the sentence's last part."""
-        number = self.sentence_of.pop(part)
-        found = self.open[number].found
+        sentence_id = self.sentence_of.pop(part)
+        found = self.open[sentence_id].found
         found[part] = hypotheses
-        if len(found) == len(self.open[number].numbers):
-            self.answer_errors(number, lambda: self.finish(number))
+        if len(found) == len(self.open[sentence_id].part_ids):
+            self.answer_errors(sentence_id, lambda: self.finish(sentence_id))
 
-    def finish(self, number: int) -> None:
-        """Send the outputs of sentence `number`, whose parts are all translated.
+    def finish(self, sentence_id: int) -> None:
+        """Send the outputs of a sentence when all its parts are translated.
 
-        If its items have not come back, and there is another way to try, that begins instead.
+        If they lack URLs or the like, begin the next attempt instead, if there is one.
         """
-        done = self.open.pop(number)
+        done = self.open.pop(sentence_id)
         attempt, sentence = done.attempts[0], done.sentence
-        task, parts = self.translator.task, [done.found[one] for one in done.numbers]
+        task, parts = self.translator.task, [done.found[one] for one in done.part_ids]
         combinations = combine_best(parts, sentence.n)
         outputs = join_parts(done.line, combinations, task)
         combinations, outputs = keep_different(combinations, outputs, sentence.n)
@@ -193,11 +193,11 @@ class SearchWorker:
         details = None
         if sentence.is_detailed and attempt.read.text == sentence.text:
             details = describe_output(self.translator, done.line, combinations[0])
-        elif sentence.is_detailed:  # the model read other words than those that are shown
+        elif sentence.is_detailed:  # the model has read stand-ins instead of URLs and the like
             details = describe_pair(self.translator, sentence.text, outputs[0].text)
         best = tuple((one.text, one.score, one.log_prob) for one in outputs)
         lost = outputs[0].lost if self.translator.keeps_items else ()
-        self.send(Found(number, best, tuple(one.fact for one in warnings), details, lost))
+        self.send(Found(sentence_id, best, tuple(one.fact for one in warnings), details, lost))
 
     def draw(self, order: AttentionRequest) -> None:
         """Send the attention page that an order asks for."""
@@ -205,7 +205,7 @@ class SearchWorker:
         from transduce.view.attention.page import build_attention_page
 
         page = build_attention_page(attend(self.translator, order.text, most=order.most).record)
-        self.send(Page(order.number, page))
+        self.send(Page(order.id, page))
 
 
 def describe_output(translator: Translator, line: EncodedLine, best: Combination) -> Details:

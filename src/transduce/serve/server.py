@@ -45,7 +45,7 @@ ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which late requests 
 class ServerSettings:
     """A server's address, API key, allowed hosts and origins, search processes and limits.
 
-    Refused are values that no request can match, and an empty key, which would be an open door.
+    Refuses values that no request can match, and an empty key, which would let everyone in.
     """
 
     host: str = "127.0.0.1"
@@ -84,7 +84,7 @@ class ServerSettings:
 
 @final
 class QuietServer(uvicorn.Server):
-    """uvicorn's server without its signal handlers."""
+    """uvicorn's server, without signal handlers of its own."""
 
     def capture_signals(self) -> Any:  # noqa: ANN401 - uvicorn's context manager
         """Return a context manager that handles no signal."""
@@ -196,12 +196,12 @@ async def listen(
 
 
 def fit_open_files(limits: Limits, files: float) -> Limits:
-    """Return limits with no more connections than `files` allow, the open files of a process."""
+    """Return limits with as many connections as a process may have that may open `files` files."""
     return replace(limits, connections=int(min(limits.connections, max(1, files - OTHER_FILES))))
 
 
 async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:
-    """Wait for `stop` or a signal, then stop: refuse new requests now, and slow ones later."""
+    """Wait for `stop` or a signal; then refuse new requests at once, and slow ones later."""
     loop = asyncio.get_running_loop()
     with handle_signals(loop, stop.set):
         await stop.wait()
@@ -231,7 +231,7 @@ def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> 
 
 @final
 class FolderWatch:
-    """Polls the manifests of model folders; a changed model is loaded, verified, then used.
+    """Polls the manifests of model folders; loads and verifies a changed model, and then uses it.
 
     A folder that cannot be used changes nothing: the model that was loaded from it stays in use.
     """
@@ -259,7 +259,7 @@ class FolderWatch:
                     await self.replace(pair, found)
 
     async def replace(self, pair: Pair, found: str) -> None:
-        """Load a pair's new model, with the manifest hash `found`; use it unless that fails."""
+        """Load a pair's new model, whose manifest hash is `found`; use it unless that fails."""
         old = self.service.models[pair]
         new = Dispatcher(
             old.load, old.start_process, self.limits, old.workers, pair, self.on_message

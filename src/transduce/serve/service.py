@@ -1,4 +1,4 @@
-"""The server's models and their queue; runs the sentences of one request through both."""
+"""The server's models: finds the one for a request, and waits for its answers within limits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ MIN_PROBABILITY = 0.05  # a ranking leaves out less probable languages, except t
 
 @final
 class Service:
-    """The server's models, one dispatcher for each language pair; it translates requests."""
+    """The server's models, with one dispatcher for each language pair, and its counters."""
 
     def __init__(self, models: Mapping[Pair, Dispatcher], limits: Limits) -> None:
         self.models, self.limits = dict(models), limits
@@ -46,7 +46,7 @@ class Service:
 
     @property
     def fault(self) -> str:
-        """The language pairs that nobody can get now, as a sentence, or "" if there are none."""
+        """A sentence that names the language pairs without a search process, or else ""."""
         lost = [" to ".join(pair) for pair, one in self.models.items() if not one.clients]
         return f"no search process for {', '.join(lost)}" if lost else ""
 
@@ -66,7 +66,7 @@ class Service:
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
     ) -> list[Found | Page]:
-        """Return the answers to a request's orders; refuse if the queue is full or time up.
+        """Return the answers to a request's orders; refuse it if the queue is full or time is up.
 
         If the client closes its connection, the orders leave the queue and the search at once.
         """
@@ -138,9 +138,9 @@ class Service:
 
 
 async def end_with_client(job: Job, receive: Receive) -> None:
-    """Wait until a request's client closes its connection; end the request's job with ClientGone.
+    """Wait until a client closes its connection, and end its job with ClientGone.
 
-    The request's body has been read before.
+    `receive` must have returned the whole body before.
     """
     while (await receive())["type"] != "http.disconnect":
         pass

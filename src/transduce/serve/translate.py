@@ -76,7 +76,7 @@ async def translate_items(
 async def find_model(
     service: Service, wanted: TranslateRequest, text: str
 ) -> tuple[Dispatcher, Detection | None]:
-    """Return the model for a request, and the detected source language, None if it was given."""
+    """Return the model for a request, and the source language if it had to be detected."""
     if wanted.source != AUTO:
         return service.find(wanted.source, wanted.target), None
     found, *_ = await service.detector.rank_codes(text, service.list_sources(wanted.target))
@@ -107,7 +107,7 @@ def build_answer(
     found: Sequence[Sequence[Found]],
     detected: Detection | None,
 ) -> TranslateAnswer:
-    """Return a request's answer in LibreTranslate's shape; fields are lists if the texts were."""
+    """Return an answer in LibreTranslate's shape, with lists as fields if `q` was a list."""
     pairs = list(zip(cuts, found, strict=True))
     answer: dict[str, Any] = {"translatedText": [join_rank(cut, some, 0) for cut, some in pairs]}
     if wanted.alternatives:
