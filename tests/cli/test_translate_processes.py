@@ -72,9 +72,9 @@ def test_each_line_is_answered_before_the_next_is_written(call, babbler):
 
 
 def test_two_workers_give_the_text_of_one_process(call, babbler):
-    expected = call("translate", babbler, *FAST, stdin=MANY).stdout.encode()
+    one = call("translate", babbler, *FAST, stdin=MANY)
     output, errors = started(babbler, *FAST, "--workers=2").communicate(MANY)
-    assert (output, errors) == (expected, b"")
+    assert (output.decode(), errors.decode()) == (one.stdout, one.stderr)
 
 
 def test_two_workers_draw_the_samples_of_one_process(call, babbler):
@@ -130,3 +130,11 @@ def test_workers_say_what_one_process_would_say_of_a_model_that_is_not_there(tmp
     assert errors.decode() == (
         f"error: {tmp_path}/nothing: no such folder\nhint: name a model folder or a run\n"
     )
+
+
+def test_with_several_workers_the_chosen_precision_is_said_once(babbler, tmp_path):
+    (tmp_path / "lines").write_text("a dog\n" * 600)
+    process = started(babbler, tmp_path / "lines", *FAST, "--workers=2", "--precision=auto")
+    found, said = process.communicate(timeout=120)
+    assert (process.returncode, len(found.splitlines())) == (0, 600)
+    assert said.decode().count("precision auto: ") == 1
