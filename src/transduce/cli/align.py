@@ -10,12 +10,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.line_outputs import WarningPrinter, write_lines
 from transduce.cli.options import FILE, INPUT, Numbers, add_options
-from transduce.cli.searching import (
-    ModelOptions,
-    Processes,
-    TranslatorChoice,
-    warn_if_unfinished,
-)
+from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice, warn_if_unfinished
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -124,7 +119,7 @@ def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bo
 
 
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
-    """Yield table rows: each layer's best heads, the mean of all heads, the chosen heads."""
+    """Yield a table of each layer's best heads and the last layer unshifted, then the choice."""
     rows = [["layer", "heads", "AER", "precision", "recall"]]
     names = {True: "", False: ", unshifted"}
     rows += [

@@ -16,7 +16,6 @@ from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.inference.translator import Translator
     from transduce.settings import Recipe
     from transduce.view.attention.figures.paper import PaperFigure
     from transduce.view.attention.figures.rank import RankedHeads
@@ -196,7 +195,7 @@ def command(
 def require_consistent(
     output: Path | None, save: Path | None, figure: FigureOptions, survey: SurveyOptions
 ) -> None:
-    """Refuse options by which nothing would be written, or which need an option that is missing."""
+    """Refuse options that would write nothing, or that need an option which is missing."""
     require(bool(output or save or figure.find), "nothing to write", "-o page.html")
     require(not survey.gold, "--gold is for a survey", "add --survey")
     of_figure = {
@@ -221,7 +220,7 @@ def record(
     from transduce.text.files import read_lines
     from transduce.view.attention.recorder import record_attention
 
-    translator = load(choice)
+    translator = choice.load()
     if text is None and figure:
         text = find_figure_text(figure, translator.recipe.data.source_language)
     if text is None:
@@ -231,14 +230,6 @@ def record(
             raise InputError(fact, "transduce attend MODEL TEXT")
         text = lines[0]
     return record_attention(translator, text, target)
-
-
-def load(choice: TranslatorChoice) -> "Translator":
-    """Load the model in a process that keeps the memory it has freed."""
-    from transduce.machine.process_settings import keep_freed_memory
-
-    keep_freed_memory()
-    return choice.load()
 
 
 def find_figure_text(number: str, language: str) -> str:
@@ -353,8 +344,8 @@ def survey_corpus(
     if text is None:
         raise InputError("--survey needs a file of pairs", "transduce attend MODEL FILE --survey")
     require(output is None or output.suffix == ".html", f"{output} is no .html", "-o survey.html")
-    translator = load(choice)
-    pairs = read_pairs_of(translator.recipe, text, target, options.pairs)
+    translator = choice.load()
+    pairs = read_survey_pairs(translator.recipe, text, target, options.pairs)
     sides = [list(side) for side in zip(*pairs, strict=True)] or [[], []]
     with display.show_pair_count() as show:
         found = survey(
@@ -374,7 +365,7 @@ def survey_corpus(
         found.write_page(output)
 
 
-def read_pairs_of(
+def read_survey_pairs(
     recipe: "Recipe", text: str, target: str | None, most: int
 ) -> list[tuple[str, str]]:
     """Return the first pairs of one file in the format of the model's task, or of two files."""

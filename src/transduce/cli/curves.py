@@ -29,12 +29,7 @@ from transduce.errors import InputError
 )
 @options.quiet
 def command(
-    *,
-    runs: tuple[Path, ...],
-    output: Path | None,
-    full: bool,
-    serve: bool,
-    port: int | None,
+    *, runs: tuple[Path, ...], output: Path | None, full: bool, serve: bool, port: int | None
 ) -> None:
     """Draw the training curves of RUNS as a page, live or a file, a picture or CSV.
 

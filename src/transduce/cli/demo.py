@@ -32,11 +32,7 @@ SENTENCES = 4  # translations to print for each split
 @options.as_json
 @options.no_progress
 def command(
-    *,
-    folder: Path | None,
-    output: Path | None,
-    changes: Sequence[tuple[str, str]],
-    as_json: bool,
+    *, folder: Path | None, output: Path | None, changes: Sequence[tuple[str, str]], as_json: bool
 ) -> None:
     """Train a small translator from English to German, and show how good it is.
 
@@ -78,7 +74,7 @@ def command(
 
 
 def choose_recipe(changes: Mapping[str, str]) -> "Recipe":
-    """Return the demo's recipe with changes; with fewer steps its warm-up is as much shorter."""
+    """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion."""
     usual = by_name("demo")
     found = customise_recipe(usual, changes)
     share = found.training.steps / usual.training.steps

@@ -189,7 +189,7 @@ def replace_closed_streams() -> None:
 
 
 def use_blocking_streams() -> None:
-    """Make standard streams wait for data; without waiting, parts of a line would be whole lines.
+    """Make standard streams blocking, since otherwise a part of a line would be read as a line.
 
     Programs that leave a pipe or a terminal non-blocking pass it on to those that they start.
     """

@@ -9,13 +9,7 @@ import click
 from transduce.cli import options
 from transduce.cli.line_outputs import WarningPrinter, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
-from transduce.cli.searching import (
-    PENALTY,
-    BeamOptions,
-    ModelOptions,
-    Processes,
-    TranslatorChoice,
-)
+from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -26,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("source", type=INPUT)
 @click.argument("target", type=INPUT)
 @options.output("The file to write (default: standard output).")
-@add_options(BeamOptions, "beam", PENALTY)
+@add_options(BeamOptions, "beam", ("alpha", "gamma", "penalty"))
 @add_options(ModelOptions, "models")
 @add_options(Processes, "processes")
 @options.as_json

@@ -116,9 +116,9 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
 
 
 def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
-    """Yield a file's lines of words separated by blanks, which raw text is first split into.
+    """Yield a file's lines as words separated by blanks; with `tokenise`, split raw text first.
 
-    A note is printed about the first line, not tokenised here, whose full stop ends a word.
+    Otherwise prints a note about the first line whose full stop is not a word of its own.
     """
     from transduce.text.files import read_lines
     from transduce.text.tokenise import tokenise as split

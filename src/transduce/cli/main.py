@@ -96,7 +96,7 @@ def transduce(context: click.Context) -> None:
 
 
 def require_place() -> None:
-    """Refuse to work in a folder that was deleted, in which torch's libraries end the process."""
+    """Refuse to start in a folder that was deleted, where torch's libraries end the process."""
     try:
         Path.cwd()
     except FileNotFoundError as error:
@@ -128,7 +128,7 @@ def main() -> NoReturn:
 
 
 def terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise an error on SIGTERM, SIGHUP or SIGXCPU: locks and temporary files are removed."""
+    """Raise an error on SIGTERM, SIGHUP or SIGXCPU, so that locks and temporary files go."""
     if number == signal.SIGXCPU:
         signal.signal(number, signal.SIG_IGN)  # the system repeats it every second
         raise ProcessorTimeSpent

@@ -31,7 +31,7 @@ NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 @final
 class FilePath(click.Path):
-    """The parameter type of all paths. It refuses an empty one, such as that of an unset variable.
+    """The parameter type of paths; it refuses an empty one, such as that of an unset variable.
 
     An empty `Path` would be the current folder.
     """
@@ -184,7 +184,7 @@ def require_open(folder: Path) -> None:
 
 
 def require_one_standard_input(*files: Path | str | None, hint: str = "name the other") -> None:
-    """Refuse `-`, which is standard input, in place of more than one file."""
+    """Refuse `-`, standard input, for more than one file."""
     fact = "standard input can be one of the files only"
     require([str(file) for file in files].count("-") < 2, fact, hint)
 
@@ -207,13 +207,7 @@ def output(help_text: str, *, required: bool = False) -> Callable[[Command], Com
     return click.option("-o", "--output", type=FILE, required=required, help=help_text)
 
 
-settings = click.option(
-    "--set",
-    "changes",
-    type=Change(),
-    multiple=True,
-    help=SETTINGS_HELP,
-)
+settings = click.option("--set", "changes", type=Change(), multiple=True, help=SETTINGS_HELP)
 languages = click.option(
     "--languages",
     type=Languages(),

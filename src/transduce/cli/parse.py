@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import options
-from transduce.cli.line_outputs import (
-    WarningPrinter,
-    format_outputs,
-    read_words,
-    write_lines,
-)
+from transduce.cli.line_outputs import WarningPrinter, format_outputs, read_words, write_lines
 from transduce.cli.options import FILE, INPUT, FilePath, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.errors import InputError

@@ -172,16 +172,11 @@ class RowOptions:
         type=click.IntRange(1, 1_000), default=1, help="Number of seeds for each row."
     )
     seed: int | None = option(
-        type=click.IntRange(min=0),
-        help="Train each row from this one seed (excludes --seeds).",
+        type=click.IntRange(min=0), help="Train each row from this one seed (excludes --seeds)."
     )
     store: Path | None = option(type=FILE, help="A corpus that `transduce prepare` made.")
     output: Path = option(
-        "-o",
-        "--output",
-        type=FILE,
-        required=True,
-        help="The folder of all rows and of the report.",
+        "-o", "--output", type=FILE, required=True, help="The folder of all rows and of the report."
     )
     gather: tuple[Path, ...] = option(
         type=FILE,
@@ -191,11 +186,7 @@ class RowOptions:
     )
     print_jobs: bool = option(is_flag=True, help="Train nothing: print a command for each row.")
     changes: tuple[tuple[str, str], ...] = option(
-        "--set",
-        type=options.Change(),
-        multiple=True,
-        default=(),
-        help=options.SETTINGS_HELP,
+        "--set", type=options.Change(), multiple=True, default=(), help=options.SETTINGS_HELP
     )
     plot: bool = option(is_flag=True, help=PLOT_HELP)
     as_json: bool = option("--json", is_flag=True, help=options.JSON_HELP)

@@ -108,7 +108,9 @@ class ScoreCommand(click.Command):
     metavar="CODE",
     help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require.",
 )
-@click.option("--brackets", is_flag=True, help="The files are GOLD and OUTPUT: trees, one a line.")
+@click.option(
+    "--brackets", is_flag=True, help="Score trees: GOLD and OUTPUT have one tree on each line."
+)
 @add_options(TreeOptions, "trees")
 @click.option(
     "--spans",
@@ -283,13 +285,7 @@ def format_report(report: SpanReport) -> Iterator[str]:
 
 
 def report_trees(
-    gold: str,
-    output: str,
-    against: str | None,
-    trees: TreeOptions,
-    draws: Draws,
-    *,
-    as_json: bool,
+    gold: str, output: str, against: str | None, trees: TreeOptions, draws: Draws, *, as_json: bool
 ) -> None:
     """Print the scores of a file of trees, in EVALB's layout with --table; or compare two files."""
     parameters = trees.parameters or "COLLINS"

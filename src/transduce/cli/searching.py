@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 MOST_PROCESSES = 1_024  # or threads; with 100,000 threads torch ends the process as it starts
-PENALTY = ("alpha", "gamma", "penalty")
 
 
 @final
@@ -159,9 +158,9 @@ class Processes:
         )
 
     def choose(self, count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
-        """Return how many processes load the models in `folders`, by default to suit the machine.
+        """Return the number of worker processes: the given one, or one to suit input and machine.
 
-        `count_lines(most)` counts the lines of the input, but at most `most`.
+        `count_lines(most)` counts the input's lines, but at most `most`; `folders` are the models'.
         """
         if self.threads is not None:
             return 1
@@ -198,12 +197,14 @@ class TranslatorChoice:
         return (self.model, *self.models.ensemble)
 
     def load(self) -> "Translator":
-        """Load the models (several as one ensemble) with the settings of the options."""
+        """Load the models (several as one ensemble) with the settings that the options name."""
         from transduce.inference.load import load
         from transduce.inference.precision import choose_precision
         from transduce.machine.device import select_device
+        from transduce.machine.process_settings import keep_freed_memory
         from transduce.tasks import require_task
 
+        keep_freed_memory()
         chosen = choose_precision(self.models.precision, select_device())
         if chosen.message:
             display.print_message(chosen.message)
@@ -228,11 +229,13 @@ class TranslatorChoice:
     def open(
         self, processes: Processes, on_warning: "OnWarning", file: Path | None = None
     ) -> "Translator":
-        """Load the models in this process, with worker processes for the lines of a long `file`."""
-        from transduce.machine.process_settings import keep_freed_memory, use_threads
+        """Load the models in this process, with worker processes for the lines of a long `file`.
+
+        Prints a note on each model that is a run which is not finished.
+        """
+        from transduce.machine.process_settings import use_threads
 
         warn_if_unfinished(self.folders)
-        keep_freed_memory()
         use_threads(processes.threads or 1)
         translator = replace(self.load(), on_warning=on_warning)
         if file is None:

@@ -117,12 +117,7 @@ def command(
     )
     choices = [
         ModelChoice(
-            folder,
-            beam.given(),
-            loading.precision,
-            processes.threads or 1,
-            codes,
-            keep=not no_keep,
+            folder, beam.given(), loading.precision, processes.threads or 1, codes, keep=not no_keep
         )
         for folder, codes in zip(models, languages or [None] * len(models), strict=True)
     ]

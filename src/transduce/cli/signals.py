@@ -55,12 +55,15 @@ def ending_signals() -> tuple[signal.Signals, ...]:
 
 
 def die_with_parent(parent: int) -> None:
-    """Make Linux kill this process when process `parent` ends; do nothing if `parent` is 0."""
+    """Make Linux kill this process when process `parent` ends; do nothing if `parent` is 0.
+
+    Raises Terminated if the parent has ended already.
+    """
     if not parent:
         return
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SIGNAL_AT_DEATH, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent has ended already
+    if os.getppid() != parent:
         raise Terminated
 
 

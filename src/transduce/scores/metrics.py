@@ -74,8 +74,7 @@ METRICS = {
     ),
     "bleu-paper": Metric(
         "BLEU-paper",
-        "the paper's, German only: plain output against a reference that is tokenised already, "
-        "compounds split",
+        "the paper's BLEU, German only: untokenised output, tokenised reference, compounds split",
         MULTI_BLEU,
         tokenise_output,
         "de",
@@ -90,14 +89,14 @@ METRICS = {
     "chrf": Metric("chrF", "characters instead of words", SacreBleuScorer(build_chrf)),
     "ter": Metric(
         "TER",
-        "edits to the reference a word; lower is better",
+        "edits per reference word; lower is better",
         SacreBleuScorer(build_ter, extract_ter_counts),
         require_lines_short_enough_for_ter,
         higher_is_better=False,
     ),
     "ter-any-length": Metric(
         "TER",
-        "the same for lines of over about 2,000 words, too: may take gigabytes and hours",
+        "as ter, but also for lines of more than about 2,000 words; may take gigabytes and hours",
         SacreBleuScorer(build_ter, extract_ter_counts),
         higher_is_better=False,
     ),
