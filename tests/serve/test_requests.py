@@ -36,6 +36,14 @@ def test_a_form_with_parts_is_answered_too(client, translator):
     assert answer.json == {"translatedText": translator(LINES[0])}
 
 
+def test_a_form_may_hold_plain_utf_8_as_curl_sends_it(client):
+    kind = {"Content_Type": "application/x-www-form-urlencoded"}
+    body = "q=ein großer Hund&source=en&target=de".encode()
+    found = client.send("POST", "/translate", body, **kind).json
+    assert found == client.translate("ein großer Hund").json
+    assert found != client.translate("ein gro\u00c3\u0178er Hund").json
+
+
 def test_a_list_has_a_list_in_order_and_an_empty_text_an_empty_one(client, translator):
     texts = [*LINES, "", "  ", LINES[0]]
     found = client.translate(texts).json["translatedText"]
@@ -148,6 +156,24 @@ def test_opennmt_gets_its_own_shape(client, translator):
     assert found[0]["n_best"] == 1
     other = client.post("/translator/translate", [{"src": LINES[1], "id": 1}]).json
     assert other[0][0]["tgt"] == load_back()(LINES[1])
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "fact"),
+    [
+        ([{"src": "a", "id": 2}], 404, "no model has the id 2"),
+        ([{"src": "a", "id": -1}], 400, "id must be a number of 0 or more"),
+        ([{"src": "a", "id": 0}, {"src": "b", "id": 1}], 400, "all sources of a request have one"),
+        ([{"id": 0}], 400, "missing src"),
+        (["a"], 400, "a list of objects"),
+        ([], 400, "a list of objects"),
+        ([{"src": "a"}] * 65, 413, "65 sources"),
+    ],
+)
+def test_a_wrong_request_of_opennmt_s_shape_is_refused(client, body, status, fact):
+    answer = client.post("/translator/translate", body)
+    assert (answer.status, set(answer.json)) == (status, {"error"})
+    assert fact in answer.json["error"]
 
 
 def test_languages_and_settings_are_told(client):

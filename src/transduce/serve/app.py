@@ -30,6 +30,7 @@ from transduce.serve.interface import (
     Detection,
     DetectRequest,
     Fault,
+    Fields,
     Health,
     Language,
     Limits,
@@ -48,6 +49,7 @@ from transduce.serve.interface import (
 from transduce.serve.messages import AttentionRequest, Page
 from transduce.serve.service import Service
 from transduce.serve.translate import find_model, translate_items, translate_texts
+from transduce.text.languages import can_detect_languages
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals of all that may detect a language
@@ -107,21 +109,18 @@ class Routes:
 
     def __init__(self, service: Service, api_key: str | None = None) -> None:
         self.service, self.limits, self.api_key = service, service.limits, api_key
-        self.page = self.build_page()
         self.description = json.dumps(describe_interface(vars(Routes).values(), self.limits))
-
-    def build_page(self) -> TranslationPage:
-        """Return the HTML page for translating by hand, which is at /."""
-        pairs = list(self.service.models)
-        codes = {code for pair in pairs for code in pair}
-        return TranslationPage(
+        pairs = list(service.models)
+        codes = sorted({code for pair in pairs for code in pair})
+        names = {code: name_language(code)["name"] for code in codes}
+        self.page = TranslationPage(
             PageSettings(
                 pairs,
-                {code: name_language(code)["name"] for code in sorted(codes)},
+                names,
                 self.limits.characters,
                 self.limits.texts,
-                needs_key=self.api_key is not None,
-                can_detect=self.service.detector.is_available,
+                needs_key=api_key is not None,
+                can_detect=can_detect_languages(),
             )
         )
 
@@ -137,11 +136,11 @@ class Routes:
         if not hmac.compare_digest(given, self.api_key.encode()):
             raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
-    async def read_translation(self, request: Request) -> TranslateRequest:
-        """Return the checked fields of a translation request; refuse one without the API key."""
+    async def read(self, kind: type[Fields], request: Request) -> Fields:
+        """Return the checked fields of a request, as a `kind`; refuse one without the API key."""
         fields = await read_fields(request, self.limits)
         self.require_key(request, fields.get("api_key"))
-        return check_request(TranslateRequest, fields)
+        return check_request(kind, fields)
 
     @Operation(
         "POST /translate", "translate",
@@ -150,7 +149,7 @@ class Routes:
     )  # fmt: skip
     async def translate(self, request: Request) -> Response:
         """Translate a text or a list of texts."""
-        wanted = await self.read_translation(request)
+        wanted = await self.read(TranslateRequest, request)
         return JSONResponse(await translate_texts(self.service, wanted, request.receive))
 
     @Operation(
@@ -178,7 +177,7 @@ class Routes:
         """Return the page to type in; without JavaScript, a form fills it with its translation."""
         if request.method != "POST":
             return HTMLResponse(self.page.write(Form()))
-        wanted = await self.read_translation(request)
+        wanted = await self.read(TranslateRequest, request)
         text = "\n".join(wanted.texts)
         found: Any = await translate_texts(self.service, replace(wanted, q=text), request.receive)
         detected = found.get("detectedLanguage", {}).get("language", "")
@@ -192,7 +191,7 @@ class Routes:
     )  # fmt: skip
     async def draw_attention(self, request: Request) -> Response:
         """Return the page of what the model attends to in a text and its translation."""
-        wanted = await self.read_translation(request)
+        wanted = await self.read(TranslateRequest, request)
         text = " ".join(wanted.texts)
         if len(text) > self.limits.picture_characters:
             raise too_large(f"a picture is of at most {self.limits.picture_characters} characters")
@@ -220,13 +219,8 @@ class Routes:
     )  # fmt: skip
     async def detect_language(self, request: Request) -> Response:
         """Rank the languages that a text may be in, or the sources of a target."""
-        fields = await read_fields(request, self.limits)
-        self.require_key(request, fields.get("api_key"))
-        wanted, detector = check_request(DetectRequest, fields), self.service.detector
-        if wanted.target:
-            sources = self.service.list_sources(wanted.target)
-            return JSONResponse(await detector.rank_codes(wanted.q, sources))
-        return JSONResponse(await detector.rank(wanted.q))
+        wanted = await self.read(DetectRequest, request)
+        return JSONResponse(await self.service.detect(wanted.q, wanted.target))
 
     @Operation(
         "GET /health", "health", ("It does, also while it is over capacity or stops.", Health),

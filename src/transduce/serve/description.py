@@ -73,7 +73,12 @@ def describe_interface(functions: Iterable[Any], limits: Limits) -> Schema:
             found["requestBody"] = {"required": True, "content": content}
             answers |= {status: (REFUSALS[status], Error) for status in (*BODY, *one.refusals)}
         found["responses"] = {
-            str(status): {"description": text, "content": describe_content(kind, known)}
+            str(status): {
+                "description": text,
+                "content": {kind: {"schema": {"type": "string"}}}
+                if isinstance(kind, str)
+                else {JSON: {"schema": describe_type(kind, known)}},
+            }
             for status, (text, kind) in answers.items()
         }
         paths.setdefault(path, {})[method.lower()] = found
@@ -88,13 +93,6 @@ def describe_interface(functions: Iterable[Any], limits: Limits) -> Schema:
         "paths": paths,
         "components": {"schemas": known},
     }
-
-
-def describe_content(kind: Any, known: Schema) -> Schema:  # noqa: ANN401 - a type
-    """Describe an answer's content, given by its type if it is JSON, else by its media type."""
-    if isinstance(kind, str):
-        return {kind: {"schema": {"type": "string"}}}
-    return {JSON: {"schema": describe_type(kind, known)}}
 
 
 def describe_type(kind: Any, known: Schema) -> Schema:  # noqa: ANN401

@@ -195,27 +195,29 @@ class Dispatcher:
         return client if len(self.clients[client]) < self.facts.capacity else None
 
     def handle_answer(self, client: SearchClient, answer: Answer) -> None:
-        """Handle an answer: a process is ready, cannot load its model, or has finished an order."""
+        """Handle an answer: a process is ready, cannot load its model, or has finished an order.
+
+        The answer to an order is dropped if its job was cancelled.
+        """
         match answer:
             case Ready():
                 self.starting[client].set_result(answer)
+                return
             case Unloadable():
                 starting = self.starting.pop(client)
                 client.close()
                 starting.set_exception(FolderError(answer.fact, answer.hint))
-            case _:
-                self.store_result(client, answer)
-
-    def store_result(self, client: SearchClient, answer: Found | Page | Failed) -> None:
-        """Store the answer to an order unless it was cancelled, and send waiting orders."""
+                return
         self.delay = self.limits.restart_seconds
         job, _ = self.clients[client].pop(answer.id, (None, None))
-        if job is not None:
-            if isinstance(answer, Failed):
-                self.fail(job, build_refusal(answer))
-            else:
-                job.answers[answer.id] = answer
-                self.complete(job)
+        if isinstance(answer, Failed):
+            fact = f"this text could not be translated: {answer.fact}"
+            error = unavailable(fact) if answer.is_ours else bad_request(answer.fact)
+            if job is not None:
+                self.fail(job, error)
+        elif job is not None:
+            job.answers[answer.id] = answer
+            self.complete(job)
         self.feed()
 
     def complete(self, job: Job) -> None:
@@ -312,10 +314,3 @@ def describe_fault(error: Exception) -> str:
     """Return a sentence that says why a search process could not be started."""
     known = error if isinstance(error, TransduceError) else find_exhaustion(error)
     return known.fact if known else f"{type(error).__name__}: {error}"
-
-
-def build_refusal(answer: Failed) -> Refusal:
-    """Return a refusal with status 503 if the server failed, or 400 if the request is at fault."""
-    if answer.is_ours:
-        return unavailable(f"this text could not be translated: {answer.fact}")
-    return bad_request(answer.fact)

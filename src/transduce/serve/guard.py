@@ -91,7 +91,8 @@ class Guard:
         if len(set(names)) < len(names) and any(names.count(name) > 1 for name in SINGLE):
             raise bad_request("a header stands twice that may stand once only")
         # Starlette's TrustedHostMiddleware takes names only, and here any address may be asked
-        host = read_host(headers.get("host", ""))
+        named = HOST.fullmatch(headers.get("host", ""))
+        host = named[1].strip("[]").lower() if named else ""
         if "*" not in self.hosts and host not in self.hosts and not is_address(host):
             raise Refusal(HTTPStatus.FORBIDDEN, "this name of host is not allowed (--allow-host)")
         self.require_origin(headers)
@@ -106,12 +107,6 @@ class Guard:
         is_navigation = headers.get("sec-fetch-mode") == "navigate" and origin is None
         if (origin is not None and not own) or (site not in OWN_SITES and not is_navigation):
             raise Refusal(HTTPStatus.FORBIDDEN, "this origin is not allowed (--allow-origin)")
-
-
-def read_host(value: str) -> str:
-    """Return the host of a Host header in lower case and without a port, "" if it has none."""
-    found = HOST.fullmatch(value)
-    return found[1].strip("[]").lower() if found else ""
 
 
 @lru_cache(maxsize=256)  # most requests name the same host

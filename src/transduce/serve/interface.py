@@ -252,10 +252,10 @@ class ClientGone(Exception):  # noqa: N818 - the client left, which is no error
     """Ends a request whose client has closed its connection."""
 
 
-Request = TypeVar("Request", TranslateRequest, DetectRequest, OpenNmtItem)
+Fields = TypeVar("Fields", TranslateRequest, DetectRequest, OpenNmtItem)
 
 
-def check_request(kind: type[Request], values: Mapping[str, Any]) -> Request:
+def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
     """Return a request of a declared kind; refuse it if a field is missing, wrong or too large."""
     found = {}
     for one in fields(kind):

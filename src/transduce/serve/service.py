@@ -1,7 +1,7 @@
 """The server's models: finds the one for a request, and waits for its answers within limits."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, final
 
@@ -30,7 +30,7 @@ class Service:
 
     def __init__(self, models: Mapping[Pair, Dispatcher], limits: Limits) -> None:
         self.models, self.limits = dict(models), limits
-        self.metrics, self.detector = Metrics(), LanguageDetector()
+        self.metrics, self.detecting = Metrics(), asyncio.Lock()
         self.is_stopping, self.replaced = False, 0
         self.old = set[Dispatcher]()  # replaced models that still finish their requests
 
@@ -62,6 +62,25 @@ class Service:
         if not sources:
             raise bad_request(f"{target[:20]} is not supported as a target language")
         return sources
+
+    async def detect(self, text: str, target: str = "") -> list[Detection]:
+        """Rank the languages that a text may be in, or all sources of `target`, likeliest first.
+
+        Refuses if py3langid is not installed; a language that it does not know has probability 0.
+        """
+        sources = self.list_sources(target) if target else []
+        if not can_detect_languages():
+            fact = "languages are not detected here: py3langid is not installed"
+            raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
+        async with self.detecting:  # its tables, 78 MB, must be loaded only once
+            found = await asyncio.to_thread(rank_languages, text)
+        if target:
+            known = dict(found)
+            found = [(code, known.get(code.partition("-")[0], 0.0)) for code in sources]
+            found.sort(key=lambda one: one[1], reverse=True)
+        else:
+            found = [one for one in found if one[1] >= MIN_PROBABILITY] or found[:1]
+        return [Detection(language=code, confidence=round(100 * one, 1)) for code, one in found]
 
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive
@@ -146,40 +165,3 @@ async def end_with_client(job: Job, receive: Receive) -> None:
         pass
     if not job.finished.done():
         job.finished.set_exception(ClientGone())
-
-
-@final
-class LanguageDetector:
-    """Ranks languages by py3langid, for one text at a time, in a thread beside the event loop."""
-
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-
-    @property
-    def is_available(self) -> bool:
-        """Whether py3langid is installed."""
-        return can_detect_languages()
-
-    async def rank(self, text: str) -> list[Detection]:
-        """Return the languages that a text may be in, most probable first; at least one."""
-        found = await self.rank_all(text)
-        return describe([one for one in found if one[1] >= MIN_PROBABILITY] or found[:1])
-
-    async def rank_codes(self, text: str, codes: Iterable[str]) -> list[Detection]:
-        """Return all languages of `codes`, most probable first; unknown ones have probability 0."""
-        known = dict(await self.rank_all(text))
-        both = [(code, known.get(code.partition("-")[0], 0.0)) for code in codes]
-        return describe(sorted(both, key=lambda one: one[1], reverse=True))
-
-    async def rank_all(self, text: str) -> list[tuple[str, float]]:
-        """Return every language that py3langid knows with its probability; refuse without it."""
-        if not self.is_available:
-            fact = "languages are not detected here: py3langid is not installed"
-            raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
-        async with self.lock:  # the tables, 78 MB, must be loaded only once
-            return await asyncio.to_thread(rank_languages, text)
-
-
-def describe(found: Iterable[tuple[str, float]]) -> list[Detection]:
-    """Return languages and their probabilities in LibreTranslate's shape."""
-    return [Detection(language=code, confidence=round(100 * one, 1)) for code, one in found]

@@ -39,12 +39,12 @@ async def translate_texts(
     model, detected = await find_model(service, wanted, text)
     assert model.facts
     n = model.facts.beam if wanted.alternatives else 1
-    orders = [
-        # tags inside of sentences are placed by word alignments, which are details
-        Sentence(0, text, n, wanted.prefix or None, wanted.detail or has_inline_markup(cut))
-        for cut in cuts
-        for text in cut.sentences
-    ]
+    orders = list[Sentence]()
+    for cut in cuts:
+        # tags inside of sentences are placed by word links, which are details
+        needs_links = isinstance(cut, SplitMarkup) and cut.has_inline_markup
+        is_detailed = wanted.detail or needs_links
+        orders += [Sentence(0, one, n, wanted.prefix or None, is_detailed) for one in cut.sentences]
     found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
@@ -79,7 +79,7 @@ async def find_model(
     """Return the model for a request, and the source language if it had to be detected."""
     if wanted.source != AUTO:
         return service.find(wanted.source, wanted.target), None
-    found, *_ = await service.detector.rank_codes(text, service.list_sources(wanted.target))
+    found, *_ = await service.detect(text, wanted.target)
     return service.find(found["language"], wanted.target), found
 
 
@@ -94,11 +94,6 @@ async def cut_texts(wanted: TranslateRequest) -> list[CutText]:
     if sum(map(len, wanted.texts)) <= FEW:
         return [split(text) for text in wanted.texts]
     return await asyncio.to_thread(lambda: [split(text) for text in wanted.texts])
-
-
-def has_inline_markup(cut: CutText) -> bool:
-    """Return whether a text's sentences contain tags."""
-    return isinstance(cut, SplitMarkup) and cut.has_inline_markup
 
 
 def build_answer(
