@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from transduce.errors import InputError
 from transduce.scores.bootstrap import compare_outputs
+from transduce.scores.brackets.metric import build_bracket_metric
 from transduce.scores.brackets.parameters import COLLINS, NEW, UNLABELLED, BracketParameters
 from transduce.scores.brackets.report import score_brackets
-from transduce.scores.scoring import compute_score, labelled_f1
+from transduce.scores.scoring import compute_score
 
 CASES = [
     *("main.COLLINS", "main.new", "main.unlabeled", "main.cutoff10", "errors.COLLINS"),
@@ -200,7 +201,7 @@ TREES = bracket(st.recursive(LEAVES, bracket, max_leaves=12)).map(
 @given(st.lists(TREES, min_size=1, max_size=5))
 def test_trees_against_themselves_are_100(trees):
     for parameters in (COLLINS, NEW, UNLABELLED):
-        score = labelled_f1(trees, trees, parameters)
+        score = compute_score(build_bracket_metric(parameters), trees, trees)
         assert score.value == 100.0
         assert score.details["matched"] == score.details["gold"] == score.details["test"]
 
@@ -230,12 +231,12 @@ def test_exchanging_the_sides_exchanges_recall_and_precision(pairs):
 
 def test_labels_matter_only_where_they_count():
     other = JOHN.replace("(NP (DT", "(ADJP (DT")
-    assert labelled_f1([other], [JOHN]).value == 75.0
-    assert labelled_f1([other], [JOHN], UNLABELLED).value == 100.0
+    assert compute_score("brackets-own-tags", [other], [JOHN]).value == 75.0
+    assert compute_score(build_bracket_metric(UNLABELLED), [other], [JOHN]).value == 100.0
 
 
 def test_the_score_carries_its_counts_and_signature():
-    score = labelled_f1([FLAT, ""], [JOHN, JOHN])
+    score = compute_score("brackets-own-tags", [FLAT, ""], [JOHN, JOHN])
     assert score == compute_score("brackets-own-tags", [FLAT, ""], [JOHN, JOHN])
     assert (score.name, score.lines) == ("bracket F1", 2)
     assert score.value == pytest.approx(200 * 1 / (8 + 1))
@@ -267,4 +268,4 @@ def test_one_gold_file_is_needed():
     with pytest.raises(InputError, match="brackets are scored against one reference"):
         compute_score("brackets", [JOHN], [JOHN], [JOHN])
     with pytest.raises(InputError, match="1 lines are to be scored, but the reference has 2"):
-        labelled_f1([JOHN], [JOHN, JOHN])
+        compute_score("brackets-own-tags", [JOHN], [JOHN, JOHN])

@@ -6,7 +6,7 @@ import pytest
 
 from transduce.scores.metrics import METRICS
 from transduce.scores.paper_bleu import BLEU_METRICS, describe_paper_comparability
-from transduce.scores.scoring import bleu
+from transduce.scores.scoring import compute_score
 from transduce.scores.test_sets import (
     FRENCH_2014,
     GERMAN_2013,
@@ -54,7 +54,7 @@ def test_where_the_paper_prints_no_figure_the_sentence_is_empty():
     assert {
         describe_paper_comparability(metric, name) for metric in ("chrf", "ter") for name in SETS
     } == {""}
-    assert bleu(["a b c d"], ["a b c d"]).paper_comparability == ""
+    assert compute_score("bleu", ["a b c d"], ["a b c d"]).paper_comparability == ""
 
 
 def test_every_bleu_has_a_sentence():

@@ -7,7 +7,7 @@ from sacrebleu.metrics.ter import TER
 from transduce.allowance import LINE_BYTES
 from transduce.errors import InputError
 from transduce.scores.sacrebleu_scorers import estimate_ter_bytes, require_short_pair
-from transduce.scores.scoring import compute_score, require_scorable, ter
+from transduce.scores.scoring import compute_score, require_scorable
 
 TURNED = ("a b c d " * 3, "d c b a " * 3)  # many shifts: each keeps more rows
 
@@ -15,7 +15,7 @@ TURNED = ("a b c d " * 3, "d c b a " * 3)  # many shifts: each keeps more rows
 def test_a_line_of_20_000_words_is_refused_with_its_number_and_a_way_around(monkeypatch):
     monkeypatch.setattr(TER, "corpus_score", None)
     with pytest.raises(InputError, match=r"line 2: .* 20,000 words against") as error:
-        ter(["a", "a b " * 10_000], ["a", "b a " * 10_000])
+        compute_score("ter", ["a", "a b " * 10_000], ["a", "b a " * 10_000])
     assert "--metric bleu --metric chrf leave TER out" in error.value.hint
     assert "--metric ter-any-length takes it anyway" in error.value.hint
 

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from transduce.scores.scoring import bleu
+from transduce.scores.scoring import compute_score
 from transduce.scores.test_sets import (
     GERMAN_2014_ALL,
     KNOWN,
@@ -66,7 +66,7 @@ def test_an_edition_is_known_after_a_tokeniser_and_in_another_order(shared):
 def test_an_unknown_test_set_is_named_by_its_hash():
     digest = "7e18f737311b"  # printf 'a\nb' | sha256sum
     assert identify_test_set(["a", "b"]) == f"not a known test set (sha256 {digest})"
-    assert bleu(["a"], ["a"], ["b"]).test_set == (
+    assert compute_score("bleu", ["a"], ["a"], ["b"]).test_set == (
         "not a known test set (sha256 ca978112ca1b) + not a known test set (sha256 3e23e8160039)"
     )
 

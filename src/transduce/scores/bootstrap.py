@@ -70,26 +70,15 @@ def compare_outputs(
     seed: int = SEED,
 ) -> Comparison:
     """Score two outputs against the same references and test the difference by resampling."""
-    import numpy as np
-
     require(samples >= 40, f"{short_repr(samples)} samples have no 95 % of them", "--samples 1000")
     fact = f"{short_repr(samples)} samples are more than {MOST_SAMPLES:,}"
     require(samples <= MOST_SAMPLES, fact, "--samples 1000")
     require(0 <= seed < 1 << 64, f"a seed is 0 or more, up to 2^64 - 1, not {short_repr(seed)}")
     ours, theirs = (compute_score(metric, one, *references, language=language) for one in outputs)
     chosen = find_metric(metric, language)
-    a, b = (
-        np.array(list(resample_scores(chosen, (one, *references), samples, seed)))
-        for one in outputs
-    )
-    # a and b are the outputs' scores on the samples. p is the share of samples whose |a - b|
-    # exceeds the mean of |a - b| by more than |ours - theirs|.
-    spread = np.abs(a - b) - np.abs(a - b).mean()
-    beyond = int((spread > abs(ours.value - theirs.value)).sum())
-    inner = np.sort(a - b)[samples // 40 : samples - samples // 40]
-    # Outputs with equal scores on every sample get p = 1; sacreBLEU's formula would give almost 0.
-    p = (beyond + 1) / (samples + 1) if (a != b).any() else 1.0
-    return Comparison(ours, theirs, float(inner[0]), float(inner[-1]), p, samples, seed)
+    a, b = (list(resample_scores(chosen, (one, *references), samples, seed)) for one in outputs)
+    low, high, p = measure_significance(ours.value - theirs.value, a, b)
+    return Comparison(ours, theirs, low, high, p, samples, seed)
 
 
 def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> Iterator[float]:
@@ -106,3 +95,23 @@ def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> It
     for _ in range(samples):
         lines = draw.choice(len(counts), size=len(counts), replace=True)
         yield chosen.scorer.score_sums(counts[lines].sum(0))
+
+
+def measure_significance(
+    difference: float, ours: Sequence[float], theirs: Sequence[float]
+) -> tuple[float, float, float]:
+    """Return an interval of the difference of two scores, and p, from their resampled scores.
+
+    Returns (low, high, p); 95 % of the samples' differences lie between low and high. p is the
+    share of samples whose |a - b| exceeds the mean of |a - b| by more than |difference|.
+    """
+    import numpy as np
+
+    a, b = np.array(ours), np.array(theirs)
+    spread = np.abs(a - b) - np.abs(a - b).mean()
+    beyond = int((spread > abs(difference)).sum())
+    cut = len(a) // 40
+    inner = np.sort(a - b)[cut : len(a) - cut]
+    # Outputs with equal scores on every sample get p = 1; sacreBLEU's formula would give almost 0.
+    p = (beyond + 1) / (len(a) + 1) if (a != b).any() else 1.0
+    return float(inner[0]), float(inner[-1]), p

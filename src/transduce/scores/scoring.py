@@ -4,43 +4,11 @@ from collections.abc import Sequence
 
 from transduce.allowance import require_short_line
 from transduce.errors import InputError, suggest_names
-from transduce.scores.brackets.metric import build_bracket_metric
-from transduce.scores.brackets.parameters import COLLINS, BracketParameters
 from transduce.scores.metric import Metric, Texts
 from transduce.scores.metrics import METRICS
 from transduce.scores.paper_bleu import describe_paper_comparability
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
-
-
-def bleu(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Compute the corpus BLEU of plain text by sacreBLEU, cased."""
-    return compute_score("bleu", hypotheses, *references)
-
-
-def chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Compute the corpus chrF2 by sacreBLEU: the F-score of character n-grams."""
-    return compute_score("chrf", hypotheses, *references)
-
-
-def ter(hypotheses: Sequence[str], *references: Sequence[str]) -> Score:
-    """Compute the corpus TER by sacreBLEU: edits per reference word, in percent."""
-    return compute_score("ter", hypotheses, *references)
-
-
-def labelled_f1(
-    outputs: Sequence[str],
-    references: Sequence[str],
-    parameters: BracketParameters = COLLINS,
-    *,
-    gold_tags: bool = False,
-) -> Score:
-    """Compute EVALB's F1 of output trees in percent; a failed sentence counts as no match.
-
-    Each line is a tree. EVALB deletes punctuation by its tag: for outputs without tags set
-    `gold_tags`, which puts the references' tags on the outputs' leaves before scoring.
-    """
-    return compute_score(build_bracket_metric(parameters, gold_tags=gold_tags), outputs, references)
 
 
 def compute_score(

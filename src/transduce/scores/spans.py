@@ -22,16 +22,11 @@ from typing import Any, final
 
 from transduce.errors import InputError, suggest_names
 from transduce.scores.metric import CountScorer, Metric, Texts
+from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.version import __version__
 
 Labels = Sequence[str]  # the labels of a sentence's tokens
 Span = tuple[str, int, int]  # type, first token, last token
-OUTSIDE = "O"
-SPAN_PREFIXES = ("B", "I", "E", "S")  # BIOES also marks the last token of a span, and the only one
-NO_SPANS = (  # the hint for labels that stand for themselves
-    "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
-)
-NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
 
 
 @final

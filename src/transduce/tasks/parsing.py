@@ -19,7 +19,6 @@ from transduce.datasets.penn import (
 )
 from transduce.errors import InputError
 from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
@@ -148,6 +147,8 @@ class Parsing:
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the bracket F1 of output trees, after copying the references' tags into them."""
+        from transduce.scores.scoring import compute_score
+
         return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:

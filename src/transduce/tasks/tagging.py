@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.errors import InputError, short_repr
 from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score
-from transduce.scores.spans import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import encode_lines
-from transduce.text.tags import read_tagged
+from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES, read_tagged
 from transduce.text.words import normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.files import Vocabularies
@@ -118,6 +116,8 @@ class Tagging:
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the span F1 of labels, or their accuracy if the label scheme is "raw"."""
+        from transduce.scores.scoring import compute_score
+
         return compute_score(self.metrics[0], outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:

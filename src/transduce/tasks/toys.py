@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score
 from transduce.settings import Data
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
@@ -26,6 +25,8 @@ class Toy(TextToText):
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the percentage of outputs that equal their reference."""
+        from transduce.scores.scoring import compute_score
+
         return compute_score("exact-match", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - letters have no language

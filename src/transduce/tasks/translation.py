@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from transduce.scores.score import Score
-from transduce.scores.scoring import bleu
 from transduce.settings import Data
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
@@ -30,7 +29,9 @@ class Translation(TextToText):
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
         """Return the corpus BLEU of outputs against references, with the metric's signature."""
-        return bleu(outputs, references)
+        from transduce.scores.scoring import compute_score
+
+        return compute_score("bleu", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this translator for its model card."""

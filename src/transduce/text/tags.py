@@ -18,6 +18,12 @@ from transduce.text.files import decode_line, display_name, read_byte_lines, spl
 SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
 # Blanks refused in tokens and labels. Other blanks are allowed: treebanks have words with U+00A0.
 BLANKS = frozenset(" \r\v\f")
+OUTSIDE = "O"  # the label of a token in no span
+SPAN_PREFIXES = ("B", "I", "E", "S")  # BIOES also marks the last token of a span, and the only one
+NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
+NO_SPANS = (  # the hint for labels that stand for themselves
+    "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
+)
 HINT = "each line is a token, one tab and its label; blank lines separate the sentences"
 
 

@@ -147,11 +147,10 @@ def test_a_missing_bracket_is_raised_even_if_malformed_trees_are_left_out():
         list(parse_trees(["(S (NN a)"], on_malformed=errors.append))
 
 
-def test_a_file_is_not_read_to_its_end_if_a_bracket_is_missing_early(monkeypatch):
-    monkeypatch.setattr("transduce.text.trees.read.MAX_SIZE", 100)
+def test_a_file_is_not_read_to_its_end_if_a_bracket_is_missing_early():
     lines = iter(["(S (NN a)", *["(S (NN a))"] * 1000])
     with pytest.raises(InputError, match="line 1, column 1"):
-        list(parse_trees(lines))
+        list(parse_trees(lines, max_size=100))
     assert len(list(lines)) > 900
 
 

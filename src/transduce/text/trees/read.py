@@ -39,7 +39,11 @@ def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> 
 
 
 def parse_trees(
-    lines: Iterable[str], *, file: str | None = None, on_malformed: OnMalformed | None = None
+    lines: Iterable[str],
+    *,
+    file: str | None = None,
+    on_malformed: OnMalformed | None = None,
+    max_size: int = MAX_SIZE,
 ) -> Iterator[Tree]:
     """Yield the trees in lines of brackets; pass errors to `on_malformed`, or else raise them.
 
@@ -54,7 +58,8 @@ def parse_trees(
                 raise
             on_malformed(error)
             parser.skip_tree()
-        parser.require_size()
+        if parser.size > max_size:
+            parser.require_end()
     parser.require_end()
 
 
@@ -117,10 +122,10 @@ class TreeParser:
         self.builder = TreeBuilder()
         self.is_skipping = True
 
-    def require_size(self) -> None:
-        """Raise InputError for a missing ) if the open tree has more than `MAX_SIZE` nodes."""
-        if len(self.builder.words) + len(self.builder.labels) > MAX_SIZE:
-            self.require_end()
+    @property
+    def size(self) -> int:
+        """The number of words and constituents of the open tree."""
+        return len(self.builder.words) + len(self.builder.labels)
 
     def require_end(self) -> None:
         """Raise InputError if a bracket is still open, with the location of the outermost one."""
