@@ -19,7 +19,7 @@ from transduce.tasks.parsing import (
     tagged_words,
     to_tree,
 )
-from transduce.text.trees.symbols import FORMS
+from transduce.text.trees.linearise import FORMS
 from transduce.text.trees.write import format_tree
 from transduce.vocabulary import END, learn_vocabulary
 from transduce.vocabulary.files import Vocabularies

@@ -24,17 +24,17 @@ from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import encode_lines
 from transduce.text.trees.clean import TreeReport, clean_tree
-from transduce.text.trees.linearise import linearise
-from transduce.text.trees.read import parse_tree, read_trees
-from transduce.text.trees.repair import Repair, repair_symbols
-from transduce.text.trees.symbols import (
+from transduce.text.trees.linearise import (
     NUMBERED_SYMBOLS,
     WORD_SYMBOLS,
     Form,
     Symbol,
     classify_symbols,
     find_closed_labels,
+    linearise,
 )
+from transduce.text.trees.read import parse_tree, read_trees
+from transduce.text.trees.repair import Repair, repair_symbols
 from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text

@@ -10,15 +10,16 @@ from tests.text.trees.nested import brackets, linearised, nested_trees
 
 from transduce.errors import InputError
 from transduce.text.trees.clean import TreeReport, clean_tree
-from transduce.text.trees.linearise import delinearise, linearise
-from transduce.text.trees.read import parse_tree, read_trees
-from transduce.text.trees.symbols import (
+from transduce.text.trees.linearise import (
     FORMS,
     Form,
     classify_symbol,
     classify_symbols,
     collect_symbols,
+    delinearise,
+    linearise,
 )
+from transduce.text.trees.read import parse_tree, read_trees
 from transduce.text.trees.tree import SymbolKind, flat_tree
 
 GUM_SPLITS = ("dev", "test", "test2", "train")

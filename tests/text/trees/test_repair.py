@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from tests.text.trees.nested import brackets, nested_trees
 
 from transduce.errors import InputError
-from transduce.text.trees.linearise import delinearise, linearise
+from transduce.text.trees.linearise import FORMS, delinearise, linearise
 from transduce.text.trees.read import parse_tree
 from transduce.text.trees.repair import repair_symbols
-from transduce.text.trees.symbols import FORMS
 
 SYMBOLS = {
     "xx": ["XX", "(S", ")S", "(NP", ")NP", "</s>"],

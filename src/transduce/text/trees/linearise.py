@@ -1,23 +1,45 @@
-"""Linearisation of a tree as a sequence of symbols, and its strict inverse    (section 6.3)"""
+"""Linearisation of a tree as a sequence of symbols, and its strict inverse    (section 6.3)
 
-from collections.abc import Collection, Sequence
+A tree has four forms:
+
+    xx         (S (NP XX )NP (VP XX )VP )S          Vinyals, Kaiser et al. (2015); the default
+    numbered   (S (NP XX1 )NP (VP XX2 )VP )S        the number of each word, from 1 to 64 in turn
+    tags       (S (NP PRP )NP (VP VBZ )VP )S        the tag of each word in place of XX
+    t2t        S NP PRP /NP VP VBZ /VP /S           tensor2tensor
+
+The n-th symbol of kind WORD stands for the n-th word. In the form t2t, labels and tags share one
+name space: a bare symbol X is a label if the list of all symbols has /X.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import cycle, islice
+from types import MappingProxyType
+from typing import Literal, NamedTuple, get_args
 
 from transduce.errors import InputError
 from transduce.settings.fields import require
-from transduce.text.trees.build import TreeBuilder
-from transduce.text.trees.symbols import (
-    BRACKETS,
-    WORD_SYMBOL,
-    WORD_SYMBOLS,
-    Form,
-    Symbol,
-    classify_symbol,
-    find_closed_labels,
-    has_wrong_number,
-    require_no_clash,
+from transduce.text.trees.tree import SymbolKind, Tree, TreeBuilder, require_one_per_word
+
+Form = Literal["xx", "numbered", "tags", "t2t"]
+FORMS: tuple[Form, ...] = get_args(Form)
+WORD_SYMBOL = "XX"
+# After the 64th word the numbers begin again, so that long sentences have no rare symbols.
+NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
+# The prefix of the label in an opening and in a closing symbol.
+BRACKETS = {form: ("", "/") if form == "t2t" else ("(", ")") for form in FORMS}
+
+# The word symbols of each form without tags.
+WORD_SYMBOLS: Mapping[Form, Sequence[str]] = MappingProxyType(
+    {"xx": (WORD_SYMBOL,), "numbered": NUMBERED_SYMBOLS}
 )
-from transduce.text.trees.tree import SymbolKind, Tree, require_one_per_word
+
+
+class Symbol(NamedTuple):
+    """A parsed symbol of a linearised tree: its kind, and its constituent's label or word's tag."""
+
+    kind: SymbolKind
+    label: str
 
 
 def linearise(tree: Tree, form: Form) -> list[str]:
@@ -110,3 +132,78 @@ def require_complete(builder: TreeBuilder, words: int) -> None:
         raise InputError(f"the symbols end before the constituent {label} is closed")
     if len(builder.words) < words:
         raise InputError(f"the symbols end after {len(builder.words)} of {words} words")
+
+
+def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
+    """Return a symbol's kind and label; the form t2t also needs all constituent labels.
+
+    Raises InputError if the form has no symbol of this name.
+    """
+    if form == "t2t":
+        if symbol.startswith("/") and len(symbol) > 1:
+            return Symbol(SymbolKind.CLOSE, symbol[1:])
+        return Symbol(SymbolKind.OPEN if symbol in labels else SymbolKind.WORD, symbol)
+    if symbol.startswith("("):
+        return Symbol(SymbolKind.OPEN, symbol[1:])
+    if symbol.startswith(")"):
+        return Symbol(SymbolKind.CLOSE, symbol[1:])
+    if symbol not in WORD_SYMBOLS.get(form, (symbol,)):
+        raise InputError(f"the form {form} has no symbol {symbol!r}")
+    return Symbol(SymbolKind.WORD, symbol)
+
+
+def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
+    """Return the kind and label of each symbol in the list of all symbols that a parser can write.
+
+    Raises InputError if a label lacks its opening or its closing symbol, or if a symbol is listed
+    twice. In the form t2t, a tag that equals a label is listed twice.
+    """
+    if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
+        raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
+    labels = find_closed_labels(symbols)
+    classified = [classify_symbol(one, form, labels) for one in symbols]
+    of_kind = {kind: {one.label for one in classified if one.kind is kind} for kind in SymbolKind}
+    if unpaired := of_kind[SymbolKind.OPEN] ^ of_kind[SymbolKind.CLOSE]:
+        raise InputError(f"one of two symbols is missing: label {', '.join(sorted(unpaired))}")
+    return classified
+
+
+def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
+    """Return whether a symbol of the form "numbered", such as XX3, is wrong for word `index`."""
+    numbered = form == "numbered" and symbol.kind is SymbolKind.WORD
+    return numbered and symbol.label != NUMBERED_SYMBOLS[index % len(NUMBERED_SYMBOLS)]
+
+
+def find_closed_labels(symbols: Iterable[str]) -> set[str]:
+    """Return the set of labels X that have a closing symbol /X, as the form t2t writes it."""
+    return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
+
+
+def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
+    """Return the different symbols of linearised trees: words, then openings, then closings."""
+    labels, tags = set[str](), set[str]()
+    for tree in trees:
+        labels.update(tree.labels)
+        tags.update(tree.tags)
+    require_no_clash(labels, tags, form)
+    before, after = BRACKETS[form]
+    words = WORD_SYMBOLS.get(form, sorted(tags))
+    ordered = sorted(labels)
+    return [*words, *(before + one for one in ordered), *(after + one for one in ordered)]
+
+
+def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form) -> None:
+    """Raise InputError if a part-of-speech tag would be taken for an opening or closing symbol."""
+    if form in WORD_SYMBOLS:
+        return
+    taken = {tag for tag in tags if classify_symbol(tag, form, labels).kind is not SymbolKind.WORD}
+    if taken:
+        raise InputError(
+            f"the form {form} cannot tell these tags from brackets: {', '.join(sorted(taken))}",
+            clash_hint(form),
+        )
+
+
+def clash_hint(form: Form) -> str:
+    """Return an error's hint to use another form than t2t, or "" if the form is not t2t."""
+    return "the other forms keep labels and tags apart" if form == "t2t" else ""

@@ -14,8 +14,7 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.files import read_lines
-from transduce.text.trees.build import TreeBuilder
-from transduce.text.trees.tree import Tree
+from transduce.text.trees.tree import Tree, TreeBuilder
 from transduce.text.words import BLANKS
 
 OnMalformed = Callable[[InputError], None]

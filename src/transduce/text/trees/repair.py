@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 from transduce.errors import InputError
-from transduce.text.trees.symbols import (
+from transduce.text.trees.linearise import (
     WORD_SYMBOL,
     WORD_SYMBOLS,
     Form,
