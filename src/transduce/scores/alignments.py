@@ -26,7 +26,7 @@ Links = frozenset[tuple[int, int]]
 @final
 @dataclass(frozen=True)
 class GoldLinks:
-    """The gold links of a sentence pair: the sure ones, and all, possible ones included."""
+    """The gold links of a sentence pair: the sure links, and all links, sure or possible."""
 
     sure: Links
     all: Links
@@ -82,7 +82,7 @@ def parse_links(line: str) -> Links:
 
 
 def parse_link(text: str) -> tuple[int, str, int]:
-    """Return the source word, the kind ("-" or "p") and the target word of a link."""
+    """Return the source word, the kind ("-" or "p") and the target word of a link like 0-2."""
     match = LINK.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:40]!r} is no link", FORM)
@@ -108,7 +108,7 @@ AER = Metric(
 
 
 def read_alignments(name: str, text: Text, parse: Callable[[str], object]) -> list[str]:
-    """Return the lines of a text; raise InputError with file and line if `parse` refuses one."""
+    """Return the lines of a text; an InputError that `parse` raises gets the file and line."""
     lines = read_text(name, text)
     file = text if isinstance(text, str | Path) else name
     for number, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""Scores of files or lists of lines: `transduce.score` and its kin for trees, labels, alignments.
+"""Scores of files or lists of lines, by `transduce.score`, `score_trees`, `score_tags` and others.
 
 For each kind of text one function scores an output, and another compares two outputs.
 """
@@ -134,7 +134,7 @@ def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the calle
 def choose_parameters(
     parameters: BracketParameters | str | Path, cutoff: int | None
 ) -> BracketParameters:
-    """Return EVALB parameters from a value, a name or a file; `cutoff` replaces their cut-off."""
+    """Return EVALB parameters, given by value, name or file; a given `cutoff` replaces theirs."""
     if not isinstance(parameters, BracketParameters):
         parameters = find_parameters(str(parameters))
     if cutoff is None:
@@ -144,9 +144,10 @@ def choose_parameters(
 
 
 def read_gold(gold: Text, *, clean: bool) -> list[str]:
-    """Return the gold trees, one a line; with `clean`, in any layout and cleaned as for training.
+    """Return the gold trees, one per line.
 
-    A tree without words, such as one of traces alone, is left out by the cleaning.
+    With `clean` the text may have any layout, and trees are cleaned as for training. Cleaning
+    leaves out a tree without words, such as one with only traces.
     """
     if not clean:
         return read_trees_as_lines("gold", gold)
@@ -158,7 +159,7 @@ def read_gold(gold: Text, *, clean: bool) -> list[str]:
 
 
 def read_trees_as_lines(name: str, text: Text) -> list[str]:
-    """Return a text's lines; InputError, with `name`, if none holds a leaf such as (NN dog)."""
+    """Return the lines of a text of trees; refuse a text without any leaf such as (NN dog)."""
     lines = read_text(name, text)
     if lines and not any(map(TERMINALS.search, lines)):
         file = text if isinstance(text, str | Path) else None
@@ -205,7 +206,7 @@ def compare_tags(
 
 
 def read_sentences(text: object) -> list[TaggedSentence]:
-    """Read tagged sentences from a two-column file, or return a given list of them as it is."""
+    """Return tagged sentences, given as a list or as the path of a two-column file."""
     if isinstance(text, str | Path):
         return list(read_tagged(read_path("tagged text", text)))
     found: list[Any] = list(text) if isinstance(text, Iterable) else [text]

@@ -1,4 +1,4 @@
-"""What a metric is, after sacreBLEU's idea: each line is counted, and the sums give the score.
+"""The protocol of metrics, after sacreBLEU's: lines are counted, and sums of counts are scored.
 
 Sums over resampled lines then tell whether a difference of two scores is significant.
 """
@@ -9,36 +9,36 @@ from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
 Texts = Sequence[Sequence[str]]  # the output first, then its references
 Counts = Sequence[float | int]  # the numbers that a line adds to the sums
-# A function that refuses or changes texts to be scored; returns a suffix for the signature, too.
+# Returns the texts as they are to be scored, and a suffix for the signature; may refuse texts.
 Preprocess = Callable[[Texts], tuple[Texts, str]]
 
 
 class Result(NamedTuple):
-    """A metric's value for some texts, how it was computed, and the counts that it comes from."""
+    """A metric's value for an output, its signature, and the counts that it is computed from."""
 
     value: float
-    signature: str  # in sacreBLEU's notation
+    signature: str  # how the value was computed, in sacreBLEU's notation
     details: Mapping[str, Any]
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """The counts and scores of a metric; one of sacreBLEU's, or a `CountScorer`."""
+    """The counts and the score of a metric: a `SacreBleuScorer` or a `CountScorer`."""
 
     def score(self, texts: Texts) -> Result:
         """Score an output, the first of `texts`, against its references."""
 
     def count_lines(self, texts: Texts) -> Sequence[Counts]:
-        """Return the counts of each line of an output, whose sums `score_sums` takes."""
+        """Return the counts of each line of the output; `score_sums` takes their sums."""
 
     def score_sums(self, sums: Iterable[Any]) -> float:
-        """Return the score that the sums of the counts of some lines give."""
+        """Return the score of lines whose counts sum to `sums`."""
 
 
 @final
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its name, what scores texts by it, and how texts are preprocessed for it."""
+    """A metric: its name, the scorer of texts, and the preprocessing of texts for the scorer."""
 
     name: str
     description: str  # for --help
@@ -50,21 +50,21 @@ class Metric:
 
 @runtime_checkable
 class Total(Protocol):
-    """The counts of all lines together, which a score is computed from."""
+    """The sums of all lines' counts, and the score that is computed from them."""
 
     @property
     def score(self) -> float:
-        """The score that the counts give."""
+        """The metric's value."""
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The counts, and figures beside the score, to be stored with it."""
+        """The sums, and other figures computed from them, for `Score.details`."""
 
 
 @final
 @dataclass(frozen=True)
 class CountScorer:
-    """A scorer whose counts of each line are integers, the arguments of a `Total`."""
+    """A scorer that counts each line in integers; `total` is built from the sums of the counts."""
 
     signature: str
     count_lines: Callable[[Texts], Sequence[tuple[int, ...]]]
@@ -76,7 +76,7 @@ class CountScorer:
         return Result(total.score, self.signature, total.details)
 
     def score_sums(self, sums: Iterable[Any]) -> float:
-        """Return the score that the sums of the counts of some lines give."""
+        """Return the score of lines whose counts sum to `sums`."""
         return self.total(*map(int, sums)).score
 
 

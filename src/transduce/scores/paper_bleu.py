@@ -39,7 +39,7 @@ BLEU_METRICS = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "ble
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Return `texts` for bleu-paper: output tokenised, compounds split; and a signature suffix."""
+    """Tokenise the output, split compounds in all texts, and return a signature suffix, too."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -54,7 +54,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Return `texts` for bleu-paper-plain: tokenised, compounds split; and a signature suffix."""
+    """Tokenise all texts, split their compounds, and return a signature suffix, too."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:

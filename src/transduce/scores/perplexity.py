@@ -50,7 +50,7 @@ class Perplexity:
 
 
 def exp_of_mean(total: float, count: int) -> float:
-    """Return e^(total / count): infinity if too large for a float, nan if `count` is 0."""
+    """Return e^(total / count); infinity where a float overflows, nan if `count` is 0."""
     if count == 0:
         return math.nan
     return math.exp(total / count) if total / count < 709 else math.inf

@@ -55,7 +55,7 @@ class SacreBleuScorer:
         return counts
 
     def score_sums(self, sums: Iterable[Any]) -> float:
-        """Return the score that the sums of the counts of some lines give."""
+        """Return the score of lines whose counts sum to `sums`."""
         metric: Any = self.build()
         return float(metric._compute_score_from_stats(sums).score)  # noqa: SLF001
 
@@ -108,17 +108,17 @@ MULTI_BLEU = SacreBleuScorer(
 
 
 def change_lines(change: Callable[[str], str], signature: str) -> Preprocess:
-    """Build a `Preprocess` function: `change`, applied to every line, and a signature suffix."""
+    """Build a `Preprocess` function that applies `change` to every line of all texts."""
     return lambda texts: ([[change(line) for line in text] for text in texts], signature)
 
 
 def protect_other_blanks(line: str) -> str:
-    """Replace by letters the blanks at which perl does not split, so that sacreBLEU does not."""
+    """Replace the blanks at which perl does not split by letters; sacreBLEU would split there."""
     return line.translate(LETTERS)
 
 
 def lowercase_ascii(line: str) -> str:
-    """Lower-case A to Z only; also replace by letters the blanks at which perl does not split."""
+    """Lower-case A to Z only, and replace blanks as `protect_other_blanks` does."""
     return line.translate(LETTERS).translate(LOWER)
 
 
@@ -142,7 +142,7 @@ def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
 
 
 def require_lines_short_enough_for_ter(texts: Texts) -> tuple[Texts, str]:
-    """Return the texts and "", or refuse a line whose TER may need over 256 MB in sacreBLEU.
+    """Return the texts and ""; refuse a line whose TER may need over 256 MB in sacreBLEU.
 
     The output is the first of `texts`, its references follow. Without an output, the references
     are assumed to be the output.
@@ -156,12 +156,12 @@ def require_lines_short_enough_for_ter(texts: Texts) -> tuple[Texts, str]:
 
 
 def require_short_pair(ours: int, theirs: int, line: int) -> None:
-    """Refuse a line with `ours` words in the output and `theirs` in its reference if too many."""
+    """Refuse a line whose TER may need too much memory, given the words of output and reference."""
     fact = f"sacreBLEU's TER of {ours:,} words against {theirs:,}"
     require_affordable(fact, estimate_ter_bytes(ours, theirs), LINE_BYTES, TER_HINT, line)
 
 
 def estimate_ter_bytes(ours: int, theirs: int) -> int:
-    """Return the most bytes that a line takes, with `ours` output and `theirs` reference words."""
+    """Return the most bytes that TER stores for `ours` words of output, `theirs` of reference."""
     stored = min(STORED_ROWS + ours, SHIFTED_OUTPUTS * ours)
     return 8 * theirs * (stored + 2 * ours)

@@ -1,4 +1,4 @@
-"""Scoring of output lines by sacreBLEU's and other metrics, always with a signature."""
+"""Scoring of output lines by a metric; each score has a signature and its test set's name."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from transduce.scores.test_sets import identify_test_set
 def compute_score(
     metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score output lines against one or several reference texts by a metric or a named metric.
+    """Score output lines against one or several reference texts by a metric or its name.
 
     `language` is the language of the text; the paper's BLEU refuses any text not given as "de".
     """
@@ -37,7 +37,7 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str) -> Metric:
-    """Return the metric of this name, checked against `language`, or a `Metric` as it is.
+    """Return the metric of this name if it can score text in `language`; a `Metric` stays itself.
 
     Raise InputError if the name is unknown or its metric is for another language.
     """
@@ -56,7 +56,7 @@ def find_metric(name: str | Metric, language: str) -> Metric:
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
-    """Raise InputError, before there are outputs, if a metric cannot use these references."""
+    """Raise InputError if a metric cannot use these references; outputs are not needed yet."""
     for metric in metrics:
         preprocess_texts(find_metric(metric, language), ([], references))
 

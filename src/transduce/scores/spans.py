@@ -1,4 +1,4 @@
-"""Scores of labelled tokens: F1 of spans such as noun phrases, by type and on average; accuracy.
+"""Scores of labelled tokens: F1 of spans such as noun phrases, and accuracy.
 
 Spans are found as seqeval and conlleval find them. A scheme says which labels of a sentence form a
 span, and of which type:
@@ -276,8 +276,7 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
     """
     start, before = 0, (OUTSIDE, "")
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
-        fits = before[0] in "BI" and prefix in "IE" and kind == before[1]
-        if fits:
+        if before[0] in "BI" and prefix in "IE" and kind == before[1]:
             before = prefix, kind
             continue
         if before[0] != OUTSIDE:
@@ -299,7 +298,7 @@ def find_spans_strictly(labels: Labels) -> Iterator[Span]:
 
 
 def find_runs(labels: Labels) -> Iterator[Span]:
-    """Yield each run of equal labels as a span, except runs of O."""
+    """Yield each run of equal labels, except runs of O, as a span with the label as its type."""
     position = 0
     for label, run in groupby(labels):
         length = len(list(run))
@@ -325,8 +324,5 @@ def split_label(label: str) -> tuple[str, str]:
     """
     prefix, hyphen, kind = label.partition("-")
     if prefix not in (*SPAN_PREFIXES, OUTSIDE) or (hyphen and prefix == OUTSIDE):
-        raise InputError(
-            f"label {label!r} is not O, B-… or I-…",
-            NO_SPANS,
-        )
+        raise InputError(f"label {label!r} is not O, B-… or I-…", NO_SPANS)
     return prefix, kind or NO_TYPE

@@ -1,4 +1,4 @@
-"""Labelled F1 of brackets as a metric; for outputs without tags, with those of the gold trees.
+"""Labelled F1 of brackets as a metric, and the copying of gold tags to outputs without tags.
 
 EVALB deletes punctuation by its tag. If all leaves of an output are tagged XX, EVALB keeps the
 output's punctuation but not the gold tree's, and each sentence with a full stop fails.

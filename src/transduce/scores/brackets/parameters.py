@@ -1,4 +1,4 @@
-"""EVALB's parameters: labels to ignore, labels that are equal, and the limit of errors.
+"""EVALB's parameters, such as labels to ignore, labels that are equal, and the limit of errors.
 
 Nearly all published scores, including those of Table 4, were computed with `COLLINS`.
 """
@@ -19,7 +19,7 @@ LIST_KEYS = {  # from a keyword of a parameter file to the field that its values
 PAIR_KEYS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
 NUMBER_KEYS = {"MAX_ERROR": "max_errors", "CUTOFF_LEN": "cutoff", "LABELED": "labelled"}
 COMMENT = "#"
-MAX_DIGITS = 9  # of a number in a parameter file
+MAX_DIGITS = 9  # of an integer in a parameter file
 
 
 @final

@@ -82,7 +82,7 @@ def remove_wrapper(tree: Tree, report: TreeReport) -> list[Constituent]:
 def remove_traces(
     constituents: list[Constituent], is_word: list[bool], report: TreeReport
 ) -> list[Constituent]:
-    """Return constituents whose spans leave out traces (`is_word` False), without empty ones."""
+    """Renumber all spans without traces (`is_word` False); leave out constituents without words."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     kept = [one for one in moved if one.start < one.end]

@@ -24,7 +24,7 @@ from transduce.text.trees.tree import SymbolKind, Tree, TreeBuilder, require_one
 Form = Literal["xx", "numbered", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
 WORD_SYMBOL = "XX"
-# After the 64th word the numbers begin again, so that long sentences have no rare symbols.
+# The word after the 64th is XX1 again, so that long sentences have no rare symbols.
 NUMBERED_SYMBOLS = tuple(f"{WORD_SYMBOL}{number}" for number in range(1, 65))
 # The prefix of the label in an opening and in a closing symbol.
 BRACKETS = {form: ("", "/") if form == "t2t" else ("(", ")") for form in FORMS}
@@ -153,7 +153,7 @@ def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Sy
 
 
 def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
-    """Return the kind and label of each symbol in the list of all symbols that a parser can write.
+    """Return the kind and label of each symbol; `symbols` are all that a parser can write.
 
     Raises InputError if a label lacks its opening or its closing symbol, or if a symbol is listed
     twice. In the form t2t, a tag that equals a label is listed twice.

@@ -46,7 +46,7 @@ class Repair:
 
     @property
     def was_malformed(self) -> bool:
-        """Return whether the output symbols needed any change."""
+        """Whether the output symbols needed any change."""
         return any(asdict(self).values())
 
     def as_json(self) -> dict[str, Any]:

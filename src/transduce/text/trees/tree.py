@@ -53,12 +53,12 @@ class Tree:
 
     @property
     def constituents(self) -> list[Constituent]:
-        """Return the label, start and end of each constituent in preorder."""
+        """The label, start and end of each constituent in preorder."""
         return list(map(Constituent, self.labels, self.starts, self.ends))
 
     @property
     def depth(self) -> int:
-        """Return the largest number of nested constituents around any word."""
+        """The largest number of nested constituents around any word."""
         deepest = level = 0
         for step in self.walk():
             level += (step.kind is SymbolKind.OPEN) - (step.kind is SymbolKind.CLOSE)
@@ -83,7 +83,7 @@ class Tree:
         return replace(self, tags=tuple(tags))
 
     def with_words(self, words: Sequence[str]) -> "Tree":
-        """Return the same tree over other words; raise InputError if their number differs."""
+        """Return the same tree over other words; raise InputError if there are more or fewer."""
         require_one_per_word("words", words, self.words)
         return replace(self, words=tuple(words))
 

@@ -1,4 +1,4 @@
-"""Trees as brackets: one line a tree, as EVALB reads it, or indented."""
+"""Trees as brackets, either one line per tree, as EVALB reads it, or indented."""
 
 import re
 
@@ -56,7 +56,7 @@ def needs_outer(tree: Tree, outer: str) -> bool:
 
 
 def indent(level: int) -> str:
-    """Return the blanks at the start of a line at a nesting level."""
+    """Return the blanks that start a line at a nesting level."""
     return " " * min(INDENT * level, MAX_INDENT)
 
 

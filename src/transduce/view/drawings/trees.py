@@ -1,4 +1,4 @@
-"""Drawings of trees: as SVG, for a page or a notebook, and as plain text for a terminal.
+"""Drawings of trees as SVG, for a page or a notebook, and as plain text, for a terminal.
 
 An SVG can mark the differences from a gold tree. Both drawings share a layout in which each
 constituent gets a subtree width: that of its children's subtrees together, or of its label if the
