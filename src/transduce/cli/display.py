@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from transduce.scores.bootstrap import Comparison
+    from transduce.scores.score import Score
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
@@ -151,8 +152,13 @@ def print_comparison(found: "Comparison", files: tuple[str, str], *, as_json: bo
     for line, file in zip(format_scores((found.ours, found.theirs)), files, strict=True):
         print_result(f"{line} | {file}")
     print_result(str(found))
-    if found.ours.paper_comparability:
-        print_message(f"  {found.ours.name}: {found.ours.paper_comparability}")
+    print_comparability(found.ours)
+
+
+def print_comparability(score: "Score") -> None:
+    """Print whether a score is comparable with the paper's, if the paper has one like it."""
+    if score.paper_comparability:
+        print_message(f"  {score.name}: {score.paper_comparability}")
 
 
 def is_pipe_closed() -> bool:

@@ -100,8 +100,7 @@ def command(
         return
     display.print_result(*format_evaluation(found))
     for score in found.scores:
-        if score.paper_comparability:
-            display.print_message(f"  {score.name}: {score.paper_comparability}")
+        display.print_comparability(score)
 
 
 def translate_and_score(

@@ -225,8 +225,7 @@ def report_texts(
             display.print_json(one.as_json())
             continue
         display.print_result(line)
-        if one.paper_comparability:
-            display.print_message(f"  {one.name}: {one.paper_comparability}")
+        display.print_comparability(one)
 
 
 def report_alignments(
