@@ -6,8 +6,8 @@ import pytest
 from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
+from transduce.scores.paper_bleu import split_compounds
 from transduce.scores.scoring import compute_score
-from transduce.text.moses import split_compounds
 
 PLAIN = ["Die EU-Kommission sagte: „Ja“.", "Das 3:2-Spiel, so heißt's, war gut!", "Er kam nicht."]
 OUTPUT = ["Die EU-Kommission sagte „Ja“.", "Das 3:2-Spiel war, so heißt's, gut!", "Er kam nie."]

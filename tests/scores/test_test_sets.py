@@ -2,6 +2,7 @@ import gzip
 
 import pytest
 
+from transduce.scores.paper_bleu import build_moses_tokenizer, split_compounds
 from transduce.scores.scoring import compute_score
 from transduce.scores.test_sets import (
     GERMAN_2014_ALL,
@@ -11,7 +12,6 @@ from transduce.scores.test_sets import (
     identify_test_set,
 )
 from transduce.text.clean import normalise
-from transduce.text.moses import build_moses_tokenizer, split_compounds
 
 
 def read_gzip_lines(path):

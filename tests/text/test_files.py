@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from transduce.errors import InputError
-from transduce.text import files, zstd
+from transduce.text import files
 from transduce.text.files import read_lines, read_pairs, read_pairs_tsv
 
 WRITERS: dict[str, Callable[[bytes], bytes]] = {
@@ -137,7 +137,7 @@ def test_zst_without_its_package_says_what_to_install(file, monkeypatch):
 
 def test_closing_an_unpacked_stream_closes_the_file(file):
     packed = file(b"a\n", ".zst").open("rb")
-    zstd.ZstdStream(packed).close()
+    files.ZstdStream(packed).close()
     assert packed.closed
 
 
@@ -230,7 +230,7 @@ def test_a_chunk_of_a_zst_file_is_small_however_much_it_unpacks_to(file):
     path = file(b"x" * (1 << 25), ".zst")
     assert path.stat().st_size < 1 << 12
     with path.open("rb") as packed:
-        sizes = [len(chunk) for chunk in zstd.unpack_frames(packed)]
+        sizes = [len(chunk) for chunk in files.unpack_frames(packed)]
     assert sum(sizes) == 1 << 25
     assert max(sizes) <= 1 << 24
 

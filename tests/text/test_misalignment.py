@@ -2,7 +2,7 @@
 
 import random
 
-from transduce.text.misalignment import MisalignmentDetector
+from transduce.text.files import MisalignmentDetector
 
 
 def sides(lines, seed):

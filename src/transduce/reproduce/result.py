@@ -26,13 +26,12 @@ from transduce.runs.choice import Texts, open_texts, read_corpus
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
 from transduce.runs.text_names import TEXT_NAMES
-from transduce.scores.paper_bleu import PAPER_FIGURES
+from transduce.scores.paper_bleu import PAPER_FIGURES, is_tokenised
 from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
-from transduce.text.moses import is_tokenised
 from transduce.training.progress import read_progress
 
 RESULT = "result.json"

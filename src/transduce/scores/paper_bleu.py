@@ -1,15 +1,18 @@
 """The paper's own BLEU, and which scores compare with it    (section 6.1, Table 2)
 
-The paper's script tokenises the output and splits compounds, in the output and in references that
-were already tokenised. The metric bleu-paper does the same. The metric bleu-paper-plain tokenises
-plain references too, and gives another score.
+The authors published their script for scoring English to German. It processes the output with two
+programs of the Moses toolkit in their versions of 2017, splits compounds in the output and in
+references that were already tokenised, and computes BLEU with a third program, multi-bleu.perl. The
+metric bleu-paper does the same. The metric bleu-paper-plain tokenises plain references too, and
+gives another score.
 
 The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
 of English to French on newstest2014. newstest2014 English-German exists in two editions. The
 authors' published script uses the shorter edition, with references that were already tokenised.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from transduce.errors import InputError
 from transduce.scores.metric import Texts
@@ -21,15 +24,25 @@ from transduce.scores.test_sets import (
     GERMAN_2014_FILTERED,
     OTHER_FORM,
 )
-from transduce.text.moses import (
-    build_moses_tokenizer,
-    is_tokenised,
-    replace_unicode_punctuation,
-    split_compounds,
-)
 
 STEPS = "punctuation+moses2017de+compounds"
 UNDO_HINT = "undo the tokenisation; or --metric bleu-tok scores tokenised text as it is"
+
+# Makes full-width punctuation of Chinese and Japanese, curly quotes and the ellipsis ASCII. The
+# script of 2017 turns a full-width 1 into a quote by mistake and leaves the opening quotes „ and ‘
+# as they are; this table does so too.
+PLAIN = str.maketrans(
+    dict(
+        zip("，、∶：？！；（）～━〈〉【】％", ",,::?!;()~-<>[]%", strict=True),
+        **dict(zip("０２３４５６７８９", "023456789", strict=True)),
+        **dict.fromkeys("“”「」《》１", '"'),
+        **{"’": "'", "…": "..."},
+    )
+)
+WIDE_FULL_STOP = re.compile("[。．] *")
+# The script works on bytes, and so only ASCII white space counts.
+COMPOUND = re.compile(r"(\S)-(\S)", re.ASCII)
+ENDS = re.compile(r"[^\s.?!](\s?)[.?!]$", re.ASCII)
 
 TABLE_2 = "27.3 (base) and 28.4 (big) of Table 2"
 TABLE_2_FRENCH = "38.1 (base) and 41.8 (big) of Table 2"
@@ -72,10 +85,40 @@ def tokenise_german(text: Sequence[str]) -> list[str]:
     ]
 
 
+def replace_unicode_punctuation(line: str) -> str:
+    """Return a line with ASCII punctuation, as Moses' replace-unicode-punctuation.perl does."""
+    return WIDE_FULL_STOP.sub(". ", line).translate(PLAIN)
+
+
+def build_moses_tokenizer() -> Callable[[str], str]:
+    """Build a function that tokenises a German line as Moses' tokenizer.perl of 2017 does."""
+    try:
+        from sacremoses import MosesTokenizer  # type: ignore[import-untyped]
+    except ImportError:
+        raise InputError(
+            "cutting text into the paper's words needs the package sacremoses",
+            "pip install sacremoses",
+        ) from None
+    tokenizer = MosesTokenizer("de")
+    return lambda line: tokenizer.tokenize(line, return_str=True)
+
+
+def split_compounds(line: str) -> str:
+    """Replace hyphens within words by " ##AT##-##AT## ", as in "EU ##AT##-##AT## Gipfel"."""
+    return COMPOUND.sub(r"\1 ##AT##-##AT## \2", line)
+
+
 def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
     """Raise InputError if a text is already tokenised; a second tokenisation would change it."""
     if is_tokenised(text):
         raise InputError(f"the {name} is tokenised already, and this score tokenises it", hint)
+
+
+def is_tokenised(lines: Iterable[str]) -> bool | None:
+    """Return whether most lines that end in . ? or ! have a blank before it; None if half do."""
+    found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
+    apart = sum(found)
+    return None if 2 * apart == len(found) else 2 * apart > len(found)
 
 
 def sacremoses_signature() -> str:

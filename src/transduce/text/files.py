@@ -11,21 +11,24 @@ import gzip
 import io
 import itertools
 import lzma
+import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import cast
+from typing import cast, final
 
 from transduce.errors import InputError
 from transduce.text.file_kinds import HEAD, require_plain
-from transduce.text.misalignment import MisalignmentDetector
-from transduce.text.zstd import open_zstd
 
 # Bounds memory: a file without a newline in 64 MiB is not text and is refused.
 MAX_LINE_BYTES = 1 << 26
 PART = 1 << 20
+# Number of bytes of a .zst file to unpack at once. It is small because 4 bytes can become 128 KiB.
+ZSTD_CHUNK = 1 << 9
+# The limit of `surprise`: about 20 misaligned pairs exceed it, pairs of aligned files seldom do.
+THRESHOLD = 8.0
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
@@ -159,6 +162,68 @@ def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedReader]
     return Path(path).open("rb")
 
 
+def open_zstd(path: Path) -> io.BufferedReader:
+    """Open a .zst file as a stream of unpacked bytes that raises EOFError if it is damaged."""
+    try:
+        import zstandard  # noqa: F401 - an optional dependency
+    except ImportError:
+        raise InputError(
+            "reading .zst needs the package zstandard",
+            "pip install zstandard, or unpack the file: zstd -d FILE",
+            file=path,
+        ) from None
+    return io.BufferedReader(ZstdStream(path.open("rb")), buffer_size=1 << 16)
+
+
+class ZstdStream(io.RawIOBase):
+    """A stream of unpacked bytes of a Zstandard file; it raises EOFError if the file is damaged."""
+
+    def __init__(self, packed: io.BufferedIOBase) -> None:
+        self.packed = packed
+        self.chunks = unpack_frames(packed)
+        self.ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True: this stream can be read."""
+        return True
+
+    def readinto(self, into: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer with unpacked bytes and return their number, 0 at the end of the file."""
+        while not self.ready:
+            self.ready = memoryview(b"")  # frees the chunk before the next one is unpacked
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                return 0
+            self.ready = memoryview(chunk)
+            del chunk
+        count = min(len(into), len(self.ready))
+        into[:count] = self.ready[:count]
+        self.ready = self.ready[count:]
+        return count
+
+    def close(self) -> None:
+        """Close this stream and the packed file under it."""
+        self.packed.close()
+        super().close()
+
+
+def unpack_frames(packed: io.BufferedIOBase) -> Iterator[bytes]:
+    """Yield the unpacked bytes of all frames of a Zstandard file, in chunks."""
+    import zstandard
+
+    frame, rest = None, b""
+    while data := rest or packed.read(ZSTD_CHUNK):
+        if frame is None or frame.eof:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            yield frame.decompress(data)
+        except zstandard.ZstdError as error:
+            raise EOFError(str(error)) from error
+        rest = frame.unused_data if frame.eof else b""
+    if frame is not None and not frame.eof:
+        raise EOFError("the last frame has no end")
+
+
 def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
     """Yield the lines of a byte stream with their newlines, without a byte-order mark at its start.
 
@@ -206,6 +271,40 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
             file=name,
             line=number,
         ) from None
+
+
+@final
+class MisalignmentDetector:
+    """A detector of the line where two parallel files stop matching, by the lengths of lines.
+
+    The lengths of a line and its translation have a nearly constant ratio. After a line that is
+    missing on one side, line i of one file is no longer the translation of line i of the other,
+    and |log(source length / target length)| is larger. `surprise` is a running sum: each pair adds
+    this value less twice the mean value of the pairs so far, and the sum never falls below zero
+    (Page's CUSUM, 1954). When `surprise` exceeds `THRESHOLD`, the files are taken to be misaligned
+    from the line where `surprise` last left zero.
+    """
+
+    def __init__(self) -> None:
+        self.first_misaligned_line = 0  # counted from 1; 0 if none is known
+        self.lines = 0
+        self.total = 0.0  # sum over all pairs of |log(source length / target length)|
+        self.surprise = 0.0
+        self.start = 0  # the line where `surprise` last left zero
+
+    def observe(self, source: int, target: int) -> None:
+        """Update the detector with the lengths in characters of the next source and target line."""
+        if self.first_misaligned_line:
+            return
+        self.lines += 1
+        distance = abs(math.log((source + 5) / (target + 5)))  # + 5: short lines vary most
+        usual = (self.total + 1.0) / (self.lines + 4)  # about the mean `distance` so far
+        self.total += distance
+        if self.surprise == 0:
+            self.start = self.lines
+        self.surprise = max(0.0, self.surprise + distance - 2 * usual)
+        if self.surprise > THRESHOLD:
+            self.first_misaligned_line = self.start
 
 
 def line_count_error(

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from transduce.errors import InputError
-from transduce.text.moses import (
+from transduce.scores.paper_bleu import (
     build_moses_tokenizer,
     is_tokenised,
     replace_unicode_punctuation,
