@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 @click.option(
     "--host",
     default="127.0.0.1",
-    help="The address to listen at (default: 127.0.0.1, which only this machine reaches).",
+    help="The address to listen on (default: 127.0.0.1, which only this machine reaches).",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=5000,
-    help="The port to listen at (default: 5000); 0 takes a free one.",
+    help="The port to listen on (default: 5000); 0 chooses a free one.",
 )
 @click.option(
     "--api-key",
     default=lambda: os.environ.get(
         "TRANSDUCE_API_KEY"
     ),  # click's envvar takes an empty one as none
-    help="The key that requests must carry. Other users of this machine can see an option; the "
-    "environment variable TRANSDUCE_API_KEY they cannot.",
+    help="The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
+    "without showing it to other users of this machine.",
 )
 @click.option(
     "--allow-host",
@@ -95,9 +95,9 @@ def command(
 ) -> None:
     """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
 
-    Requests and answers have the shape of LibreTranslate's (POST /translate) or of OpenNMT's server
-    (POST /translator/translate); /openapi.json describes all paths. New requests join a running
-    search. If a model folder is replaced, the server verifies the new one and then uses it.
+    Answers like LibreTranslate (POST /translate) and like OpenNMT's server (POST
+    /translator/translate); /openapi.json describes all paths. New requests join a running search.
+    If a model folder is replaced, the server verifies the new one and then uses it.
 
     \b
     transduce serve model
