@@ -125,6 +125,18 @@ def test_a_score_survives_json_with_the_counts_it_comes_from():
     assert back["lines"] == 5
 
 
+TREES = ["(S (NN a) (VB b))", "(S (NP (NN a)) (VB c))"], ["(S (NN a) (VB b))", "(S (NN a) (VB c))"]
+LABELS = ["B-X I-X O O O O", "O B-Y"], ["B-X O O O O O", "O B-Y"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_score_is_that_of_the_sums_of_its_counts(metric):
+    texts = TREES if metric.startswith("brackets") else LABELS
+    scorer = METRICS[metric].scorer
+    sums = [sum(column) for column in zip(*scorer.count_lines(texts), strict=True)]
+    assert scorer.score_sums(sums) == scorer.score(texts).value > 0
+
+
 def test_nothing_is_logged_about_odd_text(caplog):
     for metric in METRICS:
         dot = " ." if metric == "bleu-paper" else "."
@@ -153,9 +165,17 @@ def test_an_unknown_score_is_refused_with_the_nearest_names():
     assert str(error.value).startswith("unknown score 'blue'\nhint: did you mean bleu")
 
 
+def run_python(program):
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; {program}"], capture_output=True, check=True, text=True
+    ).stdout.strip()
+
+
 def test_scores_are_at_hand_without_torch_and_sacrebleu_only_when_one_is_made():
-    program = (
-        "import sys, transduce.scores; print({'torch', 'sacrebleu', 'numpy'} & {*sys.modules})"
-    )
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert output.stdout.strip() == b"set()"
+    heavy = "print({'torch', 'sacrebleu', 'numpy'} & {*sys.modules})"
+    assert run_python(f"import transduce.scores.files; {heavy}") == "set()"
+
+
+def test_loading_a_model_draws_in_no_scorer():
+    program = "import transduce.inference.load; print('transduce.scores.scoring' in sys.modules)"
+    assert run_python(program) == "False"
