@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
 from benchmarks.shapes import V
-from transduce.paper.model import PostNorm, PreNorm, Transformer, compute_sinusoids
+from transduce.paper.model import Residual, Transformer, compute_sinusoids
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 
@@ -80,6 +80,6 @@ def copy_attention(theirs: Any, rows: list[Tensor], output: Tensor) -> None:  # 
         projection.weight.copy_(weight)
 
 
-def copy_norm(theirs: nn.LayerNorm, mine: PostNorm | PreNorm) -> None:
+def copy_norm(theirs: nn.LayerNorm, mine: Residual) -> None:
     """A norm."""
     theirs.load_state_dict(mine.norm.state_dict())

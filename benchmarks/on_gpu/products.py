@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
-from transduce.paper.model import PostNorm
+from transduce.paper.model import Residual
 
 NUMBER = 2  # bytes of one in bfloat16
 
@@ -56,7 +56,7 @@ def measure_copy(scale: Scale) -> Figures:
 
 def measure_sub_layer(scale: Scale, *, compiled: bool) -> Figures:
     """LayerNorm(x + Dropout(y)); the bytes are those that one kernel each way would move."""
-    module = PostNorm(scale.sizes).to(scale.device, torch.bfloat16).train()
+    module = Residual(scale.sizes).to(scale.device, torch.bfloat16).train()
     if compiled:
         module.compile(dynamic=False)
     x, y, back = (scale.random(scale.pad_to_tokens, scale.sizes.d_model) for _ in range(3))

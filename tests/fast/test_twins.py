@@ -148,13 +148,13 @@ def test_the_loss_has_the_values_and_gradients_of_its_definition(
     targets = torch.randint(symbols, (tokens,), generator=torch.Generator().manual_seed(seed))
 
     def loss(operations):
-        return lambda states, weight, *bias: operations.smoothed_loss(
-            states, weight, targets, mass, *bias
+        return lambda states, weight, bias=None: operations.smoothed_loss(
+            states, weight, targets, mass, bias
         )[0]
 
     found, expected = (with_gradients(loss(one), tensors) for one in (FAST, PLAIN))
     require_equal(found, expected, kind)
-    nats = [one.smoothed_loss(tensors[0], tensors[1], targets, mass)[1] for one in (FAST, PLAIN)]
+    nats = [one.smoothed_loss(tensors[0], tensors[1], targets, mass, None)[1] for one in (FAST, PLAIN)]
     require_equal(nats[:1], nats[1:], kind)
 
 

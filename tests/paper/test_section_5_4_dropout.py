@@ -8,7 +8,7 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 from torch.nn import functional
 
-from transduce.paper.model import AddDropout, Dropout, FeedForward, PostNorm, Transformer
+from transduce.paper.model import AddDropout, Dropout, FeedForward, Residual, Transformer
 from transduce.paper.operations import PLAIN, attention
 from transduce.settings import Architecture
 
@@ -53,7 +53,7 @@ def run(record, **rates):
         for owner, calls in (
             (Transformer, record.embedded),
             (FeedForward, record.relu),
-            (PostNorm, record.residual),
+            (Residual, record.residual),
         ):
             if isinstance(module, owner):
                 (dropout,) = [m for m in module.children() if isinstance(m, Dropout | AddDropout)]
@@ -75,7 +75,7 @@ def test_it_falls_on_the_output_of_every_sub_layer_before_it_is_added(recorded):
 def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     """With every output dropped, LayerNorm(x + 0) is left."""
     monkeypatch.setattr(functional, "dropout", lambda x, *_: torch.zeros_like(x))
-    residual, x = PostNorm(sizes(dropout=0.1)), torch.randn(3, 8)
+    residual, x = Residual(sizes(dropout=0.1)), torch.randn(3, 8)
     torch.testing.assert_close(residual(x, torch.randn_like), residual.norm(x))
 
 

@@ -175,8 +175,8 @@ class EncoderLayer(nn.Module):
     def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
         super().__init__()
         self.self_attention: SelfAttention = build_mixing(sizes, number, causal=False)
-        self.add_self = build_residual(sizes)
-        self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
+        self.add_self = Residual(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), Residual(sizes)
 
     def forward(
         self,
@@ -199,9 +199,9 @@ class DecoderLayer(nn.Module):
     def __init__(self, sizes: Architecture, number: int, build_mixing: "BuildMixing") -> None:
         super().__init__()
         self.self_attention: SelfAttention = build_mixing(sizes, number, causal=True)
-        self.add_self = build_residual(sizes)
-        self.cross_attention, self.add_cross = CrossAttention(sizes), build_residual(sizes)
-        self.feed_forward, self.add_feed_forward = FeedForward(sizes), build_residual(sizes)
+        self.add_self = Residual(sizes)
+        self.cross_attention, self.add_cross = CrossAttention(sizes), Residual(sizes)
+        self.feed_forward, self.add_feed_forward = FeedForward(sizes), Residual(sizes)
 
     def forward(
         self,
@@ -232,52 +232,30 @@ AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
 @final
-class PostNorm(nn.Module):
-    """Residual connection LayerNorm(x + Dropout(Sublayer(x))) of the paper    (section 3.1)"""
+class Residual(nn.Module):
+    """The connection around a sub-layer: LayerNorm(x + Dropout(Sublayer(x)))    (section 3.1)
+
+    With `architecture.norm = "pre"` it is x + Dropout(Sublayer(LayerNorm(x))), as in later models.
+    """
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
-        self.norm = LayerNorm(sizes)
+        self.norm, self.is_pre = LayerNorm(sizes), sizes.norm == "pre"
         self.add = AddDropout(sizes.dropout)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "T d_model"]:
-        """Compute LayerNorm(x + Dropout(Sublayer(x)))."""
+        """Compute LayerNorm(x + Dropout(Sublayer(x))), or the same with the norm first."""
+        if self.is_pre:
+            return self.add(x, sublayer(self.norm(x)))
         return self.norm(self.add(x, sublayer(x)))
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
     ) -> Float[Tensor, "R d_model"]:
-        """Compute LayerNorm(x + Sublayer(x)); `add_sublayer(x, x)` returns the sum."""
-        return self.norm(add_sublayer(x, x))
-
-
-@final
-class PreNorm(nn.Module):
-    """Residual connection x + Dropout(Sublayer(LayerNorm(x))), which is not in the paper."""
-
-    def __init__(self, sizes: Architecture) -> None:
-        super().__init__()
-        self.norm = LayerNorm(sizes)
-        self.add = AddDropout(sizes.dropout)
-
-    def forward(
-        self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "T d_model"]:
-        """Compute x + Dropout(Sublayer(LayerNorm(x)))."""
-        return self.add(x, sublayer(self.norm(x)))
-
-    def decode_step(
-        self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
-    ) -> Float[Tensor, "R d_model"]:
-        """Compute x + Sublayer(LayerNorm(x)); `add_sublayer(LayerNorm(x), x)` returns the sum."""
-        return add_sublayer(self.norm(x), x)
-
-
-def build_residual(sizes: Architecture) -> PostNorm | PreNorm:
-    """Build the residual connection of a sub-layer: `PostNorm`, as in the paper, or `PreNorm`."""
-    return PostNorm(sizes) if sizes.norm == "post" else PreNorm(sizes)
+        """Compute the same without dropout; `add_sublayer(y, x)` returns x + Sublayer(y)."""
+        return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
 
 def build_final_norm(sizes: Architecture) -> nn.Module:

@@ -6,7 +6,7 @@ result may stand in any of its fields; none of the code that calls it can tell.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, final, runtime_checkable
 
@@ -135,11 +135,9 @@ def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[
 class PlainCache:
     """The keys and values of every hypothesis so far, and those of its source, in all layers."""
 
-    keys: Float[Tensor, "N R T H K"]
-    values: Float[Tensor, "N R T H d_v"]
+    past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
     next_positions: Int[Tensor, " R"]  # position of each hypothesis' next token, its length so far
-    source_keys: Float[Tensor, "N R S H K"]
-    source_values: Float[Tensor, "N R S H d_v"]
+    source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
     reach: int | None = None  # how many steps back a token may attend; None: to the first
 
@@ -149,20 +147,14 @@ class PlainCache:
         values: Sequence[Float[Tensor, "S_P H d_v"]],
         lengths: Sequence[int],
     ) -> "PlainCache":
-        """Return the empty cache of sources, given each layer's keys and values of them all."""
-        source_keys, source_values = (
+        """Return the cache of sources without a hypothesis, given each layer's keys and values."""
+        k, v = (
             torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
             for side in (keys, values)
         )
-        source_lengths = torch.tensor(lengths, device=source_keys.device)
-        return PlainCache(
-            source_keys[:, :, :0],
-            source_values[:, :, :0],
-            torch.zeros_like(source_lengths),
-            source_keys,
-            source_values,
-            source_lengths,
-        )
+        source_lengths = torch.tensor(lengths, device=k.device)
+        nothing = (k[:, :, :0], v[:, :, :0])
+        return PlainCache(nothing, torch.zeros_like(source_lengths), (k, v), source_lengths)
 
     @property
     def longest(self) -> int:
@@ -174,21 +166,18 @@ class PlainCache:
 
         Without a reach it attends back to the first token.
         """
-        keys, values = (
-            functional.pad(side, (0, 0, 0, 0, 0, 1)) for side in (self.keys, self.values)
-        )
-        return replace(self, keys=keys, values=values, reach=reach)
+        k, v = (pad_cache(side, side.shape[2] + 1) for side in self.past)
+        return replace(self, past=(k, v), reach=reach)
 
     def view_step(self) -> "list[PlainLayerCache]":
         """Return what each layer reads and writes in this step."""
-        positions = torch.arange(self.keys.shape[2], device=self.keys.device)
+        positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
-        in_source = is_token(self.source_lengths, self.source_keys.shape[2])
-        sides = (self.keys, self.values, self.source_keys, self.source_values)
+        in_source = is_token(self.source_lengths, self.source[0].shape[2])
         return [
             PlainLayerCache(*layer, self.next_positions, allowed, in_source)
-            for layer in zip(*sides, strict=True)
+            for layer in zip(*self.past, *self.source, strict=True)
         ]
 
     def advance(self) -> "PlainCache":
@@ -197,33 +186,27 @@ class PlainCache:
 
     def reorder(self, rows: Int[Tensor, " R2"]) -> "PlainCache":
         """Return the cache of the hypotheses with these indices, in this order."""
-        return PlainCache(
-            self.keys[:, rows],
-            self.values[:, rows],
-            self.next_positions[rows],
-            self.source_keys[:, rows],
-            self.source_values[:, rows],
-            self.source_lengths[rows],
-        )
+        past, source = ((k[:, rows], v[:, rows]) for k, v in (self.past, self.source))
+        return PlainCache(past, self.next_positions[rows], source, self.source_lengths[rows])
 
     def concatenate(self, other: "PlainCache") -> "PlainCache":
         """Return the cache of this cache's hypotheses and then the other's."""
 
         def join(first: Tensor, second: Tensor) -> Tensor:
             longest = max(first.shape[2], second.shape[2])
-            sides = (
-                functional.pad(x, (0, 0, 0, 0, 0, longest - x.shape[2])) for x in (first, second)
-            )
-            return torch.cat(list(sides), dim=1)
+            return torch.cat([pad_cache(one, longest) for one in (first, second)], dim=1)
 
         return PlainCache(
-            join(self.keys, other.keys),
-            join(self.values, other.values),
+            (join(self.past[0], other.past[0]), join(self.past[1], other.past[1])),
             torch.cat([self.next_positions, other.next_positions]),
-            join(self.source_keys, other.source_keys),
-            join(self.source_values, other.source_values),
+            (join(self.source[0], other.source[0]), join(self.source[1], other.source[1])),
             torch.cat([self.source_lengths, other.source_lengths]),
         )
+
+
+def pad_cache(side: Float[Tensor, "N R T H k"], length: int) -> Float[Tensor, "N R {length} H k"]:
+    """Pad the keys or values of every row with zeros to `length` positions."""
+    return functional.pad(side, (0, 0, 0, 0, 0, length - side.shape[2]))
 
 
 @final
@@ -358,12 +341,12 @@ def keep_batch(batch: Batch) -> Batch:
     return batch
 
 
-# --- What any other implementation of these functions must be -------------------------------------
+# --- The functions as one value ------------------------------------------------------------------
 
 
 @runtime_checkable
 class BatchAttention(Protocol):
-    """Attention for one packed batch: computes softmax(Q Kᵀ / √d_k) V    (equation 1)"""
+    """Computes softmax(Q Kᵀ / √d_k) V for one packed batch    (equation 1)"""
 
     def __call__(
         self,
@@ -372,15 +355,6 @@ class BatchAttention(Protocol):
         v: Float[Tensor, "S_P H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T_P H d_v"]: ...
-
-
-@runtime_checkable
-class BuildAttention(Protocol):
-    """Builds attention from the sentence lengths of one batch; see `attend_padded`."""
-
-    def __call__(
-        self, query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask, /
-    ) -> BatchAttention: ...
 
 
 @runtime_checkable
@@ -414,18 +388,6 @@ class Cache(Protocol):
 
 
 @runtime_checkable
-class StartCache(Protocol):
-    """Starts a cache from each layer's keys and values of the sources; see `PlainCache.start`."""
-
-    def __call__(
-        self,
-        keys: Sequence[Float[Tensor, "S_P H K"]],
-        values: Sequence[Float[Tensor, "S_P H d_v"]],
-        lengths: Sequence[int],
-    ) -> Cache: ...
-
-
-@runtime_checkable
 class StepLayer(Protocol):
     """A decoder layer, as one decoding step uses it."""
 
@@ -434,79 +396,24 @@ class StepLayer(Protocol):
     ) -> Float[Tensor, "R d_model"]: ...
 
 
-@runtime_checkable
-class RunLayers(Protocol):
-    """Runs the decoder's layers in one decoding step; see `run_layers`."""
-
-    def __call__(
-        self,
-        decoder: Iterable[StepLayer],
-        x: Float[Tensor, "R d_model"],
-        step: Iterable[LayerCache],
-    ) -> Float[Tensor, "R d_model"]: ...
-
-
-@runtime_checkable
-class SmoothedLoss(Protocol):
-    """The loss of section 5.4; see `smoothed_loss`."""
-
-    def __call__(
-        self,
-        states: Float[Tensor, "T_P d_model"],
-        weight: Float[Tensor, "V d_model"],
-        targets: Int[Tensor, " T"],
-        mass: float,
-        bias: Float[Tensor, " V"] | None = None,
-    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]: ...
-
-
-@runtime_checkable
-class LogSoftmax(Protocol):
-    """log P of V symbols, perhaps written over the logits; see `log_softmax`."""
-
-    def __call__(self, logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]: ...
-
-
-@runtime_checkable
-class HighestSums(Protocol):
-    """The best continuations of each sentence's hypotheses; see `highest_sums`."""
-
-    def __call__(
-        self, scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
-    ) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]: ...
-
-
-@runtime_checkable
-class TargetLogProbs(Protocol):
-    """log P of given targets; see `target_log_probs`."""
-
-    def __call__(
-        self,
-        states: Float[Tensor, "T d_model"],
-        weight: Float[Tensor, "V d_model"],
-        targets: Int[Tensor, " T"],
-        bias: Float[Tensor, " V"] | None = None,
-    ) -> Float[Tensor, " T"]: ...
-
-
-@runtime_checkable
-class IsAny(Protocol):
-    """False only if no flag is True. Where to find out takes long, the answer may be True."""
-
-    def __call__(self, flags: Bool[Tensor, "*shape"]) -> bool: ...
-
-
-@runtime_checkable
-class PadBatch(Protocol):
-    """Pads a batch as an implementation needs it; see `keep_batch`."""
-
-    def __call__(self, batch: Batch) -> Batch: ...
+BuildAttention = Callable[[Sequence[int], Sequence[int], AttentionMask], BatchAttention]
+StartCache = Callable[[Sequence[Tensor], Sequence[Tensor], Sequence[int]], Cache]
+RunLayers = Callable[[Iterable[StepLayer], Tensor, Iterable[LayerCache]], Tensor]
+SmoothedLoss = Callable[[Tensor, Tensor, Tensor, float, Tensor | None], tuple[Tensor, Tensor]]
+LogSoftmax = Callable[[Tensor], Tensor]  # may write its result over its argument
+TargetLogProbs = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
+HighestSums = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+IsAny = Callable[[Tensor], bool]  # may return True where reading the flags would take long
+PadBatch = Callable[[Batch], Batch]
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Operations:
-    """The functions that model, update and search call; by default the plain ones above."""
+    """The functions that model, update and search call; by default the plain ones above.
+
+    A function in another one's place takes the same arguments and returns the same result.
+    """
 
     attention: BuildAttention = attend_padded
     start_cache: StartCache = PlainCache.start

@@ -40,10 +40,10 @@ class WithoutResidual(nn.Module):
 
     def __init__(self, residual):
         super().__init__()
-        self.norm, self.is_post = residual.norm, type(residual).__name__ == "PostNorm"
+        self.norm, self.is_pre = residual.norm, residual.is_pre
 
     def forward(self, x, sublayer):
-        return self.norm(sublayer(x)) if self.is_post else sublayer(self.norm(x))
+        return sublayer(self.norm(x)) if self.is_pre else self.norm(sublayer(x))
 
 
 def take_out(model, name):

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transduce.packed import Packed
-from transduce.paper.model import PostNorm, Transformer
+from transduce.paper.model import Residual, Transformer
 from transduce.paper.operations import AttentionMask, BatchAttention, BuildAttention
 from transduce.vocabulary import BEGIN
 
@@ -107,12 +107,11 @@ def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.
         yield attention.query_key_value, record_parts(found, names, attention.parts)
 
 
-def hook_residual(name: str, residual: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - PostNorm or PreNorm
+def hook_residual(name: str, residual: Residual, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
     """Yield (module, hook) for the sum and for the norm (pre or post) of a residual connection."""
-    is_post = isinstance(residual, PostNorm)
-    first = f"{name}.sum" if is_post else ""
+    first = "" if residual.is_pre else f"{name}.sum"
     yield residual.norm, record_call(found, first, f"{name}.norm")
-    if not is_post:
+    if residual.is_pre:
         yield residual, record_call(found, "", f"{name}.sum")
 
 
