@@ -50,7 +50,8 @@ class Transformer(nn.Module):
     """The paper's model: embeddings, encoder, decoder and output projection    (section 3)
 
     `build_mixing` builds what connects the positions of a sentence: self-attention, or another
-    layer that Table 1 compares with it. Each method takes other `operations` for one call.
+    layer that Table 1 compares with it. Methods with a parameter `operations` use these in place of
+    the model's for one call.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Transformer(nn.Module):
     def encode(self, source: Packed, operations: Operations | None = None) -> EncoderOutput:
         """Compute the encoder's output z1 .. zn of each source sentence x1 .. xn    (section 3)"""
         operations = operations or self.operations
+        # one attention for all layers, since their masks are the same
         attend = self.encoder[0].self_attention.bind(operations, source.lengths)
         x = self.embed(source, self.source, self.source_positions)
         for layer in self.encoder:
@@ -132,8 +134,10 @@ class Transformer(nn.Module):
 
     def start_cache(self, memory: EncoderOutput, operations: Operations | None = None) -> Cache:
         """Return the cache of encoded sources before the first step, one row for each source."""
-        sides = [layer.cross_attention.project_keys_values(memory.states) for layer in self.decoder]
-        keys, values = ([side[number] for side in sides] for number in (0, 1))
+        keys, values = zip(
+            *(layer.cross_attention.project_keys_values(memory.states) for layer in self.decoder),
+            strict=True,
+        )
         return (operations or self.operations).start_cache(keys, values, memory.lengths)
 
     def decode_step(
@@ -228,6 +232,7 @@ class DecoderLayer(nn.Module):
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
+# In decoding a sub-layer adds the residual itself, since one product can do both:
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
@@ -305,7 +310,11 @@ class Dropout(nn.Module):
 
 @final
 class SelfAttention(nn.Module):
-    """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)"""
+    """Multi-head self-attention, MultiHead(X, X, X)    (section 3.2.2)
+
+    One matrix holds W^Q, W^K and W^V of all heads. In the paper d_k = d_v = d_model / h, and no
+    projection has a bias.
+    """
 
     def __init__(self, sizes: Architecture, mask: AttentionMask) -> None:
         super().__init__()
@@ -329,7 +338,7 @@ class SelfAttention(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Cache the newest token of each of R hypotheses; return residual + its attention."""
+        """Cache the newest tokens' keys and values; return residual + MultiHead(X, X, X)."""
         q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.parts)
         cache.append(k, v)
         return self.output.add(cache.attend(q), residual)
@@ -393,7 +402,7 @@ class CrossAttention(nn.Module):
 
 @runtime_checkable
 class BuildMixing(Protocol):
-    """Builds layer `number`'s self-attention, or a layer in its place with the same methods."""
+    """Builds layer `number`'s self-attention, or a layer with the methods of `SelfAttention`."""
 
     def __call__(self, sizes: Architecture, number: int, *, causal: bool) -> Any: ...  # noqa: ANN401
 
@@ -405,7 +414,7 @@ def build_self_attention(
     causal: bool,
 ) -> SelfAttention:
     """Build the self-attention of an encoder layer, or of a decoder layer if `causal`."""
-    assert sizes.mixing == "self-attention", "its `build_mixing` is not given"
+    assert sizes.mixing == "self-attention", f"{sizes.mixing} needs `build_mixing`"
     r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
     return SelfAttention(sizes, AttentionMask(causal=causal, neighbourhood=r))
 
@@ -423,10 +432,8 @@ class FeedForward(nn.Module):
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
         self.inner = Linear(sizes.d_model, sizes.d_ff, bias=True)
-        self.dropout, self.is_swish = (
-            Dropout(sizes.feed_forward_dropout),
-            sizes.activation == "swish",
-        )
+        self.is_swish = sizes.activation == "swish"
+        self.dropout = Dropout(sizes.feed_forward_dropout)  # 0 in the paper
         self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True)
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
@@ -456,7 +463,7 @@ class FeedForward(nn.Module):
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A module that computes x Wᵀ + b, alone or together with what follows; see `Linear`."""
+    """A module that computes x Wᵀ + b, or that with a ReLU or a sum after it; see `Linear`."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
@@ -538,7 +545,11 @@ class OutputBias(nn.Module):
 
 
 def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"]:
-    """Compute PE(pos, 2i) = sin(pos / 10000^(2i/d_model)) and, with cos, PE(pos, 2i+1)    (3.5)"""
+    """Return PE of the first `count` positions    (section 3.5)
+
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model))
+    PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))
+    """
     pos = torch.arange(count, dtype=torch.float64)[:, None]
     i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
     angle = pos / 10_000 ** (2 * i / d_model)  # [count d_model/2]
@@ -557,7 +568,7 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
         """Return the encodings of all tokens' positions, which must be below `longest`."""
-        table = self.table  # another thread may set it
+        table = self.table
         if longest > len(table):
             self.table = table = compute_sinusoids(2 * longest, self.d_model).to(table)
         return table[positions]
@@ -601,7 +612,7 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 # - The last matrix of each sub-layer is then divided by √(number of sub-layers in its stack). In
 #   post-norm each LayerNorm divides the residual stream by the standard deviation of
 #   x + Sublayer(x), so that large sub-layer outputs shrink the token's embedding from layer to
-#   layer. With small ones the variances that all sub-layers add sum up to about that of the input,
+#   layer. With small outputs all sub-layers together add about as much variance as the input has,
 #   and post-norm learns to attend to the source in half the updates (decision 0014).
 
 
@@ -693,7 +704,7 @@ class TransformerDecoder:
         return self.model.start_cache(memory, self.operations)
 
     def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
-        """Append an id to each of R hypotheses; return log P of V next symbols, and the cache."""
+        """Append an id to each of R hypotheses; return log P of each next symbol, and the cache."""
         states, state = self.model.decode_step(ids, state, self.operations)
         log_softmax = (self.operations or self.model.operations).log_softmax
         return log_softmax(self.model.logits(states)), state

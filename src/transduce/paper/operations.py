@@ -1,8 +1,8 @@
-"""What the paper computes without weights: attention, its cache, the loss, the best sums
+"""What needs no weights: attention, the cache of a search, the loss, the best continuations
 
-Sections 3.2.1, 3.2.3 and 5.4 in the plainest form that is right. The model, the update and the
-search receive these functions as one frozen value, `Operations`. A faster function with the same
-result may stand in any of its fields; none of the code that calls it can tell.
+The plain form of sections 3.2.1, 3.2.3, 3.4 and 5.4, and of the sums of 6.1. The model, the update
+and the search receive these functions as one frozen value, `Operations`. A faster function with the
+same result may stand in any of its fields; none of the code that calls it can tell.
 """
 
 import math
@@ -18,9 +18,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from transduce.corpus.batch import Batch
 
-# B sentences, T query or target tokens and S key or source tokens · H heads · K = d_k
+# B sentences, T query or target tokens and S key or source tokens of each · H heads · K = d_k
 # packed: the tokens of all sentences end to end, T_P and S_P in all
-# R rows, one for each hypothesis of a search · N layers · V symbols · C best continuations
+# R rows, one for each hypothesis of a search, W of each sentence · N layers · V symbols
+# in shapes, #x may also be 1, and {x} is the value of x
 
 
 # --- Attention (section 3.2.1) and who may attend to whom (3.2.3, 4) ------------------------------
@@ -88,13 +89,13 @@ def attend_padded(
         v: Float[Tensor, "S_P H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T_P H d_v"]:
-        is_query, is_key = (
-            is_token(torch.tensor(lengths, device=q.device), max(lengths))
-            for lengths in (query_lengths, key_lengths)
-        )
-        positions = (torch.arange(side.shape[1], device=q.device) for side in (is_query, is_key))
-        allowed = mask.compute_allowed(*positions) & is_key[:, None]  # [B T S]
-        # Padding attends to everything, since a softmax over nothing has no gradient.
+        is_query = is_token(torch.tensor(query_lengths, device=q.device), max(query_lengths))
+        is_key = is_token(torch.tensor(key_lengths, device=q.device), max(key_lengths))
+        queries = torch.arange(is_query.shape[1], device=q.device)
+        keys = torch.arange(is_key.shape[1], device=q.device)
+        allowed = mask.compute_allowed(queries, keys) & is_key[:, None]  # [B T S]
+        # A padded query may have no key that it may attend to. The softmax over none is NaN, and so
+        # are its gradients: let it attend to all, since its result is dropped below.
         allowed = allowed | ~is_query[:, :, None]
         out = attention(
             pad_sentences(q, query_lengths),
@@ -109,11 +110,13 @@ def attend_padded(
 
 
 def split_heads(
-    x: Float[Tensor, "T parts"], heads: int, parts: Sequence[int]
+    x: Float[Tensor, "T parts"], heads: int, widths: Sequence[int]
 ) -> list[Float[Tensor, "T H k"]]:
-    """Split each token's projections into queries, keys and values, and these into H heads."""
-    # a split into one part would cost a copy in the backward pass
-    sides = x.split(list(parts), dim=1) if len(parts) > 1 else (x,)
+    """Split each token's projections into parts of these widths, and each part into H heads.
+
+    The parts are Q, K and V, or some of them, so that head i has Q W_i^Q, K W_i^K and V W_i^V.
+    """
+    sides = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)
     return [side.unflatten(1, (heads, -1)) for side in sides]
 
 
@@ -139,7 +142,7 @@ class PlainCache:
     next_positions: Int[Tensor, " R"]  # position of each hypothesis' next token, its length so far
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
-    reach: int | None = None  # how many steps back a token may attend; None: to the first
+    reach: int | None = None  # how many steps back the next token may attend; None: to the first
 
     @staticmethod
     def start(
@@ -147,7 +150,7 @@ class PlainCache:
         values: Sequence[Float[Tensor, "S_P H d_v"]],
         lengths: Sequence[int],
     ) -> "PlainCache":
-        """Return the cache of sources without a hypothesis, given each layer's keys and values."""
+        """Return the cache before the first token from each layer's keys and values of sources."""
         k, v = (
             torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
             for side in (keys, values)
@@ -162,15 +165,15 @@ class PlainCache:
         return int(self.next_positions.max())
 
     def open(self, reach: int | None) -> "PlainCache":
-        """Return the cache with room for each hypothesis' next token, which attends `reach` back.
+        """Return the cache with a free place after each hypothesis, for its next token.
 
-        Without a reach it attends back to the first token.
+        That token may attend to the `reach` tokens before it; to all of them without a reach.
         """
         k, v = (pad_cache(side, side.shape[2] + 1) for side in self.past)
         return replace(self, past=(k, v), reach=reach)
 
     def view_step(self) -> "list[PlainLayerCache]":
-        """Return what each layer reads and writes in this step."""
+        """Return each layer's part; what is appended there is written into this cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
@@ -225,7 +228,7 @@ class PlainLayerCache:
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Split the newest tokens' projections as `append` and `attend` take them."""
+        """Split the newest tokens' projections into the heads that `append` and `attend` take."""
         return split_heads(x, heads, parts)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:
@@ -255,10 +258,10 @@ def attend_to_rows(
 
 
 def run_layers(
-    decoder: "Iterable[StepLayer]", x: Float[Tensor, "R d_model"], step: "Iterable[LayerCache]"
+    decoder: "Iterable[StepLayer]", x: Float[Tensor, "R d_model"], caches: "Iterable[LayerCache]"
 ) -> Float[Tensor, "R d_model"]:
-    """Compute the last decoder layer's states of the newest tokens, and cache the tokens."""
-    for layer, cache in zip(decoder, step, strict=True):
+    """Compute the last layer's states of the newest tokens; cache their keys and values."""
+    for layer, cache in zip(decoder, caches, strict=True):
         x = layer.decode_step(x, cache)
     return x
 
@@ -274,8 +277,9 @@ def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
     """Return the probability that label smoothing, in one of two forms, spreads over all symbols.
 
-    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code: it spreads
-    ε over the V - 1 wrong symbols, which is the same as ε V / (V - 1) over all V symbols.
+    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code,
+    tensor2tensor. It spreads ε over the V - 1 wrong symbols, which is the same as spreading
+    ε V / (V - 1) over all V symbols.
     """
     return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
 
@@ -287,10 +291,10 @@ def smoothed_loss(
     mass: float,
     bias: Float[Tensor, " V"] | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Σ (1 - ε) · (-log p(target)) + ε · mean over symbols of (-log p), with `mass` for ε    (5.4)
+    """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
 
-    Return this sum over T targets, and the sum of -log p(target) without a gradient. States after
-    the first T belong to padding and are left out.
+    Return this sum over T targets, and the sum of -log p(target) without a gradient. `pad_batch`
+    may have added tokens at the end; their states are left out.
     """
     log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
     right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
@@ -332,7 +336,11 @@ def highest_sums(
 
 
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
-    """Return whether a flag is True; if none is, the search skips work that has no effect."""
+    """Return whether any flag is True.
+
+    Another function in its place may return True without looking: the search then does work that
+    changes nothing.
+    """
     return bool(flags.any())
 
 
@@ -400,10 +408,10 @@ BuildAttention = Callable[[Sequence[int], Sequence[int], AttentionMask], BatchAt
 StartCache = Callable[[Sequence[Tensor], Sequence[Tensor], Sequence[int]], Cache]
 RunLayers = Callable[[Iterable[StepLayer], Tensor, Iterable[LayerCache]], Tensor]
 SmoothedLoss = Callable[[Tensor, Tensor, Tensor, float, Tensor | None], tuple[Tensor, Tensor]]
-LogSoftmax = Callable[[Tensor], Tensor]  # may write its result over its argument
+LogSoftmax = Callable[[Tensor], Tensor]  # may overwrite the logits
 TargetLogProbs = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 HighestSums = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
-IsAny = Callable[[Tensor], bool]  # may return True where reading the flags would take long
+IsAny = Callable[[Tensor], bool]
 PadBatch = Callable[[Batch], Batch]
 
 

@@ -2,8 +2,8 @@
 
 The search keeps W unfinished hypotheses of each sentence, the live ones. One step finds their 2 W
 best continuations. Those that end in END are finished; the best W without END stay live. At most W
-of the 2 W can end in END, so the beam stays full, and a beam wide enough for every prefix finds
-every output. A beam of 1 is greedy search: it appends the likeliest symbol until that is END.
+of the 2 W can end in END, so the beam stays full, and a beam that can hold every prefix finds every
+output. A beam of 1 is greedy search: it appends the likeliest symbol until that is END.
 
 Any model can be searched that implements `Decoder`. Many sentences are searched at once, as rows of
 the same tensors, and no result depends on the others.
@@ -41,11 +41,10 @@ State = TypeVar("State")
 class Decoder(Protocol[State]):
     """A model or an ensemble as the search needs it: log-probabilities of the next symbol.
 
-    The search guarantees the following, so that hypotheses of a sentence can share memory. The
-    first `step` has one row per source, then `reorder` repeats each source over `width` rows. Then
-    each sentence has exactly `width` adjacent rows, dead hypotheses included, and sentences
-    keep their order until one of them ends. A state is not used again after another state was made
-    from it. `concatenate` is only called with two states of `width` rows per sentence.
+    A decoder may rely on this. The first `step` has one row per source, then `reorder` repeats each
+    source over W rows. From then on each sentence has W adjacent rows, and sentences keep their
+    order until one of them ends. A state is not used again after another was made from it.
+    `concatenate` is only called with states of W rows per sentence.
     """
 
     @property
@@ -58,7 +57,7 @@ class Decoder(Protocol[State]):
         ...
 
     def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
-        """Append a symbol to each of R rows; return log-probabilities (<= 0) of V next symbols."""
+        """Append a symbol to each of R rows; return log P (<= 0) of each next symbol."""
         ...
 
     def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
@@ -111,7 +110,7 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search
 class LengthScore:
     """The score of an output as a function of its log P and length, tabulated for every length.
 
-    Divisors and rewards are tabulated because a vectorised power may round differently by batch.
+    A table has the same numbers for every batch; a power of a whole tensor may round differently.
     """
 
     divisors: Float[Tensor, " lengths"]
@@ -154,9 +153,9 @@ class LengthScore:
     ) -> Float[Tensor, "*shape"]:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
-        More symbols never raise log P (<= 0), so no score exceeds log P over the largest divisor
-        plus the largest reward. The bound is exact if divisor and reward are largest at the limit,
-        as in every entry of LENGTH_TERMS.
+        More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
+        largest reward. The bound is exact if divisor and reward are largest at the limit, as in
+        every entry of LENGTH_TERMS.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -240,8 +239,8 @@ def beam_strategy(
 ) -> DecodingStrategy:
     """Return beam search for these sources that keeps `nbest` finished hypotheses of each.
 
-    With `end_candidates` a hypothesis ends only if it is one of so many best continuations, as in
-    other programs; by default any of the 2 W may end.
+    With `end_candidates` only that many of the best continuations may end, as in other programs; by
+    default any of the 2 W may.
     """
     if not 1 <= nbest <= search.beam:
         raise InputError(
@@ -258,7 +257,10 @@ def beam_strategy(
 
 
 class Candidates(NamedTuple):
-    """The best continuations, by one symbol, of each sentence's live hypotheses; best first."""
+    """The best continuations, by one symbol, of each sentence's live hypotheses.
+
+    The best come first, except at the length limit: there they have the order of the beam.
+    """
 
     log_probs: Float[Tensor, "S C"]  # log P of a candidate, the sum over its symbols
     parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
@@ -362,7 +364,7 @@ def update_live(
         log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
     log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = beams.tokens[rows, parents].scatter_(2, position, ids[:, :, None])
+    tokens = beams.tokens[rows, parents].scatter_(2, position, ids[:, :, None])  # END follows
     beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
     return beams, parents
 
@@ -478,15 +480,15 @@ def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
     """Remove the sentences that a step has finished; return the remaining batch and the results."""
-    beams, rows, is_done = step
-    done: list[bool] = is_done.tolist()
+    beams, rows, finished = step
+    done: list[bool] = finished.tolist()
     if not any(done):
         return ActiveBatch(state if rows is None else decoder.reorder(state, rows), beams), []
     results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
     remaining = compact_sentences(done)
     if not remaining:
         return None, results
-    rows = torch.arange(beams.last_ids.numel(), device=is_done.device) if rows is None else rows
+    rows = torch.arange(beams.last_ids.numel(), device=finished.device) if rows is None else rows
     state = decoder.reorder(state, rows.view(len(done), -1)[remaining].flatten())
     return ActiveBatch(state, select_sentences(beams, remaining)), results
 
@@ -513,9 +515,9 @@ def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices, the last of them moved to finished ones' places.
+    """Return the unfinished sentences' indices; the last of them fill the places of finished ones.
 
-    Most unfinished sentences keep their index, so that few rows are copied.
+    Most unfinished sentences keep their index, so that little is copied.
     """
     count = done.count(False)
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])

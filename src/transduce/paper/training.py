@@ -1,9 +1,9 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the sum
-over all target tokens of all micro-batches, divided by their number, so that the split changes
-nothing. Data and dropout of a step depend on the seed and the number of the step alone. A run that
-is resumed at a step therefore goes on as if it had never stopped.
+over all target tokens of all micro-batches, divided by their count, so that the split changes only
+which elements dropout zeroes. Data and dropout of a step depend on nothing but the run's seed, the
+step and the micro-batch, so that a resumed run goes on as if it had never stopped.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> 
 
 # --- Adam (section 5.3) ---------------------------------------------------------------------------
 
-UPDATES = "updates"  # the name of Adam's number of updates among the moments
+UPDATES = "updates"  # under this name `Adam.moments` has the number of updates so far
 
 
 @final
@@ -49,6 +49,8 @@ class Adam:
     m ← β1 m + (1 - β1) g
     v ← β2 v + (1 - β2) g²
     w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)        at update t
+
+    The weights are kept here in float32. The model computes with a copy in `training.precision`.
     """
 
     def __init__(self, model: nn.Module, training: Training) -> None:
@@ -71,7 +73,7 @@ class Adam:
         return named
 
     def list_gradients(self) -> list[Tensor]:
-        """Give weights without a gradient one of zeros; return all gradients."""
+        """Return all gradients; that of a weight that the loss does not depend on is zero."""
         for weight in self.parameters.values():
             if weight.grad is None:
                 weight.grad = torch.zeros_like(weight)
@@ -102,8 +104,8 @@ class Adam:
             m, v = self.first[name], self.second[name]
             m.mul_(beta1).add_(g, alpha=1 - beta1)
             v.mul_(beta2).add_(g.float().square(), alpha=1 - beta2)
-            deviation = (v / (1 - beta2**t)).sqrt() + self.epsilon
-            w.sub_(learning_rate * m / (1 - beta1**t) / deviation)
+            divisor = (v / (1 - beta2**t)).sqrt() + self.epsilon
+            w.sub_(learning_rate * m / (1 - beta1**t) / divisor)
         self.refresh_model()
 
     @torch.no_grad()
@@ -154,7 +156,7 @@ class PendingUpdate:
     skipped: Float[Tensor, ""]  # 1 when loss or gradient were not finite
 
     def read(self) -> Update:
-        """Wait for the results and return them as Python numbers."""
+        """Return the results as numbers, the micro-batches' sums added in order."""
         *sums, gradient_norm, skipped = torch.cat(
             [self.sums.flatten(), torch.stack([self.gradient_norm, self.skipped]).to(self.sums)]
         ).tolist()
@@ -176,9 +178,9 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - its gradients are complete
+    optimiser: "Optimiser",  # noqa: ARG001 - for a `Share` that adds gradients of others
 ) -> Float[Tensor, "M 2"]:
-    """Add the micro-batches' gradients in order; return each one's summed loss and -log p."""
+    """Add up the gradients, micro-batch by micro-batch; return their summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
 
 
@@ -190,9 +192,9 @@ def update_weights(
     batches: Sequence[Batch],
     share: "Share" = accumulate_in_order,
 ) -> PendingUpdate | None:
-    """Make the update of a step on its micro-batches; return None if it was interrupted.
+    """Make the update of a step on its micro-batches; return None if `share` was interrupted.
 
-    An update whose loss or gradient is not finite, or that was interrupted, changes no weight.
+    An update that was interrupted, or whose loss or gradient is not finite, changes no weight.
     """
     model.train()
     optimiser.clear_gradients()
@@ -239,7 +241,7 @@ def batch_loss(
 def dropout_seed(seed: int, step: int, number: int) -> int:
     """Return the seed of dropout for a step's micro-batch `number`, given the run's seed."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1
+    return int.from_bytes(digest, "little") >> 1  # 63 bits, as torch takes them
 
 
 # --- The loop -------------------------------------------------------------------------------------
@@ -258,9 +260,9 @@ def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
 ) -> None:
     """Make the updates after step `done`, up to `training.steps`.
 
-    `batches` returns the micro-batches of a step, a function of its number alone. `after_update` is
-    called with each update; training ends early when it returns False, or when an update was
-    interrupted.
+    `batches(step)` returns a step's micro-batches and must depend on nothing else. `read` waits for
+    an update's results. `after_update` is called with them. Training ends early when it returns
+    False, or when `share` was interrupted.
     """
     for step in range(done + 1, training.steps + 1):
         pending = update_weights(model, optimiser, training, step, batches(step), share)
@@ -297,10 +299,10 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 @runtime_checkable
 class Share(Protocol):
-    """Accumulates an update's micro-batches, wherever each is computed; as `accumulate_in_order`.
+    """Calls `accumulate` for an update's micro-batches; see `accumulate_in_order`.
 
-    `costs` are the micro-batches' token counts. The result is None if the update was interrupted
-    and must be dropped.
+    It may leave some to others and add their gradients to the optimiser's. `costs` are the
+    micro-batches' token counts. It returns None if it was interrupted: the update is dropped.
     """
 
     def __call__(
