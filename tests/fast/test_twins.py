@@ -154,7 +154,8 @@ def test_the_loss_has_the_values_and_gradients_of_its_definition(
 
     found, expected = (with_gradients(loss(one), tensors) for one in (FAST, PLAIN))
     require_equal(found, expected, kind)
-    nats = [one.smoothed_loss(tensors[0], tensors[1], targets, mass, None)[1] for one in (FAST, PLAIN)]
+    states, weight = tensors[:2]
+    nats = [one.smoothed_loss(states, weight, targets, mass, None)[1] for one in (FAST, PLAIN)]
     require_equal(nats[:1], nats[1:], kind)
 
 

@@ -168,7 +168,8 @@ def softmax(scores: Float[Tensor, "*B s"]) -> Float[Tensor, "*B s"]:
 
 # A block computes at most MAX_PADDING_RATIO times the scores that it needs, plus FREE_SCORES, which
 # take less time than one more block.
-MAX_PADDING_RATIO, FREE_SCORES = 1.5, 65_536
+MAX_PADDING_RATIO = 1.5
+FREE_SCORES = 65_536
 
 
 @final
