@@ -127,7 +127,10 @@ def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
 
 
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
-    """Return the tensors of a file in a step's folder; refuse another number of values."""
+    """Return the tensors of a file in a step's folder.
+
+    Unless they have `value_count` values in all, if that is given, the file is refused.
+    """
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
 

@@ -253,7 +253,7 @@ def choose_attention(
 
 
 def unsupported_reason(sizes: Architecture, device: torch.device, precision: torch.dtype) -> str:
-    """Return why torch's variable-length kernel cannot compute a model; an empty text if it can."""
+    """Return why torch's variable-length kernel cannot compute a model, or "" if it can."""
     if device.type != "cuda":
         return f"the variable-length kernel needs CUDA, and this is {device.type}"
     if precision not in HALF_PRECISIONS:
@@ -266,7 +266,7 @@ def unsupported_reason(sizes: Architecture, device: torch.device, precision: tor
 
 
 def unsupported_gpu_reason(device: torch.device) -> str:
-    """Return why this GPU or torch cannot run that kernel; an empty text if they can."""
+    """Return why this GPU or torch cannot run that kernel, or "" if they can."""
     if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
         return "this GPU is older than the variable-length kernel"
     try:

@@ -99,7 +99,7 @@ def multiply_integers(
 
 @functools.cache
 def unsupported_int8_reason() -> str:
-    """Return why torch cannot multiply in 8 bits on this processor; an empty text if it can."""
+    """Return why torch cannot multiply int8 matrices on this processor, or "" if it can."""
     try:
         probe = torch.eye(16, 32)
         product = FbgemmMatrix(round_rows_to_int8(probe[:8].clone(), SAFE_LEVELS)).multiply(probe)
@@ -147,7 +147,10 @@ def has_equal_onednn_kernel() -> bool:
 
 
 def list_midpoints(inputs: InputLevels) -> Float[Tensor, "R n"]:
-    """Return the inputs halfway between two levels, and the floats next to these, as rows."""
+    """Return inputs that probe rounding: midpoints of quantisation levels and adjacent floats.
+
+    They are in rows of 16; values beyond -1 to 1 and an incomplete last row are left out.
+    """
     lowest = -inputs.zero_point
     levels = torch.arange(lowest, lowest + 255, dtype=torch.float64)
     middle = ((levels + 0.5) / inputs.levels).float()

@@ -92,7 +92,10 @@ def count_convolution(a: Architecture) -> LayerCounts:
 
 
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
-    """Return the counts of the layer `a.mixing`, in the decoder if `causal`, else the encoder."""
+    """Count parameters, multiplications and activations of the layer type `a.mixing`.
+
+    It is counted as it is in the decoder if `causal`, else as in the encoder.
+    """
     if a.mixing == "self-attention":
         return count_self_attention(a)
     if a.mixing == "recurrent":

@@ -128,7 +128,7 @@ def require_measurable(
 
 
 def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
-    """Return the decoded source lines and references of a corpus's development set, or refuse."""
+    """Return a corpus's development set as source and reference lines; refuse if it has none."""
     dev = prepared.dev
     if dev is None:
         hint = "prepare it with --dev-source FILE --dev-target FILE"

@@ -109,7 +109,7 @@ def choose_search_operations(
 
 
 def unsupported_int8_reason() -> str:
-    """Return why products in 8 bits are impossible here; an empty text if they are possible."""
+    """Return why int8 matrix multiplication is unavailable here, or "" if it is available."""
     choose = import_chooser()
     if choose is None:
         return "transduce.fast is not installed"

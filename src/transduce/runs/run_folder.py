@@ -109,7 +109,10 @@ def begin_or_resume_run(
 
 
 def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
-    """Copy a corpus' vocabularies and facts into a run folder, unless they are there already."""
+    """Write a corpus's vocabularies and its training store's metadata into a run folder.
+
+    A file that is there with the same content is left alone.
+    """
     about = {DATA: to_checksummed_json(prepared.train.about)}
     for name, content in (*prepared.vocabularies.files().items(), *about.items()):
         path = folder / name

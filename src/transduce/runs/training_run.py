@@ -188,7 +188,7 @@ def report_processes(recipe: Recipe, world_size: int, observer: RunObserver) -> 
 
 
 def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
-    """Return a warning if an update has fewer micro-batches than processes, else an empty text."""
+    """Return a warning if an update has fewer micro-batches than processes, else ""."""
     tokens = recipe.data.source_tokens + recipe.data.target_tokens
     limit = recipe.training.micro_batch_tokens
     parts = -(-tokens // limit)

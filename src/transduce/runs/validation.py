@@ -77,7 +77,10 @@ def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Itera
 
 
 def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:
-    """Return all pairs of a store as batches of at most `micro_batch_tokens` tokens."""
+    """Return all pairs of a store as batches of at most `micro_batch_tokens` tokens.
+
+    A single pair with more is refused.
+    """
     every = np.arange(len(store))
     lengths = (store.source_lengths, store.target_lengths)
     return [

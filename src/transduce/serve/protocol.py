@@ -42,7 +42,10 @@ class DeadlineProtocol(H11Protocol):
     reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection, and close one if too many are open."""
+        """Accept a connection; if too many are open, abort the one that has waited longest.
+
+        It is taken from the client that has the most waiting ones.
+        """
         super().connection_made(transport)
         self.transport = cast("asyncio.Transport", JoinedWrites(transport, self.loop))
         self.address = name_client(self.client[0] if self.client else "")

@@ -49,7 +49,7 @@ class Tagging:
         return METRICS[self.scheme]
 
     def normalise(self, line: str) -> str:
-        """Return a line with single ASCII blanks and with unchanged tokens and labels."""
+        """Collapse ASCII whitespace to single spaces and strip the ends; tokens and labels stay."""
         return normalise_blanks(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:

@@ -40,7 +40,7 @@ class Layout:
 @final
 @dataclass(frozen=True)
 class TaggedSentence:
-    """The tokens of a sentence, one label for each, and their line ends and blank lines."""
+    """A sentence's tokens and labels, and the line ends and blank lines around them in its file."""
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]

@@ -39,7 +39,7 @@ def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
 
 
 def require_words(symbols: Sequence[str]) -> None:
-    """Raise ValueError if a symbol is no word: empty, special, or with an ASCII blank in it."""
+    """Raise ValueError if a symbol is no word: empty, special, or with ASCII whitespace in it."""
     for symbol in symbols:
         if not symbol or symbol in SPECIALS or not BLANKS.isdisjoint(symbol):
             raise ValueError(f"{symbol[:40]!r} is no symbol")

@@ -33,7 +33,7 @@ ENDING = 3  # most letters of a class's ending
 @final
 @dataclass(frozen=True)
 class WordLevel:
-    """A word-level vocabulary with a class, by shape and ending, for each word that it lacks."""
+    """A word-level vocabulary; a word that it lacks is replaced by a class of shape and suffix."""
 
     classes: tuple[str, ...]  # the symbols with the ids 2, 3, …; the first is UNKNOWN
     words: tuple[str, ...]  # the symbols after them, the most frequent word first

@@ -48,7 +48,7 @@ class MeasurementPlan:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """The median of the sentence lengths n, and the median of the widths d."""
+        """The upper median of the lengths n and that of the widths d, which are both measured."""
         n, d = sorted(self.n), sorted(self.d)
         return n[len(n) // 2], d[len(d) // 2]
 

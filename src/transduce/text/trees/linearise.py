@@ -113,7 +113,10 @@ def require_legal_closing(label: str, builder: TreeBuilder) -> None:
 def apply_symbol(
     symbol: Symbol, builder: TreeBuilder, words: Sequence[str], tags: Sequence[str] | None
 ) -> None:
-    """Extend an unfinished tree by a legal symbol; `tags`, if given, replace tags in symbols."""
+    """Add a symbol, which must be legal, to an unfinished tree.
+
+    A word's tag is from `tags` if they are given, else from its symbol.
+    """
     if symbol.kind is SymbolKind.OPEN:
         builder.open_constituent(symbol.label)
     elif symbol.kind is SymbolKind.CLOSE:
