@@ -220,3 +220,13 @@ def test_a_picture_is_drawn_of_one_row_of_one_seed():
     drawn = build_report(table(BASE[0])).picture.render()
     assert drawn["png"].startswith(b"\x89PNG")
     assert b"E-learned" in drawn["svg"]
+
+
+def test_a_row_of_one_s_own_has_empty_cells_where_the_paper_prints_nothing():
+    one = replace(result("base", 31.0), row="mine", model="mine")
+    found = build_table([*BASE, one], {**TABLE_3, "mine": TABLE_3["base"]})
+    head, *body = build_cells(found)
+    shown = dict(zip(head, body[-1], strict=True))
+    assert (shown["row"], shown["BLEU"]) == ("mine", "31.00")
+    assert [shown[name] for name in ("PPL printed", "BLEU printed", "params")] == ["", "", ""]
+    assert build_report(found).rows[-1]["row"] == "mine"

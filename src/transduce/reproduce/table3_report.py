@@ -75,8 +75,10 @@ def build_report(table: ResultTable) -> Report:
 
 
 def find_printed(row: str) -> dict[str, float]:
-    """Return the perplexity and BLEU that the paper prints for a row."""
-    paper = PRINTED[row]
+    """Return the perplexity and BLEU that the paper prints for a row; empty for a row of ours."""
+    paper = PRINTED.get(row)
+    if paper is None:
+        return {}
     return {"printed_perplexity": paper.perplexity, "printed_bleu": paper.bleu}
 
 
@@ -88,7 +90,7 @@ def build_cells(table: ResultTable) -> Cells:
     measures = ("PPL", "BLEU", *words, "params ×10⁶")
     lines = [("row", *COLUMNS, *measures, "PPL printed", "BLEU printed", "params")]
     for row in table.rows.values():
-        own, paper = row.runs[0].recipe.flat_settings(), PRINTED[row.name]
+        own, paper = row.runs[0].recipe.flat_settings(), PRINTED.get(row.name)
         sizes = [
             format_setting(own[path]) if row.name == "base" or own[path] != base[path] else ""
             for path in COLUMNS.values()
@@ -101,9 +103,9 @@ def build_cells(table: ResultTable) -> Cells:
                 row.bleu.format(2),
                 *(row.paper_bleu.format(2) if row.paper_bleu else "" for _ in words),
                 f"{row.parameters / 1e6:.2f}",
-                f"{paper.perplexity:.2f}",
-                f"{paper.bleu:.1f}",
-                "" if paper.millions is None else str(paper.millions),
+                f"{paper.perplexity:.2f}" if paper else "",
+                f"{paper.bleu:.1f}" if paper else "",
+                str(paper.millions) if paper and paper.millions else "",
             )
         )
     return lines
@@ -125,4 +127,4 @@ def build_plot(table: ResultTable) -> Plot:
     ]
     corpus = table.runs[0].recipe.data.corpus
     title = f"Table 3: the paper on newstest2013, ours at the scale {table.scale} on {corpus}"
-    return Plot(title, list(PRINTED), panels)
+    return Plot(title, list({**PRINTED, **table.rows}), panels)

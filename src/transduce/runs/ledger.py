@@ -78,10 +78,11 @@ def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> 
     rows = (of_symbols // a.d_model, a.d_model)
     sum_of = f"{total:,} parameters = {total - of_symbols:,} + {rows[0]:,} symbols x {rows[1]:,}"
     row = find_table3_row(a)
-    if row is None or not PRINTED[row].millions:
+    paper = PRINTED.get(row or "")
+    if paper is None or not paper.millions:
         return sum_of
     symbols = BIG_SYMBOLS if row == "big" else OTHER_SYMBOLS
-    return f"{sum_of}; Table 3 prints {PRINTED[row].millions} million, which {symbols} symbols give"
+    return f"{sum_of}; Table 3 prints {paper.millions} million, which {symbols} symbols give"
 
 
 def find_table3_row(a: Architecture) -> str | None:
