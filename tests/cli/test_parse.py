@@ -251,8 +251,21 @@ def test_trees_left_out_of_the_training_data_are_counted_with_their_place(call, 
     options = ["--set", "data.vocabulary_size=300", "-o", tmp_path / "store"]
     ended = call("prepare", "craft", "--trees", tmp_path / "trees", *options)
     assert ended.code == 0
-    assert "train: 61 pairs read, 60 kept\n  left out, empty side: 1\n" in ended.stderr
+    assert (
+        "train: 61 trees read, 60 kept\n  left out, no tree, or a tree without words: 1\n"
+        in ended.stderr
+    )
     assert "    line 1:  | trees, line 1, column 6: an empty const" in ended.stderr
+
+
+def test_plain_text_is_no_file_of_trees(call, tmp_path):
+    (tmp_path / "plain").write_text("A dog runs.\nA cat sleeps.\n")
+    ended = call("train", "--trees", tmp_path / "plain", "-o", tmp_path / "run")
+    assert (ended.code, ended.stderr) == (
+        2,
+        "error: no tree is left of 1, all were left out (plain, line 1, column 1: text outside of "
+        "brackets: A)\nhint: are these the right files? --trees FILE_OR_FOLDER\n",
+    )
 
 
 def test_trees_for_validation_with_unknown_labels_are_counted_and_refused_if_none_is_left(
@@ -264,10 +277,10 @@ def test_trees_for_validation_with_unknown_labels_are_counted_and_refused_if_non
     (tmp_path / "dev").write_text(known.replace("(S ", "(NEW "))
     ended = call("prepare", "craft", *files, *options)
     assert ended.code == 2
-    assert "no pair is left of 6: 6 have labels that the training data lack\n" in ended.stderr
+    assert "nothing is left of 6: 6 have labels that the training data lack\n" in ended.stderr
     (tmp_path / "dev").write_text(known + known.replace("(S ", "(NEW "))
     ended = call("prepare", "craft", *files, *options)
     assert ended.code == 0
-    assert "dev: 12 pairs read, 6 kept\n  left out, a label that training lacks: 6\n" in (
+    assert "dev: 12 trees read, 6 kept\n  left out, a label that training lacks: 6\n" in (
         ended.stderr
     )

@@ -91,11 +91,12 @@ def test_a_finished_corpus_is_not_written_over_by_another(prepare, corpus):
     ended = prepare(size=270)
     assert ended.code == 2
     assert ended.stderr == (
-        f"error: {corpus / 'p'}: was prepared from other settings\n"
-        "hint: choose another folder, or delete this one\n"
+        f"error: {corpus / 'p'}: was prepared with data.vocabulary_size = 280, the recipe says "
+        "270\nhint: choose another folder, or delete this one\n"
     )
-    write(corpus / "a.en", ["other text"] * 200)
-    assert "p: was prepared from other input\n" in prepare().stderr
+    for file, differ in (("a.de", "a.de"), ("a.en", "a.en and a.de")):
+        write(corpus / file, ["other text"] * 200)
+        assert f"p: was prepared from another text than {differ}\n" in prepare().stderr
 
 
 def test_a_first_try_that_failed_does_not_spoil_the_second(prepare, corpus):

@@ -19,12 +19,12 @@ def test_a_corpus_without_a_recipe_is_trained_by_one_that_fits_it(call, corpus):
     setting = ("--set", "data.vocabulary_size=270")
     prepared = call("prepare", *text, "-o", corpus / "p", *setting)
     assert prepared.code == 0
-    assert prepared.stderr.startswith("199 pairs after cleaning and no GPU: 4 + 4 layers, d_model ")
+    assert prepared.stderr.startswith("199 pairs after cleaning and no GPU decide the sizes")
     assert prepared.stderr.endswith(f"\nhint: transduce train --store {corpus / 'p'} -o RUN\n")
     settings = ("--set", "training.steps=1", "--set", "architecture.layers=1")
     ended = call("train", "--store", corpus / "p", "-o", corpus / "run", *settings)
     assert ended.code == 0
-    assert ended.stderr.startswith("199 pairs after cleaning and no GPU: 1 + 1 layers, d_model 128")
+    assert "\n  1 + 1 layers, d_model 128" in ended.stderr
     recipe = read_run(corpus / "run").recipe
     assert (recipe.data.vocabulary_size, recipe.training.steps) == (270, 1)
     assert recipe.name == "en-de, 1+1 layers, 1 update"

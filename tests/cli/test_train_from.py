@@ -20,7 +20,7 @@ def test_a_model_goes_on_with_new_text_and_a_third_of_old_text(adapt, corpus):
     assert (ended.code, ended.stdout) == (0, "")
     lines = ended.stderr.splitlines()
     assert lines[0].startswith("architecture and vocabulary of ")
-    assert lines[1].startswith("2 updates of 512 tokens a side; the learning rate rises to ")
+    assert lines[1].startswith("the learning rate rises to 4.0e-02 in 1 of 2 updates")
     assert "  goes on from the weights of the model with sha256 " in ended.stderr
     assert " mixed 1:0.333" in (corpus / "new/data.json").read_text()
     assert read_run(corpus / "new").recipe.architecture.d_model == 32

@@ -42,7 +42,7 @@ def test_the_manifest_says_what_the_store_was_made_from(store_of):
 def test_only_too_long_pairs_are_refused_with_their_number(store_of, tmp_path):
     with pytest.raises(InputError) as error:
         store_of([("a" * 20, "b"), ("a", "b" * 20)])
-    assert "no pair is left to train on: all 2 have more than 12 pieces" in str(error.value)
+    assert "nothing is left to train on: all 2 have more than 12 pieces" in str(error.value)
     assert "hint: raise data.max_length" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -50,7 +50,7 @@ def test_only_too_long_pairs_are_refused_with_their_number(store_of, tmp_path):
 def test_no_pair_at_all_is_refused(store_of, tmp_path):
     with pytest.raises(InputError) as error:
         store_of([])
-    assert "no pair is left to train on: none came in" in str(error.value)
+    assert "nothing is left to train on: none came in" in str(error.value)
     assert "hint: look at the input, and at what the cleaning left out" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 

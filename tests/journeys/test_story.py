@@ -16,7 +16,7 @@ def test_from_two_text_files_to_a_score(workspace):
         "--set", "training.steps=20", "--set", "training.threads=1", python=COLD,
     )  # fmt: skip
     assert (code, stdout) == (0, "")
-    assert stderr.startswith("199 pairs after cleaning and no GPU: 4 + 4 layers, d_model 128")
+    assert stderr.startswith("199 pairs after cleaning and no GPU decide the sizes")
     assert "dev at 20: perplexity " in stderr
     code, stdout, stderr = workspace.run("average", "run", "--last", "2", "-o", "m")
     assert (code, stderr.splitlines()[1]) == (2, "hint: --last 1")

@@ -147,7 +147,7 @@ def test_a_run_goes_on_with_its_held_out_pairs_by_the_same_call_and_by_its_folde
     assert run.progress.best_validation is not None
     assert transduce.train(tmp_path / "run", numbered(2_000)).progress == run.progress
     assert transduce.train(tmp_path / "run").progress == run.progress
-    with pytest.raises(InputError, match="was prepared from other input"):
+    with pytest.raises(InputError, match="was prepared with a development set"):
         transduce.train(tmp_path / "run", numbered(2_000), dev=False)
 
 

@@ -65,7 +65,7 @@ def test_the_same_call_resumes_and_other_pairs_are_refused(tmp_path):
     longer = SETTINGS | {"training.steps": 8}
     more = transduce.train(tmp_path / "run", PAIRS, recipe="tiny", settings=longer)
     assert more.progress.step == 8
-    with pytest.raises(InputError, match="was prepared from other input"):
+    with pytest.raises(InputError, match="was prepared from another text than 29 pairs in memory"):
         transduce.train(tmp_path / "run", PAIRS[1:], recipe="tiny", settings=longer)
 
 

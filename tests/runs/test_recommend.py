@@ -92,7 +92,6 @@ def test_the_intervals_of_validations_and_snapshots_fit_into_the_run(counted):
 def test_every_choice_is_said():
     recipe, reasons = fitted(sentences(300, seed=1))
     said = " ".join(reasons)
-    assert f"d_model {recipe.architecture.d_model}" in said
     assert f"{recipe.data.vocabulary_size:,} symbols" in said
     assert "no GPU" in said
 

@@ -127,7 +127,7 @@ def show_pair_count() -> Iterator[Callable[[str, int], None]]:
         yield lambda _what, _pairs: None
         return
     with console.status("reading") as status:
-        yield lambda what, pairs: status.update(f"{what}: {pairs:,} pairs")
+        yield lambda what, pairs: status.update(f"{what}: {pairs:,}")
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, figures: bool = False) -> Iterator[str]:

@@ -76,19 +76,23 @@ def command(
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
     """Describe a prepared corpus in lines: pairs read, kept and left out, and vocabulary sizes."""
-    lines = []
+    from transduce.tasks import find_task_kind
+    from transduce.text.filters import EMPTY
+
+    lines, kind = [], find_task_kind(prepared.data)
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):
         if store is None:
             continue
         cleaning: dict[str, Any] = dict(store.about["cleaning"])
-        lines.append(f"{name}: {cleaning['read']:,} pairs read, {len(store):,} kept")
+        lines.append(f"{name}: {kind.count(cleaning['read'])} read, {len(store):,} kept")
         dropped = dict(cleaning["dropped"])
         if too_long := store.about["pairs"]["too_long"]:
             dropped["too many pieces"] = {"count": too_long, "samples": []}
         if unknown := store.about["pairs"].get("unknown_label", 0):
             dropped["a label that training lacks"] = {"count": unknown, "samples": []}
         for reason, found in dropped.items():
-            lines.append(f"  left out, {reason}: {found['count']:,}")
+            why = kind.unusable if reason == EMPTY else reason
+            lines.append(f"  left out, {why}: {found['count']:,}")
             lines += [
                 f"    line {one['line']}: {one['source']} | {one['target']}"
                 for one in found["samples"]

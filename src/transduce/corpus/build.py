@@ -162,17 +162,17 @@ def require_pairs(counts: PairCounts, max_length: int) -> None:
         return
     if counts.unknown_label > counts.too_long:
         raise InputError(
-            f"no pair is left of {counts.read:,}: {counts.unknown_label:,} have labels that the "
+            f"nothing is left of {counts.read:,}: {counts.unknown_label:,} have labels that the "
             "training data lack",
             "are both texts annotated in the same way?",
         )
     if counts.read:
         raise InputError(
-            f"no pair is left to train on: all {counts.read:,} have more than {max_length} pieces "
+            f"nothing is left to train on: all {counts.read:,} have more than {max_length} pieces "
             "on a side (data.max_length, the end counted)",
             "raise data.max_length, or split the lines into sentences",
         )
     raise InputError(
-        "no pair is left to train on: none came in",
+        "nothing is left to train on: none came in",
         "look at the input, and at what the cleaning left out and why",
     )

@@ -163,9 +163,8 @@ def explain_schedule(parent: StoredModel, recipe: Recipe) -> list[str]:
     peak = training.learning_rate_factor * (recipe.architecture.d_model * training.warmup) ** -0.5
     return [
         f"architecture and vocabulary of {parent.folder}: {parent.recipe.name}",
-        f"{training.steps:,} updates of {recipe.data.target_tokens:,} tokens a side; the learning "
-        f"rate rises to {peak:.1e} in {training.warmup:,} of them",
-        "another choice: --set training.steps=2000 and so on",
+        f"the learning rate rises to {peak:.1e} in {training.warmup:,} of {training.steps:,} "
+        "updates; others: --set training.steps=2000 and so on",
     ]
 
 

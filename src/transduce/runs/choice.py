@@ -207,8 +207,8 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
     is_whole = stored is not None and stored == {"train": train.fingerprint()}
     if is_whole or not part.division.held_out:
         return texts, []
-    pairs = sum(part.division.held_out.values())
-    told = f"no development set was named, so {pairs:,} pairs are held out"
+    items = find_task_kind(data).count(sum(part.division.held_out.values()))
+    told = f"no development set was named, so {items} are held out"
     return (part, held_out), [f"{told}; --no-dev trains on them too"]
 
 

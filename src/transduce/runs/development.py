@@ -109,8 +109,8 @@ def divide(text: Pairs, data: Data) -> tuple[TrainingPart, HeldOutPart]:
 
 
 def find_whole_text(text: Pairs) -> Pairs:
-    """Return the whole text of a `TrainingPart`; return any other text unchanged."""
-    return text.division.text if isinstance(text, TrainingPart) else text
+    """Return the whole text that a part was divided from; return any other text unchanged."""
+    return text.division.text if isinstance(text, TrainingPart | HeldOutPart) else text
 
 
 def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:

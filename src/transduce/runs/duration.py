@@ -178,10 +178,8 @@ def fit_to_minutes(
         pace = measure(tried)
     if pace.estimate_seconds(tried) > seconds:
         tried = shorten(tried, pace, seconds, settings)
-    layers, d_model = tried.architecture.layers, tried.architecture.d_model
     return tried, (
-        f"for {minutes:g} minutes here: {layers} + {layers} layers, d_model {d_model}, "
-        f"{tried.training.steps:,} updates of {tried.data.source_tokens:,} tokens a side"
+        f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
     )
 
 

@@ -23,6 +23,7 @@ from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Data, Recipe
+from transduce.tasks import find_task_kind
 from transduce.training.cost import MachineRecord, TrainingCost
 from transduce.training.journal import LOG, Journal
 
@@ -54,8 +55,26 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
         f"dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
         f"{training.steps:,} updates of at most {data.target_tokens:,} tokens a side: about "
-        f"{format_passes(passes)} over {len(store):,} pairs",
+        f"{format_passes(passes)} over {find_task_kind(data).count(len(store))}",
     ]
+
+
+def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
+    """Return warnings about a new run that will learn little: too few pairs, too long a warm-up."""
+    data, training, doubts = recipe.data, recipe.training, list[str]()
+    if count_updates_of_pass(corpus.train, data) == 1:
+        size = find_task_kind(data).count(len(corpus.train))
+        doubts.append(
+            f"the whole text, {size}, fits into one update: a model learns it by heart and little "
+            "else, so find more text"
+        )
+    if training.warmup > training.steps:
+        doubts.append(
+            f"the learning rate rises for {training.warmup:,} updates (training.warmup), and the "
+            f"training ends after {training.steps:,}: little is learned without more updates "
+            "(training.steps)"
+        )
+    return doubts
 
 
 def count_updates_of_pass(store: Store, data: Data) -> float:

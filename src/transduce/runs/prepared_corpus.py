@@ -31,9 +31,9 @@ from transduce.durable import (
 from transduce.durable.folder import MANIFEST
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError, InputError
-from transduce.runs.development import clean_text, require_texts_agree
+from transduce.runs.development import clean_text, find_whole_text, require_texts_agree
 from transduce.runs.output_folder import require_own_folder
-from transduce.runs.texts import Pair, Pairs, build_dev_settings
+from transduce.runs.texts import Pair, Pairs, build_dev_settings, hash_parts
 from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
@@ -76,7 +76,8 @@ class PreparedCorpus:
 
     def __repr__(self) -> str:
         dev = "no dev set" if self.dev is None else f"{len(self.dev):,} of the dev set"
-        return f"<prepared corpus {self.folder}: {len(self.train):,} pairs, {dev}>"
+        pairs = find_task_kind(self.data).count(len(self.train))
+        return f"<prepared corpus {self.folder}: {pairs}, {dev}>"
 
 
 def prepare_corpus(
@@ -94,7 +95,8 @@ def prepare_corpus(
     inputs = {"train": train.fingerprint()} | ({"dev": dev.fingerprint()} if dev else {})
     if not all((folder / split).is_dir() for split in inputs):
         require_texts_agree(train, dev, data)
-    data = declare_inputs(folder, data, inputs)
+    texts = {"train": train} | ({"dev": dev} if dev else {})
+    data = declare_inputs(folder, data, inputs, texts)
     if given_vocabularies is not None:
         write_vocabularies(folder, given_vocabularies)
     vocabularies = learn_vocabularies(folder, data, train, on_progress)
@@ -134,13 +136,36 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
     """Refuse a corpus prepared with other data settings, except for names and tokens per update."""
-    wanted, found = (select_store_settings(one) for one in (data, prepared.data))
-    for name in [name for name in wanted if wanted[name] != found[name]][:1]:
-        raise InputError(
-            f"was prepared with data.{name} = {found[name]}, the recipe says {wanted[name]}",
-            "prepare it anew, or --set the recipe to what was prepared",
-            file=prepared.folder,
-        )
+    fact = describe_other_settings(prepared.data, data)
+    hint = "prepare it anew, or --set the recipe to what was prepared"
+    if fact:
+        raise InputError(fact, hint, file=prepared.folder)
+
+
+def describe_other_settings(prepared: Data, wanted: Data) -> str:
+    """Say which data setting of a prepared corpus differs from the wanted ones; "" if none does."""
+    found, ours = map(select_store_settings, (prepared, wanted))
+    differ = (
+        f"was prepared with data.{name} = {found[name]}, the recipe says {ours[name]}"
+        for name in ours
+        if ours[name] != found[name]
+    )
+    return next(differ, "")
+
+
+def describe_other_texts(known: Mapping[str, str], texts: Mapping[str, Pairs]) -> str:
+    """Say which files of these texts differ from those with the fingerprints in `known`."""
+    if known.keys() != texts.keys():
+        return f"was prepared {'with' if 'dev' in known else 'without'} a development set"
+    names = [
+        name
+        for split, text in texts.items()
+        for name, digest in hash_parts(find_whole_text(text))
+        if digest.partition(" ")[0] not in known[split]
+    ]
+    if names:
+        return f"was prepared from another text than {' and '.join(dict.fromkeys(names))}"
+    return "was prepared from the same files, but divided, mixed or read by other columns"
 
 
 def select_store_settings(data: Data) -> dict[str, object]:
@@ -149,7 +174,9 @@ def select_store_settings(data: Data) -> dict[str, object]:
     return {name: one for name, one in dataclasses.asdict(data).items() if name not in free}
 
 
-def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> Data:
+def declare_inputs(
+    folder: Path, data: Data, inputs: Mapping[str, str], texts: Mapping[str, Pairs]
+) -> Data:
     """Record the settings and text fingerprints of a corpus folder; return the recorded settings.
 
     A finished folder with other settings or texts is refused. An unfinished one is emptied, because
@@ -165,8 +192,8 @@ def declare_inputs(folder: Path, data: Data, inputs: Mapping[str, str]) -> Data:
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
-            what = "input" if is_same_data else "settings"
-            raise InputError(f"was prepared from other {what}", OTHER_FOLDER, file=folder)
+            fact = describe_other_settings(stands, data) or describe_other_texts(known, texts)
+            raise InputError(fact, OTHER_FOLDER, file=folder)
         remove_parts(folder)
     ensure_folder(folder)
     intent = {"data": dataclasses.asdict(data), "inputs": dict(inputs)}

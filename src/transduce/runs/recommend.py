@@ -64,7 +64,7 @@ def recommend_recipe(
     )
     start = with_changes(replace(fitting.start, data=data), inferred)
     recipe, _ = build_recipe(size, start, changes, (counts.pairs, counts.pieces))
-    reasons = explain_choice(recipe, counts.pairs, has_gpu=has_gpu)
+    reason = explain_choice(recipe.data, counts.pairs, has_gpu=has_gpu)
     at_most = "at most " if recipe.data.vocabulary == WORD else ""
     vocabulary = (
         f"{counts.words:,} different words: a vocabulary of {at_most}"
@@ -75,7 +75,7 @@ def recommend_recipe(
         for path, value in inferred.items()
         if path not in changes
     ]
-    return recipe, [reasons[0], vocabulary, *told, *reasons[1:]]
+    return recipe, [reason, vocabulary, *told]
 
 
 def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting, Recipe]:
@@ -92,7 +92,7 @@ def recommend_for_corpus(
     pairs = len(corpus.train)
     size = find_fitting(corpus.data).choose_size(pairs, has_gpu=has_gpu)
     recipe, _ = build_for_corpus(size, corpus, changes)
-    return recipe, explain_choice(recipe, pairs, has_gpu=has_gpu)
+    return recipe, [explain_choice(recipe.data, pairs, has_gpu=has_gpu)]
 
 
 def build_for_corpus(
@@ -122,7 +122,7 @@ def build_recipe(
     fitted = replace(
         start,
         name=FITTED,
-        about=f"chosen for {pairs:,} pairs",
+        about=f"chosen for {find_task_kind(start.data).count(pairs)}",
         architecture=size.architecture,
         because=CHOSEN,
     )
@@ -195,12 +195,10 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
     return min(max_vocabulary_size(some, target) for some in lines)
 
 
-def explain_choice(recipe: Recipe, pairs: int, *, has_gpu: bool) -> list[str]:
-    """Explain the sizes of a recommended recipe by the number of pairs and the GPU."""
-    sizes = recipe.architecture
+def explain_choice(data: Data, pairs: int, *, has_gpu: bool) -> str:
+    """Say what decided the sizes of a recommended recipe, and how to choose others."""
     machine = "a GPU" if has_gpu else "no GPU"
-    return [
-        f"{pairs:,} pairs after cleaning and {machine}: {sizes.layers} + {sizes.layers} "
-        f"layers, d_model {sizes.d_model}, d_ff {sizes.d_ff}, dropout {sizes.dropout}",
-        "another choice: --set architecture.layers=6 and so on, or a recipe by name",
-    ]
+    return (
+        f"{find_task_kind(data).count(pairs)} after cleaning and {machine} decide the sizes; "
+        "others: --set architecture.layers=6 and so on, or a recipe by name"
+    )

@@ -5,7 +5,7 @@ vocabulary.json, data.json:  copied from the prepared corpus
 store/:  the prepared corpus itself, unless the run uses a corpus in another folder
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,11 +152,12 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
         )
 
 
-def require_same_corpus(folder: Path, stored: object, given: object) -> None:
+def require_same_corpus(folder: Path, stored: Mapping[str, str], given: Mapping[str, str]) -> None:
     """Refuse a corpus whose fingerprints differ from those the run was begun with."""
-    if stored != given:
+    differ = sorted(name for name, _ in dict(stored).items() ^ dict(given).items())
+    if differ:
         raise InputError(
-            "this run was begun on another corpus",
+            f"this run was begun on another corpus: {' and '.join(dict.fromkeys(differ))} differ",
             "name the corpus it was begun with, or choose another folder",
             file=folder,
         )

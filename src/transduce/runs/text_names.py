@@ -5,9 +5,8 @@ languages. The languages are taken from the files' names, guessed from the text 
 installed, or left open, and a sentence tells the user.
 """
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -22,10 +21,10 @@ from transduce.runs.prepared_corpus import NAMES
 from transduce.runs.texts import (
     FilePair,
     GeneratedCorpus,
-    InMemoryPairs,
     MixedPairs,
     Pairs,
     TaskFiles,
+    hash_parts,
 )
 from transduce.settings import Data, Recipe
 from transduce.settings.data import OWN, UNNAMED
@@ -202,29 +201,6 @@ def describe_text(text: Pairs) -> str:
     return f"{OWN}: " + " and ".join(
         f"{name}, sha256 {digest[:12]}" for name, digest in hash_parts(text)
     )
-
-
-def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
-    """Yield the name and the sha256 of each file of a text, or of the pairs in memory."""
-    match text:
-        case MixedPairs():
-            yield from hash_parts(text.main)
-            yield from hash_parts(text.added)
-        case FilePair():
-            files = (text.source, text.target)
-            hashes = text.fingerprint().split()
-            yield from zip(map(decode_name, files), hashes, strict=True)
-        case TaskFiles():
-            yield decode_name(text.path), text.fingerprint()
-        case InMemoryPairs():
-            yield f"{len(text.pairs):,} pairs in memory", text.fingerprint().split()[-1]
-        case _:
-            yield "pairs", text.fingerprint()
-
-
-def decode_name(file: Path) -> str:
-    """Return a file's name as valid Unicode, whatever its bytes are."""
-    return os.fsencode(file.name).decode("utf-8", "replace")
 
 
 def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -> tuple[str, str]:

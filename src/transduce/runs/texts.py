@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -14,7 +15,7 @@ from transduce.durable.verified import is_nearly_empty
 from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.settings.fields import require
-from transduce.tasks import TaskKind
+from transduce.tasks import TaskKind, find_task_kind
 from transduce.text.clean import Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
 from transduce.text.filters import EMPTY
@@ -129,7 +130,7 @@ class RepeatedPairs:
         self.following = next(self.rest, None)
         require(
             self.following is not None,
-            f"there are no {name} pairs to mix with",
+            f"the {name} text is empty, and cannot be mixed in",
             "look at the files",
         )
 
@@ -196,13 +197,16 @@ def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
 def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
     """Yield the pairs that cleaning keeps; raise InputError with the reasons if it keeps none."""
     yield from cleaner.clean(pairs)
-    report = cleaner.report
+    report, kind = cleaner.report, find_task_kind(cleaner.data)
     require(report.read > 0, "the text is empty", "look at the files")
     reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
     hint = "look at the text, or change the rule: --set data.drop_identical=false and so on"
     if list(report.dropped) == [EMPTY]:
         hint = "one side of every pair is blank: are these the right files?"
-    fact = f"no pair is left of {report.read:,}, all were left out ({reasons})"
+        if kind.unusable != EMPTY:  # the reader's error is in place of a tree
+            why = report.dropped[EMPTY].samples[0]["target"]
+            reasons, hint = why or kind.unusable, f"are these the right files? {kind.options}"
+    fact = f"no {kind.unit} is left of {report.read:,}, all were left out ({reasons})"
     require(report.kept > 0, fact, hint)
 
 
@@ -226,6 +230,29 @@ def require_file(path: Path) -> None:
     if path.exists() and not path.is_file():
         fact = "is no regular file, and training text is read more than once"
         raise InputError(fact, hint, file=path)
+
+
+def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
+    """Yield the name and the sha256 of each file of a text, or of the pairs in memory."""
+    match text:
+        case MixedPairs():
+            yield from hash_parts(text.main)
+            yield from hash_parts(text.added)
+        case FilePair():
+            files = (text.source, text.target)
+            hashes = text.fingerprint().split()
+            yield from zip(map(decode_name, files), hashes, strict=True)
+        case TaskFiles():
+            yield decode_name(text.path), text.fingerprint()
+        case InMemoryPairs():
+            yield f"{len(text.pairs):,} pairs in memory", text.fingerprint().split()[-1]
+        case _:
+            yield "pairs", text.fingerprint()
+
+
+def decode_name(file: Path) -> str:
+    """Return a file's name as valid Unicode, whatever its bytes are."""
+    return os.fsencode(file.name).decode("utf-8", "replace")
 
 
 def hash_file(path: Path) -> str:

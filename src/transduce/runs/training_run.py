@@ -16,7 +16,7 @@ from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
 from transduce.paper.training import Update
 from transduce.runs.duration import describe_pace, measure_pace
-from transduce.runs.ledger import describe_parent, describe_size, describe_training
+from transduce.runs.ledger import describe_parent, describe_size, describe_training, find_doubts
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
 from transduce.runs.recommend import CHOSEN
 from transduce.runs.resume_point import RunStart
@@ -210,7 +210,7 @@ def report_start(
         observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
         name = shorten_name(recipe.name)
-        observer.on_message(f"{name}: {start.parameters:,} parameters, in {folder}")
+        observer.on_message(f"{name}: a new run in {folder}")
         symbols = map(len, corpus.vocabularies)
         ledger = (
             *describe_parent(read_run(folder)),
@@ -219,6 +219,8 @@ def report_start(
         )
         for line in ledger:
             observer.on_message(f"  {line}")
+        for warning in find_doubts(recipe, corpus):
+            observer.on_warning(warning)
     for path, reason in start.rejected:
         observer.on_warning(f"{path.name} cannot be used: {reason}")
     for change in start.changed:

@@ -227,6 +227,7 @@ TAGGING = TaskKind(
     read_file=read_tagged_pairs,
     read_test_file=read_tagged_pairs,
     options="--tags FILE",
+    unit="sentence",
     normalise=normalise_blanks,
     find_mismatch=find_length_mismatch,
     format_output=format_labels,

@@ -14,6 +14,7 @@ from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.text.clean import normalise
 from transduce.text.files import read_pairs_tsv
+from transduce.text.filters import EMPTY
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.files import Vocabularies
 
@@ -157,6 +158,8 @@ class TaskKind:
     read_test_file: Callable[[Path], Iterator[tuple[str, str]]] | None = None
     # the command-line options that name a text of this task
     options: str = "--source FILE --target FILE, or --pairs FILE"
+    unit: str = "pair"  # the word for one item of a text of this task
+    unusable: str = EMPTY  # the words for items that the cleaning leaves out as empty
     list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
     normalise: Callable[[str], str] = normalise
     find_mismatch: Callable[[str, str], str] = find_no_mismatch
@@ -167,6 +170,10 @@ class TaskKind:
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
     is_tokenised: bool = False
+
+    def count(self, items: int) -> str:
+        """Return a number of items of a text of this task, such as "1 pair" or "2,300 trees"."""
+        return f"{items:,} {self.unit}{'s' * (items != 1)}"
 
 
 def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> Sequence[int]:
