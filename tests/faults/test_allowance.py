@@ -11,6 +11,7 @@ from transduce.inference import search_memory
 from transduce.inference.lines import BLOCK_CHARACTERS, Line, split_into_blocks
 from transduce.inference.long_lines import WHOLE, split_line
 from transduce.scores.scoring import compute_score
+from transduce.search.beam_cost import estimate_bytes
 from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
@@ -71,6 +72,36 @@ def test_a_picture_of_a_wide_beam_is_refused():
         transduce.attend(model, " ".join(LINES * 9))
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model("a dog"),
+        lambda model: model.evaluate(["a dog"], ["a dog"]),
+        lambda model: model.explain("a dog"),
+        lambda model: transduce.attend(model, "a dog", most=10**12),
+        lambda model: SearchWorker(model, print),
+    ],
+)
+def test_a_beam_of_a_stranger_s_recipe_that_would_take_gigabytes_is_refused(use):
+    model = random_translator().searching(beam=9_999, extra_length=1_000)
+    with pytest.raises(
+        InputError, match=r"9,999 hypotheses may need .* MB of memory, and the limit"
+    ):
+        use(model)
+
+
+def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_training(tmp_path):
+    pairs = [(f"a dog {number}", f"ein Hund {number}") for number in range(100)]
+    settings = {"search.beam": 9_999, "search.extra_length": 9_999, "training.threads": 1}
+    with pytest.raises(InputError, match="9,999 hypotheses may need"):
+        transduce.train(tmp_path / "run", pairs, pairs[:5], recipe="tiny", settings=settings)
+
+
+def test_the_paper_s_widest_beam_is_never_refused():
+    wide = random_translator().searching(beam=21, extra_length=99_000)
+    assert search_memory.limit_batch_size(wide.models, [[5, 6]], wide.recipe.search, 21)
+
+
 def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
     answers: list[Answer] = []
     worker = SearchWorker(random_translator(), answers.append)
@@ -85,7 +116,7 @@ def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
 def test_a_server_searches_as_many_sentences_at_once_as_fit(monkeypatch):
     model = random_translator()
     search = model.recipe.search
-    one = search_memory.estimate_bytes(model.models[0], 24, search, search.beam)
+    one = estimate_bytes(model.models[0].sizes, len(WORDS), 24, search, search.beam)
     monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: 3.9 * one)
     worker = SearchWorker(model, print)
     assert worker.translator.recipe.search == replace(search, batch_size=3)

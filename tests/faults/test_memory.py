@@ -12,10 +12,11 @@ from tests.inference.random_models import LINES, random_translator, translator_o
 
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference import search_memory
-from transduce.inference.search_memory import estimate_bytes, limit_batch_size
+from transduce.inference.search_memory import limit_batch_size
 from transduce.paper.model import Transformer, TransformerDecoder
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import halving
+from transduce.search.beam_cost import estimate_bytes
 from transduce.settings import Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
@@ -135,9 +136,10 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
         return limit_batch_size([model], sources, search, 3).batch_size
 
     assert find_size(1e12) == search.batch_size
-    one = estimate_bytes(model, 40, search, 3)
+    symbols = len(model.output.weight)
+    one = estimate_bytes(model.sizes, symbols, 40, search, 3)
     assert find_size(one / 0.79) == find_size(one) == 1
     with pytest.raises(NotEnoughMemoryError, match="40 pieces and 3 hypotheses may need"):
         find_size(0.9 * one)
     assert 5 <= find_size(5 * one / 0.79) <= 6
-    assert sum(estimate_bytes(model, n, search, 3) for n in range(21, 41)) < 20 * one
+    assert sum(estimate_bytes(model.sizes, symbols, n, search, 3) for n in range(21, 41)) < 20 * one

@@ -14,6 +14,7 @@ from transduce.paper.model import Transformer
 from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search import search_in_memory, with_constraints
+from transduce.search.beam_cost import estimate_bytes, require_affordable_beam
 from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests
@@ -58,6 +59,11 @@ def build_translation(
         constrain_source(dev.pair(index)[0].tolist(), task, line, recipe.search)
         for index, (line, _) in enumerate(texts)
     ]
+
+    symbols, width = len(prepared.vocabularies.target), recipe.search.beam
+    longest = max(map(len, sources))
+    needed = estimate_bytes(recipe.architecture, symbols, longest, recipe.search, width)
+    require_affordable_beam(needed, longest, width)
 
     def translate(model: Transformer) -> dict[int, str]:
         decoder, inputs = with_constraints(build_model_decoder(model.eval()), sources)

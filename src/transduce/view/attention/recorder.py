@@ -16,6 +16,7 @@ from transduce.inference.align_block import find_heads
 from transduce.inference.attention_weights import AttentionRecord, capture_attention
 from transduce.inference.decoders import build_decoder
 from transduce.inference.pairs import Pair, require_matches
+from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import PART_BITS, Translator
 from transduce.packed import Packed
 from transduce.search import trace_beam_search, with_constraints
@@ -95,6 +96,7 @@ def search_output(translator: Translator, text: str, ids: list[int]) -> EncodedO
         ((sample,),) = translator.decode_sources([source], [LINE_KEY], 1)
         return EncodedOutput([*sample.ids, END])
     decoder, (constrained,) = with_constraints(build_decoder(translator.models), [source])
+    search = limit_batch_size(translator.models, [ids], search, search.beam)
     operations = translator.models[0].operations
     trace = trace_beam_search(decoder, constrained, search, ALTERNATIVES, operations=operations)
     return EncodedOutput([*trace.best.ids, END], trace.steps)

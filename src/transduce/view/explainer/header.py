@@ -7,6 +7,7 @@ from typing import Any, final
 import torch
 
 from transduce.inference.decoders import build_decoder
+from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import Translator
 from transduce.paper.model import Transformer
 from transduce.search import trace_beam_search
@@ -85,6 +86,7 @@ def compute_example(translator: Translator, stored: StoredWeights, text: str) ->
     model = build_stored_model(translator, stored)
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False)
+    search = limit_batch_size([model], [source], search, search.beam)
     trace = trace_beam_search(build_decoder([model]), source, search, 1)
     output = [*trace.best.ids, END]
     numbers = sample_rows(trace_model(model, source, output))
