@@ -4,11 +4,14 @@ import hashlib
 import json
 import math
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
+from tests.cli.language import sentences
+from tests.inference.random_models import random_translator
 
-from transduce.inference.evaluate import perplexity
+from transduce.inference.evaluate import EvaluationText, perplexity, score_translations
 from transduce.inference.likelihood import token_log_probs
 from transduce.inference.load import load
 
@@ -28,6 +31,20 @@ def test_the_scores_are_those_of_the_translations(evaluate, call, corpus, model)
     assert perplexity.startswith("perplexity ")
     call("translate", model, corpus / "d.en", "-o", corpus / "ours")
     assert (corpus / "ours").read_bytes() == (corpus / "out").read_bytes()
+
+
+@pytest.mark.parametrize("is_swapped", [True, False])
+def test_exchanged_files_are_warned_of(is_swapped):
+    english, german = zip(*sentences(40, 1), strict=True)
+    text = EvaluationText(english, german, ["bleu"], "")
+    if is_swapped:
+        text = replace(text, sources=german, references=english)
+    outputs = [line for _, line in sentences(40, 2)]  # as of a model from English to German
+    found = score_translations(random_translator(), text, outputs)
+    warned = "warning: the source reads more like the translations than the reference does" in str(
+        found
+    )
+    assert warned == is_swapped
 
 
 def test_json_is_one_object(evaluate):

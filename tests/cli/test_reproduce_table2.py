@@ -36,7 +36,8 @@ def test_rows_are_averaged_scored_and_set_beside_the_paper_s(call, tmp_path):
     lines = done.stdout.splitlines()
     assert lines[0] == "Table 2, en-de, at the scale toy"
     changed = (
-        "data.max_pairs=300, training.steps=4, training.validate_lines=5, search.extra_length=5"
+        "data.max_pairs=300, training.steps=4, training.warmup=4, training.validate_lines=5, "
+        "search.extra_length=5"
     )
     assert f"changed in every row: {changed}" in lines
     assert any(line.startswith("ConvS2S ") and "25.16" in line for line in lines)

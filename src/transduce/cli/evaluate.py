@@ -95,6 +95,8 @@ def command(
     choice = TranslatorChoice(model, models, beam)
     scoring = Scoring(metrics or None, language, baseline)
     found, about = translate_and_score(choice, processes, (source, reference), scoring, output)
+    if found.warning:
+        display.print_message(f"warning: {found.warning}")
     if as_json:
         display.print_json({**evaluation_as_json(found), **about})
         return

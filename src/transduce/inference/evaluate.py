@@ -17,6 +17,7 @@ from transduce.inference.precision import describe_precision
 from transduce.inference.test_set import read_test_set
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
+from transduce.runs.development import are_sides_swapped
 from transduce.scores.metrics import METRICS
 from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score, format_scores
@@ -25,6 +26,9 @@ from transduce.settings.fields import require
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import Text, require_lines
 
+SWAPPED = (
+    "the source reads more like the translations than the reference does: were the two exchanged?"
+)
 TOKENS = 8_192  # tokens of a batch for the perplexity, source and target together
 
 
@@ -39,9 +43,11 @@ class Evaluation:
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
     baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
+    warning: str = ""  # that source and reference seem to be exchanged
 
     def __str__(self) -> str:
-        return "\n".join((*format_scores(self.scores), str(self.perplexity)))
+        warning = [f"warning: {self.warning}"] if self.warning else []
+        return "\n".join((*format_scores(self.scores), str(self.perplexity), *warning))
 
 
 @final
@@ -126,7 +132,10 @@ def score_translations(
     baseline = score_outputs(text, text.baseline) if text.baseline else []
     found, left_out = perplexity(translator, text.sources, text.references)
     unknown = count_unknown_labels(translator, text.references)
-    return Evaluation(outputs, scores, found, left_out, unknown, baseline)
+    is_text = find_task_kind(translator.recipe.data).target_symbols is None
+    is_swapped = is_text and are_sides_swapped(outputs, text.sources, text.references)
+    warning = SWAPPED if is_swapped else ""
+    return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning)
 
 
 def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:

@@ -201,6 +201,20 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
             raise InputError(fact, "check which files were named as source and target")
 
 
+def are_sides_swapped(
+    outputs: Sequence[str], sources: Sequence[str], references: Sequence[str]
+) -> bool:
+    """Return whether a test set's sources read more like a model's outputs than its references do.
+
+    False for few lines.
+    """
+    if len(outputs) < FEWEST[1]:
+        return False
+    model = LetterModel(outputs[:SAMPLE])
+    source, reference = map(model.log_likelihood, (sources[:SAMPLE], references[:SAMPLE]))
+    return source > reference + NATS
+
+
 def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:
     """Return 5,000 to 10,000 evenly drawn pairs of a text, or all, without pairs with a blank side.
 
