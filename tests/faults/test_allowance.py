@@ -99,7 +99,8 @@ def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_tr
 
 def test_the_paper_s_widest_beam_is_never_refused():
     wide = random_translator().searching(beam=21, extra_length=99_000)
-    assert search_memory.limit_batch_size(wide.models, [[5, 6]], wide.recipe.search, 21)
+    search = wide.recipe.search
+    assert search_memory.limit_batch_size(wide.models, [[5, 6]], search, 21) == search
 
 
 def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
