@@ -17,7 +17,7 @@ from tests.view.explainer.opened import READY, search
 
 from transduce.inference.decoders import build_decoder
 from transduce.inference.load import load
-from transduce.search import trace_beam_search
+from transduce.search.trace import trace_beam_search
 from transduce.text.files import read_lines
 from transduce.view.explainer.explain import explain
 from transduce.view.explainer.header import build_stored_model

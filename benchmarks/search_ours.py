@@ -13,11 +13,11 @@ from benchmarks.machine import read_memory
 from benchmarks.search_input import load_search_input, split_into_batches
 from benchmarks.search_turn import build_search_turn
 from benchmarks.turns import Turn, serve
+from transduce.equip import equip_for_long_searches
 from transduce.fast.choose import equip_for_inference
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.search import beam_search
-from transduce.runs.equip import equip_for_long_searches
 from transduce.settings import Search
 from transduce.settings.precision import InferencePrecision
 

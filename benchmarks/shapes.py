@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
-from transduce.corpus.batch import Batch
 from transduce.corpus.plan import Plan
-from transduce.packed import Packed
+from transduce.packed import Batch, Packed
 from transduce.settings import Architecture
 
 V = 10_000  # symbols

@@ -16,9 +16,8 @@ from benchmarks.machine import read_memory
 from benchmarks.marian import build_marian
 from benchmarks.shapes import SHAPES, V, batches
 from benchmarks.turns import Turn, serve
-from transduce.corpus.batch import Batch
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.packed import Packed
+from transduce.packed import Batch, Packed
 from transduce.paper.model import compute_sinusoids
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN

@@ -10,13 +10,12 @@ import torch
 
 from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.padded_attention import PaddedAttention
-from transduce.corpus.batch import Batch
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import choose_attention, choose_loss, equip_for_training
 from transduce.fast.compiling import compile_layers
 from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.varlen import VarlenAttention
-from transduce.packed import Packed
+from transduce.packed import Batch, Packed
 from transduce.paper.model import (
     AddDropout,
     CrossAttention,

@@ -13,8 +13,7 @@ from benchmarks.marian import build_marian
 from benchmarks.on_gpu.ladder import UPDATES, build_batch, count_operations, count_tokens
 from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.on_gpu.searching import LENGTH
-from transduce.corpus.batch import Batch
-from transduce.packed import Packed
+from transduce.packed import Batch, Packed
 from transduce.vocabulary import BEGIN
 
 IGNORED = -100  # a label that cross-entropy leaves out

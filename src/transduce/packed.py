@@ -1,4 +1,4 @@
-"""The packed batch that all packages share: sentences end to end, without padding.
+"""Packed batches, the input of a model: sentences end to end, without padding.
 
 A batch of three sentences of 4, 2 and 3 tokens is nine ids and three lengths. Embedding,
 projections, feed-forward, normalisation and loss are computed for these nine tokens. Only the
@@ -14,6 +14,9 @@ from jaxtyping import Int
 from torch import Tensor
 
 # B sentences · T tokens of all sentences together
+
+
+PADDING_SENTENCE_TOKENS = 64  # the greatest length of a padding sentence
 
 
 @final
@@ -53,6 +56,50 @@ class Packed:
         lengths = torch.tensor(self.lengths)
         offsets = torch.repeat_interleave(compute_sentence_starts(self.lengths), lengths)  # [T]
         return move_to_device(torch.arange(len(offsets)) - offsets, self.ids.device)
+
+
+@final
+@dataclass(frozen=True)
+class Batch:
+    """The packed source and target sentences of a batch of pairs; END closes each sentence."""
+
+    source: Packed
+    target: Packed
+
+    def pad_to_multiple(self, multiple: int, longest: int = PADDING_SENTENCE_TOKENS) -> "Batch":
+        """Append padding sentences until each side's token count is a multiple of `multiple`.
+
+        Padding sentences are added in pairs, one on each side, of at most `longest` tokens. No
+        other sentence attends to a padding sentence, and the loss ignores its tokens.
+        """
+        sides = (self.source, self.target)
+        lacking = [-len(side.ids) % multiple for side in sides]
+        if not any(lacking):
+            return self
+        # every padding pair needs at least one token on each side
+        while min(lacking) < count_padding_sentences(lacking, longest):
+            lacking[lacking.index(min(lacking))] += multiple
+        pairs = count_padding_sentences(lacking, longest)
+        return Batch(
+            *(
+                side.append_padding_sentences(split_evenly(n, pairs))
+                for side, n in zip(sides, lacking, strict=True)
+            )
+        )
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """Return the batch with its tensors on this device."""
+        return Batch(self.source.to(device), self.target.to(device))
+
+
+def count_padding_sentences(lacking: list[int], longest: int) -> int:
+    """Return how many padding sentences each side needs, given how many tokens each side lacks."""
+    return -(-max(lacking) // longest)
+
+
+def split_evenly(number: int, count: int) -> list[int]:
+    """Return `count` integers whose sum is `number` and that differ by at most 1."""
+    return [number // count + (index < number % count) for index in range(count)]
 
 
 def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:

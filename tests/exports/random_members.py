@@ -9,7 +9,7 @@ from tests.inference.random_models import SIZES
 
 from transduce.checkpoint.model_folder import save_model
 from transduce.inference.load import TaskModel
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer, build_transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task

@@ -14,7 +14,7 @@ from transduce.fast.compiled_loops import MANY_ROWS
 from transduce.fast.inference_weights import WeightLayout, convert_layouts
 from transduce.fast.int8_kernels import unsupported_int8_reason
 from transduce.fast.layer_graph import STEPS_BEFORE, LayerGraph, StepKind
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_search

@@ -6,6 +6,7 @@ import pytest
 from tests.fast.test_layer_graph import ALL_AT_ONCE, MANY_SOURCES, untrained
 from tests.fast.tiny import LOOPS
 
+from transduce.equip import choose_search_operations, equip_for_long_searches
 from transduce.fast import choose
 from transduce.fast import choose as module
 from transduce.fast.choose import SENTENCES_FOR_LOOPS, load_loops, try_loops
@@ -13,7 +14,6 @@ from transduce.fast.loss import log_softmax_by_loops_if_faster
 from transduce.inference.outputs import search_sources
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.search import beam_search
-from transduce.runs.equip import choose_search_operations, equip_for_long_searches
 
 
 @pytest.fixture

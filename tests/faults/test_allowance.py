@@ -15,7 +15,7 @@ from transduce.search.beam_cost import estimate_bytes
 from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
-from transduce.tasks.translation import Translation
+from transduce.tasks.text import Translation
 
 LONG = "a dog " * 300_000
 

@@ -21,11 +21,11 @@ from tests.runs.marian_checkpoints import compile_charsmap, write_checkpoint
 
 import transduce
 from transduce.checkpoint import load_model, save_model
+from transduce.checkpoint.stored_model import read_stored_model
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.phrasebook import pairs
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.stored_model import read_stored_model
 
 SMALL: Mapping[str, Any] = {
     "architecture.layers": 1,

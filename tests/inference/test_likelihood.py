@@ -8,12 +8,11 @@ import pytest
 import torch
 from tests.inference.random_models import LINES, SEARCH, WORDS, ensemble_of, random_translator
 
-from transduce.corpus.batch import Batch
 from transduce.errors import InputError
 from transduce.fast.loss import smoothed_loss
 from transduce.inference.decoders import build_decoder
 from transduce.inference.likelihood import target_log_probs
-from transduce.packed import Packed
+from transduce.packed import Batch, Packed
 from transduce.paper.search import beam_search
 from transduce.vocabulary import BEGIN, END
 

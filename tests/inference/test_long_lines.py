@@ -9,8 +9,7 @@ from transduce.errors import InputError
 from transduce.inference.long_lines import LineWarning, halve, split_line
 from transduce.tasks import SplitLevel
 from transduce.tasks.tagging import Tagging
-from transduce.tasks.toys import Toy
-from transduce.tasks.translation import Translation
+from transduce.tasks.text import Toy, Translation
 
 TASK = Translation(WORDS, WORDS)
 CLAUSE = "the dog sees a cat, "

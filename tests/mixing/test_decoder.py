@@ -4,7 +4,8 @@ import pytest
 import torch
 from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
-from transduce.mixing.decoder import RecomputingDecoder, build_model_decoder
+from transduce.mixing import build_model_decoder
+from transduce.mixing.decoder import RecomputingDecoder
 from transduce.packed import Packed
 from transduce.paper.model import TransformerDecoder
 from transduce.settings.architecture import MIXINGS

@@ -10,11 +10,12 @@ from tests.model.tiny import model_of, packed, sentences, sizes, states_of
 from tests.reference.mixing import mixing_by_hand
 from torch import nn
 
-from transduce.mixing.layers import SentenceLayout, build_layer, find_mixing
+from transduce.mixing import find_mixing
+from transduce.mixing.layers import SentenceLayout, build_layer
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
-from transduce.recipes import parameters
 from transduce.settings.architecture import MIXINGS
+from transduce.settings.counts import count_parameters
 
 OTHERS = MIXINGS[1:]
 others = pytest.mark.parametrize("mixing", OTHERS)
@@ -164,7 +165,7 @@ def test_the_formula_counts_the_parameters_of_the_model(mixing, kernel_size):
     architecture = sizes(mixing=mixing, kernel_size=kernel_size, layers=3)
     model = build_transformer(architecture, 17, 17, 1, find_mixing(architecture))
     counted = sum(weight.numel() for weight in model.named_weights().values())
-    assert parameters.count_parameters(architecture, 17, 17) == counted
+    assert count_parameters(architecture, 17, 17) == counted
 
 
 @others

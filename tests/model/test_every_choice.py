@@ -1,7 +1,7 @@
 """Every value of every setting of the architecture, found in the settings themselves.
 
 A new setting, or a new value of one, is tested here without being named: its weights follow from
-the seed alone, the formulas of recipes/counts.py fit the built model, and decoding step by step
+the seed alone, the formulas of settings/counts.py fit the built model, and decoding step by step
 equals the whole pass.
 """
 
@@ -17,14 +17,14 @@ from tests.model.tiny import model_of, packed, sentences, states_of
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from transduce.equip import equip_for_training
 from transduce.errors import InputError
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.recipes.operations import TextSize, count_forward_operations
-from transduce.recipes.parameters import count_parameters
-from transduce.runs.equip import equip_for_training
 from transduce.settings import Architecture, Training
+from transduce.settings.counts import count_parameters
 from transduce.training.memory import estimate_token_bytes
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 13, 11

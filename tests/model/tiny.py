@@ -2,7 +2,7 @@
 
 import torch
 
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, initialise
 from transduce.paper.operations import PLAIN

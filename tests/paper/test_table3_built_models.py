@@ -6,8 +6,8 @@ from tests.paper.differences import FROM_BASE
 
 from transduce.paper.model import Transformer
 from transduce.recipes import by_name
-from transduce.recipes.parameters import count_parameters
 from transduce.settings import Architecture
+from transduce.settings.counts import count_parameters
 
 SYMBOLS = 100
 

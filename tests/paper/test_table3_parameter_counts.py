@@ -7,7 +7,7 @@ import pytest
 from tests.paper.differences import FROM_BASE
 
 from transduce.recipes import by_name
-from transduce.recipes.parameters import count_parameters
+from transduce.settings.counts import count_parameters
 
 PRINTED = {  # millions
     "base": 65,

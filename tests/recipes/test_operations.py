@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.recipes.operations import (

@@ -12,13 +12,13 @@ from tests.training.stopping import single_process_until
 import transduce
 from transduce.checkpoint import load_model, read_run, save_model
 from transduce.checkpoint.resume import load_checkpoint
+from transduce.checkpoint.stored_model import read_stored_model
 from transduce.errors import FolderError, InputError
 from transduce.paper.model import build_transformer
 from transduce.paper.training import scaled_learning_rate
 from transduce.runs.adapt import build_schedule, choose_adaptation, mix_old_pairs
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
-from transduce.runs.stored_model import read_stored_model
 from transduce.runs.texts import InMemoryPairs
 from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks

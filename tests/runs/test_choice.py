@@ -6,7 +6,7 @@ from transduce.errors import InputError
 from transduce.runs.choice import choose_texts, hold_out_as_before, open_texts
 from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles
 from transduce.settings import Data
-from transduce.tasks import TRANSLATION
+from transduce.tasks.text import TRANSLATION
 
 PAIRS = [("a dog", "ein Hund"), ("a cat", "eine Katze")]
 

@@ -23,7 +23,8 @@ from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, Mixed
 from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import with_changes
-from transduce.tasks import TAGGING, TRANSLATION
+from transduce.tasks.tagging import TAGGING
+from transduce.tasks.text import TRANSLATION
 
 PAIRS = InMemoryPairs(
     tuple(

@@ -4,7 +4,8 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.runs.texts import GeneratedCorpus, MixedPairs, TaskFiles
-from transduce.tasks import PARSING, TAGGING
+from transduce.tasks.parsing import PARSING
+from transduce.tasks.tagging import TAGGING
 
 
 def test_a_corpus_of_another_grammar_has_another_fingerprint(monkeypatch):

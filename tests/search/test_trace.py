@@ -6,7 +6,7 @@ import pytest
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.paper.search import beam_search
-from transduce.search import trace_beam_search
+from transduce.search.trace import trace_beam_search
 from transduce.settings import Search
 from transduce.vocabulary import END
 

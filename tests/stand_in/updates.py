@@ -12,11 +12,10 @@ from tests.stand_in.device import CUDA, stand_in_device
 from tests.stand_in.record import Record
 from tests.training.tiny import SYMBOLS, batches, training_of
 
-from transduce.corpus.batch import Batch
 from transduce.fast.choose import equip_for_training
 from transduce.fast.flat_adam import FlatAdam
-from transduce.mixing.layers import find_mixing
-from transduce.packed import Packed
+from transduce.mixing import find_mixing
+from transduce.packed import Batch, Packed
 from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.training import update_weights
 from transduce.settings import Architecture, Training

@@ -12,8 +12,9 @@ from transduce.recipes import by_name
 from transduce.runs.texts import MixedPairs, TaskFiles
 from transduce.settings import Data, Search
 from transduce.settings.recipe import with_changes
-from transduce.tasks import PARSING, build_task
+from transduce.tasks import build_task
 from transduce.tasks.parsing import (
+    PARSING,
     build_parsing,
     list_target_symbols,
     tagged_words,

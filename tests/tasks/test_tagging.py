@@ -7,7 +7,8 @@ import pytest
 from transduce.errors import InputError
 from transduce.search.label_constraint import LabelKind
 from transduce.settings import Data, Search
-from transduce.tasks import TAGGING, build_task
+from transduce.tasks import build_task
+from transduce.tasks.tagging import TAGGING
 from transduce.vocabulary import BEGIN, END, learn_vocabulary
 from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.learn import learn_closed_list

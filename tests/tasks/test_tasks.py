@@ -17,8 +17,7 @@ from transduce.runs.texts import FilePair
 from transduce.scores.score import Score
 from transduce.settings import Data, Search, data
 from transduce.settings.recipe import Value, with_changes
-from transduce.tasks.text import TextToText
-from transduce.tasks.toys import Toy
+from transduce.tasks.text import TextToText, Toy
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
 from transduce.vocabulary import learn_vocabulary
@@ -52,7 +51,9 @@ def build_upper(_data, vocabularies):
 
 @pytest.fixture
 def upper(monkeypatch):
-    monkeypatch.setattr(tasks, "TASKS", {**tasks.TASKS, "upper": tasks.TaskKind(build=build_upper)})
+    monkeypatch.setattr(tasks, "TASKS", {**tasks.TASKS, "upper": "text"})
+    kinds = {**tasks.text.KINDS, "upper": tasks.TaskKind(build=build_upper)}
+    monkeypatch.setattr("transduce.tasks.text.KINDS", kinds)
     monkeypatch.setattr(data, "TASKS", (*data.TASKS, "upper"))
 
 

@@ -7,8 +7,8 @@ import torch
 from tests.model.tiny import packed, sizes
 from tests.training.tiny import take_update
 
-from transduce.corpus.batch import Batch
 from transduce.fast.flat_adam import FlatAdam
+from transduce.packed import Batch
 from transduce.paper.model import build_transformer
 from transduce.settings import Training
 from transduce.training.validation_loss import sum_validation_loss

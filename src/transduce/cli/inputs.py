@@ -160,7 +160,9 @@ class TextOptions:
     def _find_text(self, prefix: str, **files: Path | None) -> "Pairs | None":
         """Return the text in the files that options with this prefix name; None if none does."""
         from transduce.runs.texts import FilePair, TaskFiles
-        from transduce.tasks import PARSING, TAGGING, TRANSLATION
+        from transduce.tasks.parsing import PARSING
+        from transduce.tasks.tagging import TAGGING
+        from transduce.tasks.text import TRANSLATION
 
         kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
         given = {side: file for side, file in files.items() if file is not None}

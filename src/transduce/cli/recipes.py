@@ -7,10 +7,11 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.outcome import Commands
-from transduce.recipes import SCALES, by_name, cite, difference, names, parameters
+from transduce.recipes import SCALES, by_name, cite, difference, names
 from transduce.recipes.choice import customise_recipe
 from transduce.recipes.peers import PEERS
 from transduce.settings import Recipe
+from transduce.settings.counts import count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting
 
 COUNTS = (
@@ -48,9 +49,7 @@ def list_recipes(*, as_json: bool) -> None:
         for recipe in recipes:
             display.print_json(_describe(recipe))
         return
-    rows = [
-        (r.name, f"{parameters.count_recipe_parameters(r) / 1e6:.1f} M", r.about) for r in recipes
-    ]
+    rows = [(r.name, f"{count_recipe_parameters(r) / 1e6:.1f} M", r.about) for r in recipes]
     display.print_result(*display.align_columns(rows))
     display.print_note(COUNTS)
 
@@ -83,9 +82,7 @@ def show(
         return
     display.print_result(f"{recipe.name}: {recipe.about}")
     symbols = f"{recipe.data.vocabulary_size:,} symbols"
-    display.print_result(
-        f"{parameters.count_recipe_parameters(recipe):,} parameters with {symbols}"
-    )
+    display.print_result(f"{count_recipe_parameters(recipe):,} parameters with {symbols}")
     if recipe.because:
         display.print_result(f"why it differs: {recipe.because}")
     display.print_result("")
@@ -106,7 +103,7 @@ def show(
 def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
     """List the settings in which FIRST and SECOND differ."""
     rows = difference(first, second)
-    counts = [parameters.count_recipe_parameters(recipe) for recipe in (first, second)]
+    counts = [count_recipe_parameters(recipe) for recipe in (first, second)]
     if as_json:
         for path, a, b in rows:
             display.print_json({"setting": path, "first": a, "second": b})
@@ -142,7 +139,7 @@ def _describe(recipe: Recipe) -> dict[str, object]:
         "name": recipe.name,
         "about": recipe.about,
         "because": recipe.because,
-        "parameters": parameters.count_recipe_parameters(recipe),
+        "parameters": count_recipe_parameters(recipe),
         "symbols": recipe.data.vocabulary_size,
     }
 

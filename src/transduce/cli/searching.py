@@ -22,7 +22,9 @@ from transduce.settings.search import PENALTIES, Sampling
 if TYPE_CHECKING:
     from transduce.inference.long_lines import OnWarning
     from transduce.inference.translator import Translator
-    from transduce.tasks import Parsing, Tagging, TextToText
+    from transduce.tasks import TextToText
+    from transduce.tasks.parsing import Parsing
+    from transduce.tasks.tagging import Tagging
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 MOST_PROCESSES = 1_024  # or threads; with 100,000 threads torch ends the process as it starts

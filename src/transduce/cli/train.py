@@ -22,8 +22,8 @@ from transduce.settings.fields import require
 from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
+    from transduce.checkpoint.stored_model import StoredModel
     from transduce.runs.prepared_corpus import PreparedCorpus
-    from transduce.runs.stored_model import StoredModel
     from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
     from transduce.runs.training_run import TrainingRun
     from transduce.training.distributed.rendezvous import Rendezvous

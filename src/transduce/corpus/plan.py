@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Int, Integer
 
-from transduce.corpus.cut import greedy_cut
+from transduce.corpus.shard import greedy_cut
 from transduce.errors import InputError
 
 # N: pairs of the corpus · U: updates of an epoch · P: pairs of an update

@@ -17,6 +17,7 @@ from transduce.durable import (
     to_json,
 )
 from transduce.durable.folder import require_absent
+from transduce.equip import equip_for_inference
 from transduce.errors import InputError, suggest_names
 from transduce.exports.proof import (
     LINES,
@@ -34,7 +35,6 @@ from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
 from transduce.inference.load import TaskModel, load_task_model
-from transduce.runs.equip import equip_for_inference
 from transduce.runs.text_names import name_languages
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, read_path, read_text

@@ -2,7 +2,8 @@
 
 Functions without weights are given to a model as `Operations`. Modules with weights change their
 classes in place and keep their parameters and names. The chapters of `paper/` never ask where they
-run; other functions of this package ask only where the answer depends on their tensors.
+run; other functions of this package ask only where the answer depends on their tensors. What only
+training uses is imported when it is chosen.
 """
 
 import inspect
@@ -15,16 +16,10 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from transduce.corpus.batch import PADDING_SENTENCE_TOKENS, Batch
-from transduce.fast.bfloat16 import Bfloat16AddDropout, Bfloat16LayerNorm, Bfloat16Linear
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.compiled_loops import LOOP_TYPES, MANY_ROWS
-from transduce.fast.compiling import compile_layers, compiled_cross_entropy, require_compiler
-from transduce.fast.dropout import CheapAddDropout, CheapDropout
-from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.highest_sums import assume_any, highest_sums, highest_sums_by_loops
 from transduce.fast.inference_weights import prepare_for_inference
-from transduce.fast.int8_kernels import unsupported_int8_reason
 from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
 from transduce.fast.layer_graph import LayerGraph
 from transduce.fast.loss import (
@@ -34,23 +29,13 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.fast.prefetch import read_ahead
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
+from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
 from transduce.paper.operations import PLAIN, BatchAttention, Operations, SmoothedLoss
 from transduce.settings import Architecture, Training
 from transduce.settings.precision import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
-
-__all__ = [
-    "FlatAdam",
-    "choose_search_operations",
-    "equip_for_inference",
-    "equip_for_training",
-    "read_ahead",
-    "require_compiler",
-    "unsupported_int8_reason",
-]
 
 # A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
@@ -77,6 +62,8 @@ def equip_for_training(model: Transformer, training: Training) -> None:
     if device.type == "cpu":
         swap_classes(model, choose_training_modules(is_half=is_half))
     if training.compile:
+        from transduce.fast.compiling import compile_layers
+
         loss = choose_loss(device, model.output.weight.dtype, compiled=True)
         model.operations = replace(model.operations, smoothed_loss=loss)
         compile_layers(model)
@@ -180,8 +167,12 @@ def with_compiled_loops(operations: Operations) -> Operations:
 
 def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[nn.Module]]:
     """Return each module class' replacement for training on a CPU, in bfloat16 if `is_half`."""
+    from transduce.fast.dropout import CheapAddDropout, CheapDropout
+
     if not is_half:
         return {Dropout: CheapDropout, AddDropout: CheapAddDropout}
+    from transduce.fast.bfloat16 import Bfloat16AddDropout, Bfloat16LayerNorm, Bfloat16Linear
+
     return {
         Dropout: CheapDropout,
         AddDropout: Bfloat16AddDropout,
@@ -224,7 +215,11 @@ def choose_loss(
         from transduce.fast.triton_loss import cross_entropy_by_triton
 
         return partial(smoothed_loss, kernel=cross_entropy_by_triton)
-    return partial(smoothed_loss, kernel=compiled_cross_entropy()) if compiled else smoothed_loss
+    if not compiled:
+        return smoothed_loss
+    from transduce.fast.compiling import compiled_cross_entropy
+
+    return partial(smoothed_loss, kernel=compiled_cross_entropy())
 
 
 # --- Which attention ------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from enum import StrEnum
 import torch
 from torch import Tensor, nn
 
-from transduce.fast.int8 import Int8Linear
 from transduce.fast.linear_layouts import (
     MklLinear,
     OneDnnLinear,
@@ -16,7 +15,7 @@ from transduce.fast.linear_layouts import (
 from transduce.fast.onednn import has_onednn_bfloat16, has_onednn_operators
 from transduce.machine.process_settings import release_freed_memory
 from transduce.machine.processor import Processor, read_processor
-from transduce.paper.model import FeedForward, Linear, Transformer
+from transduce.paper.model import Linear, Transformer
 from transduce.settings.precision import InferencePrecision
 
 # a matrix with at least this many weights is faster in packed form
@@ -45,6 +44,8 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     The conversion is final: packed weights cannot be trained, saved, copied or moved to a device.
     """
     if precision == InferencePrecision.INT8:
+        from transduce.fast.int8 import build_int8
+
         replace_linear_operators(model.float().requires_grad_(requires_grad=False), build_int8)
         release_freed_memory()  # of the float32 weights
     else:
@@ -59,12 +60,6 @@ def convert_layouts(model: Transformer, choose: Callable[[Tensor], WeightLayout]
     Embeddings that are tied to a packed output matrix keep the original one.
     """
     replace_linear_operators(model, lambda one, _: LINEAR_OPERATORS[choose(one.weight)](one))
-
-
-def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:
-    """Return a linear map in 8 bits; its place in `parent` shows whether it follows a ReLU."""
-    is_after_relu = isinstance(parent, FeedForward) and linear is parent.outer
-    return Int8Linear(linear, follows_relu=is_after_relu and not parent.is_swish)
 
 
 def replace_linear_operators(

@@ -24,7 +24,7 @@ from transduce.fast.int8_kernels import (
     round_rows_to_int8,
 )
 from transduce.machine.processor import Processor, read_processor
-from transduce.paper.model import Linear
+from transduce.paper.model import FeedForward, Linear
 
 # R rows · n numbers in, m out
 
@@ -92,3 +92,9 @@ class Int8Linear(nn.Module):
 
     if TYPE_CHECKING:
         __call__ = forward
+
+
+def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:
+    """Return a linear map in 8 bits; its place in `parent` shows whether it follows a ReLU."""
+    is_after_relu = isinstance(parent, FeedForward) and linear is parent.outer
+    return Int8Linear(linear, follows_relu=is_after_relu and not parent.is_swish)

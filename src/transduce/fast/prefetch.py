@@ -5,7 +5,7 @@ from typing import final
 
 import torch
 
-from transduce.corpus.batch import Batch
+from transduce.packed import Batch
 from transduce.paper.training import PendingUpdate, ReadBatches, Update
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Literal
 
+from transduce.equip import equip_for_long_searches
 from transduce.inference.lines import Line, split_into_blocks
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.inference.pairs import Pair
 from transduce.inference.worker_processes import run_in_workers
 from transduce.machine.process_settings import keep_freed_memory, use_threads
-from transduce.runs.equip import equip_for_long_searches
 from transduce.settings import Search
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from transduce.mixing.decoder import build_model_decoder
+from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder

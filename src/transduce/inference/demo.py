@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
+from transduce.equip import equip_for_inference
 from transduce.inference.translator import Translator
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.paper.model import build_transformer
-from transduce.runs.equip import equip_for_inference
 from transduce.runs.texts import GeneratedCorpus
 from transduce.scores.score import Score
 

@@ -10,7 +10,9 @@ from typing import final
 
 import torch
 
+from transduce.checkpoint.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.checkpoint.weights import DAMAGED, require_finite_numbers
+from transduce.equip import equip_for_inference
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.long_lines import OnWarning
 from transduce.inference.precision import choose_precision
@@ -18,8 +20,6 @@ from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import select_device
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
-from transduce.runs.equip import equip_for_inference
-from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from transduce.inference.test_set import find_task_files, read_both_sides
 from transduce.inference.translator import Translator
-from transduce.tasks import Tagging, require_task
-from transduce.tasks.tagging import read_tagged_pairs
+from transduce.tasks import require_task
+from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import most_frequent
 

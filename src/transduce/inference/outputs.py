@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from transduce.equip import choose_search_operations
 from transduce.inference.alignment import Alignment
 from transduce.inference.combine_parts import Combination
 from transduce.inference.decoders import build_decoder
@@ -13,7 +14,6 @@ from transduce.inference.long_lines import LineWarning
 from transduce.inference.search_memory import limit_batch_size
 from transduce.paper.model import Transformer
 from transduce.paper.search import Hypothesis, beam_strategy
-from transduce.runs.equip import choose_search_operations
 from transduce.search import (
     ConstrainedSource,
     sampling_strategy,

@@ -1,1 +1,35 @@
-"""Table 1's other layers in place of self-attention: recurrent and convolutional ones."""
+"""What mixes positions, by `architecture.mixing`: self-attention, or another layer of Table 1
+
+The other layers, and the decoder that recomputes prefixes for them, are imported for a model that
+has them.
+"""
+
+from typing import Any
+
+from transduce.paper.model import (
+    BuildMixing,
+    Transformer,
+    TransformerDecoder,
+    build_self_attention,
+)
+from transduce.paper.operations import Operations
+from transduce.paper.search import Decoder
+from transduce.settings import Architecture
+
+
+def find_mixing(sizes: Architecture) -> BuildMixing:
+    """Return the function that builds the layer that `architecture.mixing` names."""
+    if sizes.mixing == "self-attention":
+        return build_self_attention
+    from transduce.mixing.layers import build_layer
+
+    return build_layer
+
+
+def build_model_decoder(model: Transformer, operations: Operations | None = None) -> Decoder[Any]:
+    """Return a cached decoder for a self-attention model, else one that recomputes every prefix."""
+    if model.sizes.mixing == "self-attention":
+        return TransformerDecoder(model, operations)
+    from transduce.mixing.decoder import RecomputingDecoder
+
+    return RecomputingDecoder(model, operations)

@@ -2,25 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from transduce.packed import Packed, compute_sentence_starts
-from transduce.paper.model import EncoderOutput, Transformer, TransformerDecoder
+from transduce.paper.model import EncoderOutput, Transformer
 from transduce.paper.operations import Operations
-from transduce.paper.search import Decoder
 
 # R rows, one for each hypothesis · S tokens of a row's source · V symbols
-
-
-def build_model_decoder(model: Transformer, operations: Operations | None = None) -> Decoder[Any]:
-    """Return a model's decoder: with a cache for self-attention, else one that recomputes."""
-    if model.sizes.mixing == "self-attention":
-        return TransformerDecoder(model, operations)
-    return RecomputingDecoder(model, operations)
 
 
 class Prefixes(NamedTuple):

@@ -16,23 +16,13 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from transduce.packed import compute_sentence_starts, move_to_device
-from transduce.paper.model import (
-    BuildMixing,
-    Linear,
-    build_self_attention,
-    fill_glorot,
-)
+from transduce.paper.model import Linear, fill_glorot
 from transduce.paper.operations import Operations
 from transduce.settings import Architecture
 
 # B sentences · T tokens of a whole batch, end to end · k positions of a kernel
 
 MAX_DILATION = 1 << 20  # longer than any sentence: larger values would change nothing
-
-
-def find_mixing(sizes: Architecture) -> BuildMixing:
-    """Return the function that builds the layer that `architecture.mixing` names."""
-    return build_self_attention if sizes.mixing == "self-attention" else build_layer
 
 
 def build_layer(

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from transduce.corpus.batch import Batch
+from transduce.packed import Batch
 
 # B sentences, T query or target tokens and S key or source tokens of each · H heads · K = d_k
 # packed: the tokens of all sentences end to end, T_P and S_P in all

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transduce.corpus.batch import Batch
+from transduce.packed import Batch
 from transduce.paper.model import Transformer
 from transduce.paper.operations import smoothing_mass
 from transduce.settings import Architecture, Training

@@ -8,8 +8,8 @@ positions, masked or not. A backward pass takes twice as many operations as a fo
 from dataclasses import dataclass
 from typing import final
 
-from transduce.recipes.counts import count_decoder_layer, count_embeddings, count_encoder_layer
 from transduce.settings import Architecture
+from transduce.settings.counts import count_decoder_layer, count_embeddings, count_encoder_layer
 
 
 @final

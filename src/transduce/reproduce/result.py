@@ -19,7 +19,6 @@ from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load
 from transduce.recipes.catalogue import difference
-from transduce.recipes.parameters import count_parameters
 from transduce.reproduce.job import RowJob
 from transduce.runs.average import open_or_write_average
 from transduce.runs.choice import Texts, open_texts, read_corpus
@@ -30,6 +29,7 @@ from transduce.scores.paper_bleu import PAPER_FIGURES, is_tokenised
 from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
 from transduce.settings import Data, Recipe
+from transduce.settings.counts import count_parameters
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
 from transduce.training.progress import read_progress

@@ -18,8 +18,8 @@ from transduce.runs.train import train as train_run
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
-from transduce.tasks import PARSING, Parsing, find_task_kind, require_task
-from transduce.tasks.parsing import to_tree
+from transduce.tasks import find_task_kind, require_task
+from transduce.tasks.parsing import PARSING, Parsing, to_tree
 from transduce.text.trees.tree import Tree
 from transduce.training.callbacks import TrainingCallbacks
 

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from transduce.checkpoint import Run, has_checkpoints, save_checkpoint
+from transduce.checkpoint.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
@@ -18,7 +19,6 @@ from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
 from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
 from transduce.runs.recommend import count_corpus, count_store_pieces, list_intervals
-from transduce.runs.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.runs.text_names import FITTED, is_untitled
 from transduce.runs.texts import MixedPairs, Pairs
 from transduce.settings import Architecture, Data, Recipe

@@ -21,12 +21,13 @@ from transduce.checkpoint import (
 from transduce.checkpoint.model_files import KIND, open_model_folder, require_replaceable_model
 from transduce.checkpoint.resume import STATE
 from transduce.checkpoint.snapshots import list_last_checkpoint
+from transduce.checkpoint.stored_model import read_run_vocabularies
 from transduce.durable import VerifiedFolder
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title
 from transduce.runs import ledger
-from transduce.runs.run_files import read_data_facts, read_run_vocabularies
+from transduce.runs.run_files import read_data_facts
 from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
 from transduce.scores.score import Score
 from transduce.settings import Recipe

@@ -12,6 +12,7 @@ from typing import final
 import torch
 
 from transduce.corpus.feed import Feed
+from transduce.equip import build_for_training, build_optimiser
 from transduce.errors import short_repr
 from transduce.machine.device import select_device
 from transduce.machine.process_settings import use_threads
@@ -19,7 +20,6 @@ from transduce.machine.rate import synchronise
 from transduce.paper.model import Transformer
 from transduce.paper.training import update_weights
 from transduce.recipes.fitted import ModelSize, find_fitting
-from transduce.runs.equip import build_for_training, build_optimiser
 from transduce.runs.ledger import count_updates_of_pass
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.prepared_corpus import PreparedCorpus

@@ -16,13 +16,12 @@ from transduce.checkpoint import Run
 from transduce.corpus.store import Store
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
-from transduce.recipes.counts import count_embeddings
 from transduce.recipes.operations import TextSize, count_training_operations
-from transduce.recipes.parameters import count_parameters
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.table3 import TABLE_3
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Data, Recipe
+from transduce.settings.counts import count_embeddings, count_parameters
 from transduce.tasks import find_task_kind
 from transduce.training.cost import MachineRecord, TrainingCost
 from transduce.training.journal import LOG, Journal

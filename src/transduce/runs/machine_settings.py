@@ -6,18 +6,18 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
-from transduce.corpus.batch import Batch
+from transduce.corpus.feed import read_batch
 from transduce.corpus.store import Store
+from transduce.equip import build_for_training, build_optimiser
 from transduce.errors import NotEnoughMemoryError, is_out_of_memory
 from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
 from transduce.machine.free_memory import free_memory_bytes
 from transduce.machine.memory import device_memory
 from transduce.paper.training import update_weights
-from transduce.recipes.parameters import count_recipe_parameters
-from transduce.runs.equip import build_for_training, build_optimiser
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe
+from transduce.settings.counts import count_recipe_parameters
 from transduce.settings.recipe import with_changes
 from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
 
@@ -92,7 +92,7 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
     """Make one update of a new model on the longest pairs of at most `tokens` tokens in all."""
     recipe = with_changes(recipe, {"training.compile": False})
     model = build_for_training(recipe, prepared.vocabularies)
-    batch = Batch.from_store(prepared.train, select_longest(prepared.train, tokens))
+    batch = read_batch(prepared.train, select_longest(prepared.train, tokens))
     optimiser = build_optimiser(model, recipe.training)
     pending = update_weights(model, optimiser, recipe.training, 1, [batch])
     assert pending is not None

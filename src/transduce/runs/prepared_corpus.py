@@ -286,16 +286,6 @@ def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> I
         yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
 
-def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
-    """Read the source and target vocabularies of a corpus folder; shared, they are one object."""
-    return read_vocabularies(
-        folder,
-        lambda name: read_regular(folder / name, LIMIT),
-        shared=data.shared_vocabulary,
-        has_lexicon=find_task_kind(data).tagged_words is not None,
-    )
-
-
 def read_kept_pairs(pairs: Pairs, data: Data, on_progress: OnProgress) -> Iterator[Pair]:
     """Yield the cleaned training pairs that a vocabulary is learned from."""
     cleaner = Cleaner(data, find_task_kind(data).normalise)
@@ -328,4 +318,14 @@ def encode_split(
             keeps_texts=folder.name != "train",
         ),
         progress=lambda read: on_progress(f"encoding {folder.name}", read),
+    )
+
+
+def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
+    """Read the source and target vocabularies of a corpus folder; shared, they are one object."""
+    return read_vocabularies(
+        folder,
+        lambda name: read_regular(folder / name, LIMIT),
+        shared=data.shared_vocabulary,
+        has_lexicon=find_task_kind(data).tagged_words is not None,
     )

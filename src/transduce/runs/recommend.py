@@ -180,7 +180,7 @@ def name_task(train: object) -> str:
     whole = find_whole_text(train) if isinstance(train, Pairs) else train
     gold = whole.main if isinstance(whole, MixedPairs) else whole
     kind = gold.kind if isinstance(gold, TaskFiles) else None
-    return next((name for name, one in TASKS.items() if one is kind), Data().task)
+    return next((name for name in TASKS if find_task_kind(Data(task=name)) is kind), Data().task)
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:

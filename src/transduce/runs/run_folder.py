@@ -17,18 +17,19 @@ from transduce.checkpoint import (
 )
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_real_folder
-from transduce.corpus.batch import Batch
+from transduce.checkpoint.stored_model import StoredModel
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
+from transduce.equip import build_for_training, build_optimiser, read_ahead, require_compiler
 from transduce.errors import InputError
 from transduce.machine.device import select_device
+from transduce.packed import Batch
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
     save_parent_weights,
 )
-from transduce.runs.equip import build_for_training, build_optimiser, read_ahead, require_compiler
 from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
 from transduce.runs.machine_settings import (
     memory_per_process,
@@ -39,7 +40,6 @@ from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.resume_point import RunStart, load_resume_point
 from transduce.runs.run_files import DATA
-from transduce.runs.stored_model import StoredModel
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import final
 
 from transduce.checkpoint import is_run, read_run
+from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import select_device
 from transduce.recipes.choice import build_title, customise_recipe
 from transduce.runs.adapt import (
@@ -35,7 +36,6 @@ from transduce.runs.prepared_corpus import (
     require_prepared_for,
 )
 from transduce.runs.recommend import recommend_for_corpus
-from transduce.runs.stored_model import StoredModel
 from transduce.runs.text_names import (
     copy_names,
     describe_languages,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
 from transduce.checkpoint import has_checkpoints, is_run, read_run
+from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
 from transduce.paper.training import Update
@@ -26,7 +27,6 @@ from transduce.runs.run_folder import (
     require_same_corpus,
     train_run,
 )
-from transduce.runs.stored_model import StoredModel
 from transduce.settings import Recipe, Training
 from transduce.settings.recipe import shorten_name
 from transduce.training.callbacks import TrainingCallbacks, ignore_event

@@ -6,10 +6,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from transduce.corpus.batch import Batch
+from transduce.corpus.feed import read_batch
 from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
-from transduce.mixing.decoder import build_model_decoder
+from transduce.mixing import build_model_decoder
+from transduce.packed import Batch
 from transduce.paper.model import Transformer
 from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
@@ -89,6 +90,4 @@ def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:
     """
     every = np.arange(len(store))
     lengths = (store.source_lengths, store.target_lengths)
-    return [
-        Batch.from_store(store, part) for part in split_update(every, *lengths, micro_batch_tokens)
-    ]
+    return [read_batch(store, part) for part in split_update(every, *lengths, micro_batch_tokens)]

@@ -12,12 +12,13 @@ from transduce.checkpoint.model_files import KIND as MODEL
 from transduce.checkpoint.model_files import is_model, verify_model_folder
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
+from transduce.checkpoint.stored_model import read_run_vocabularies
 from transduce.durable import open_folder, read_json, read_regular
 from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import MANIFEST_LIMIT
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
-from transduce.runs.run_files import DATA, read_data_facts, read_run_vocabularies
+from transduce.runs.run_files import DATA, read_data_facts
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG

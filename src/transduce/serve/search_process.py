@@ -38,9 +38,9 @@ class ModelChoice:
 
     def __call__(self) -> "Translator":
         """Return the loaded and verified model; refuse one whose task is not text to text."""
+        from transduce.equip import equip_for_long_searches
         from transduce.inference.load import load
         from transduce.machine.process_settings import keep_freed_memory, use_threads
-        from transduce.runs.equip import equip_for_long_searches
         from transduce.runs.text_names import name_languages
         from transduce.tasks import TextToText, require_task
 

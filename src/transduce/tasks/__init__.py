@@ -1,26 +1,21 @@
-"""The tasks translation, toys, parsing and tagging: how each encodes, decodes and scores."""
+"""All tasks by name: translation, the toy tasks copy, reverse and sort, parsing, tagging
+
+The module of a task is imported when the task is first asked for.
+"""
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 
 from transduce.settings import Data
-from transduce.tasks.parsing import PARSING, Parsing
-from transduce.tasks.requirements import require_task
-from transduce.tasks.tagging import TAGGING, Tagging
+from transduce.settings.fields import require
 from transduce.tasks.task import SplitLevel, Task, TaskKind, constrain_source
 from transduce.tasks.text import TextToText
-from transduce.tasks.toys import COPY, REVERSE, SORT
-from transduce.tasks.translation import TRANSLATION
 from transduce.vocabulary.files import Vocabularies
 
 __all__ = [
-    "PARSING",
-    "TAGGING",
     "TASKS",
-    "TRANSLATION",
-    "Parsing",
     "SplitLevel",
-    "Tagging",
     "Task",
     "TaskKind",
     "TextToText",
@@ -30,23 +25,40 @@ __all__ = [
     "require_task",
 ]
 
-TASKS: Mapping[str, TaskKind] = MappingProxyType(
+TASKS: Mapping[str, str] = MappingProxyType(  # the module whose `KINDS` has a task
     {
-        "translation": TRANSLATION,
-        "copy": COPY,
-        "reverse": REVERSE,
-        "sort": SORT,
-        "parsing": PARSING,
-        "tagging": TAGGING,
+        "translation": "text",
+        "copy": "text",
+        "reverse": "text",
+        "sort": "text",
+        "parsing": "parsing",
+        "tagging": "tagging",
     }
+)
+WHAT_MODELS_DO: Mapping[str, str] = MappingProxyType(  # by the name of a task's class
+    {"TextToText": "translates", "Parsing": "parses", "Tagging": "tags"}
 )
 
 
 def find_task_kind(data: Data) -> TaskKind:
     """Return the `TaskKind` of the task that `data.task` names."""
-    return TASKS[data.task]
+    kinds: Mapping[str, TaskKind] = import_module(f"transduce.tasks.{TASKS[data.task]}").KINDS
+    return kinds[data.task]
 
 
 def build_task(data: Data, vocabularies: Vocabularies) -> Task:
     """Return the task that `data.task` names, built with source and target vocabularies."""
-    return TASKS[data.task].build(data, vocabularies)
+    return find_task_kind(data).build(data, vocabularies)
+
+
+def require_task(task: Task, wanted: type, data: Data, user: str) -> None:
+    """Raise InputError unless a model's task has the class `wanted`; the hint names its command.
+
+    `user` is the subject of the sentence, such as "`transduce translate`" or "word alignment".
+    """
+    does = WHAT_MODELS_DO[wanted.__name__]
+    require(
+        isinstance(task, wanted),
+        f"{user} needs a model that {does}, and this one's task is {data.task}",
+        f"`transduce {task.describe(data).command}` uses this model",
+    )

@@ -18,7 +18,6 @@ from transduce.datasets.penn import (
     has_penn_sections,
 )
 from transduce.errors import InputError
-from transduce.scores.score import Score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
@@ -43,8 +42,8 @@ from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.tag_lexicon import TagLexicon
 
 if TYPE_CHECKING:
-    from transduce.search import TreeConstraint
-    from transduce.search.tree_constraint import TreeSymbols
+    from transduce.scores.score import Score
+    from transduce.search.tree_constraint import TreeConstraint, TreeSymbols
 
 
 @final
@@ -139,13 +138,13 @@ class Parsing:
 
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
-        from transduce.search import TreeConstraint  # imports torch
+        from transduce.search.tree_constraint import TreeConstraint  # imports torch
 
         words = len(split_words(line))
         limit = words + search.extra_length + 1
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
 
-    def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
+    def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
         """Return the bracket F1 of output trees, after copying the references' tags into them."""
         from transduce.scores.scoring import compute_score
 
@@ -259,3 +258,4 @@ PARSING = TaskKind(
     target_symbols=list_target_symbols,
     tagged_words=tagged_words,
 )
+KINDS = {"parsing": PARSING}

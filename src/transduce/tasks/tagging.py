@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.errors import InputError, short_repr
-from transduce.scores.score import Score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
@@ -22,8 +21,8 @@ from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.files import Vocabularies
 
 if TYPE_CHECKING:
-    from transduce.search import LabelConstraint
-    from transduce.search.label_constraint import LabelSymbols
+    from transduce.scores.score import Score
+    from transduce.search.label_constraint import LabelConstraint, LabelSymbols
 
 METRICS = {"bio": ("spans", "accuracy"), "iob1": ("spans", "accuracy"), "raw": ("accuracy",)}
 
@@ -110,11 +109,11 @@ class Tagging:
 
     def constraint(self, line: str, search: Search) -> "LabelConstraint":  # noqa: ARG002
         """Return the constraint that the output has one valid label of the scheme per token."""
-        from transduce.search import LabelConstraint  # imports torch
+        from transduce.search.label_constraint import LabelConstraint  # imports torch
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
 
-    def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
+    def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
         """Return the span F1 of labels, or their accuracy if the label scheme is "raw"."""
         from transduce.scores.scoring import compute_score
 
@@ -237,3 +236,4 @@ TAGGING = TaskKind(
     check_targets=check_labels,
     infer_settings=infer_scheme,
 )
+KINDS = {"tagging": TAGGING}

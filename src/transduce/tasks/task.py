@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
-from transduce.scores.score import Score
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
 from transduce.text.clean import normalise
@@ -19,6 +18,7 @@ from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.files import Vocabularies
 
 if TYPE_CHECKING:
+    from transduce.scores.score import Score
     from transduce.search import Constraint
 
 
@@ -96,7 +96,7 @@ class Task(Protocol):
         """Join the outputs for the parts of a split input line into one output line."""
         ...
 
-    def score(self, outputs: Sequence[str], references: Sequence[str]) -> Score:
+    def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
         """Score outputs against references by the task's main score, as validation reports it."""
         ...
 

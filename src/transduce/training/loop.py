@@ -10,9 +10,9 @@ from typing import final
 
 from transduce.checkpoint import has_snapshot, prune, save_checkpoint, save_snapshot
 from transduce.checkpoint.steps import CHECKPOINTS, list_steps
-from transduce.corpus.batch import Batch
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment
+from transduce.packed import Batch
 from transduce.paper import training as paper
 from transduce.paper.model import Transformer
 from transduce.paper.training import Optimiser, PendingUpdate, Update

@@ -2,8 +2,8 @@
 
 import torch
 
-from transduce.recipes.counts import count_decoder_layer, count_encoder_layer
 from transduce.settings import Architecture
+from transduce.settings.counts import count_decoder_layer, count_encoder_layer
 
 CPU = torch.device("cpu")
 # the most tokens of a micro-batch on each device; on a CPU more tokens were not faster

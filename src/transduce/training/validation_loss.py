@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import torch
 
-from transduce.corpus.batch import Batch
 from transduce.machine.device import accumulation_dtype
+from transduce.packed import Batch
 from transduce.paper.model import Transformer
 from transduce.vocabulary import BEGIN
 

@@ -6,7 +6,7 @@ import torch
 from tests.inference.random_models import LINES, SEARCH
 
 from transduce.inference.translator import Translator
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer, initialise
 from transduce.settings import Architecture, Data, Recipe
 from transduce.tasks import build_task

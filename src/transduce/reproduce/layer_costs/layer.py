@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.mixing.layers import ConvolutionLayer, RecurrentLayer, find_mixing
+from transduce.mixing import find_mixing
+from transduce.mixing.layers import ConvolutionLayer, RecurrentLayer
 from transduce.paper.model import SelfAttention, initialise
 from transduce.paper.operations import PLAIN
 from transduce.reproduce.layer_costs.kinds import LayerKind

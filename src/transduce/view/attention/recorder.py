@@ -19,7 +19,8 @@ from transduce.inference.pairs import Pair, require_matches
 from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import PART_BITS, Translator
 from transduce.packed import Packed
-from transduce.search import trace_beam_search, with_constraints
+from transduce.search import with_constraints
+from transduce.search.trace import trace_beam_search
 from transduce.settings import Architecture, Data
 from transduce.settings.fields import require
 from transduce.tasks import constrain_source, find_task_kind

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.paper.model import Transformer
-from transduce.search import LiveHypothesis
+from transduce.search.trace import LiveHypothesis
 from transduce.view.attention.record import BeamHypothesis, NextPiece, OutputStep
 from transduce.view.attention.words import readable_piece
 from transduce.vocabulary import Vocabulary

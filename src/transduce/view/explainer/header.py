@@ -10,7 +10,7 @@ from transduce.inference.decoders import build_decoder
 from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import Translator
 from transduce.paper.model import Transformer
-from transduce.search import trace_beam_search
+from transduce.search.trace import trace_beam_search
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.view.explainer.limits import LONGEST

@@ -14,14 +14,14 @@ from transduce.checkpoint import (
     read_run,
     require_matching_tensors,
 )
+from transduce.checkpoint.stored_model import build_stored_model, read_run_model
+from transduce.equip import equip_for_inference
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.paper.model import build_transformer
 from transduce.runs.average import average_snapshots
-from transduce.runs.equip import equip_for_inference
 from transduce.runs.ledger import PARENT
-from transduce.runs.stored_model import build_stored_model, read_run_model
 from transduce.view.curves.points import mean, split_evenly
 from transduce.view.curves.read_log import read_run_log
 from transduce.view.explainer.weights import read_weights

@@ -15,7 +15,7 @@ from tests.view.browser import Browser
 
 import transduce
 from transduce.errors import InputError
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.view.attention.recorder import record_attention
 from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead, build_survey_page

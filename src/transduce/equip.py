@@ -5,13 +5,14 @@ same results up to rounding, and more slowly.
 """
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from types import ModuleType
 
 import torch
 
-from transduce.corpus.batch import Batch
 from transduce.machine.device import select_device
-from transduce.mixing.layers import find_mixing
+from transduce.mixing import find_mixing
+from transduce.packed import Batch
 from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.operations import Operations
 from transduce.paper.training import Adam, Optimiser, PendingUpdate, Update
@@ -23,22 +24,20 @@ ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a
 BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
 
 
-def import_chooser() -> ModuleType | None:
-    """Return the module `transduce.fast.choose`, or None where that package is missing."""
+def import_fast(name: str) -> ModuleType | None:
+    """Return the module of `transduce.fast` of this name, or None where that package is missing."""
     try:
-        from transduce.fast import choose
+        return import_module(f"transduce.fast.{name}")
     except ModuleNotFoundError as error:
         if error.name != "transduce.fast":
             raise
         return None
-    return choose
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
     """Raise InputError if `training.compile` is set and no compiler is installed."""
-    choose = import_chooser()
-    if choose:
-        choose.require_compiler(training, device)
+    if compiling := import_fast("compiling"):
+        compiling.require_compiler(training, device)
 
 
 def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
@@ -54,24 +53,23 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
     Call this once the model is on its device, and before its optimiser is made.
     """
-    choose = import_chooser()
-    if choose:
+    if choose := import_fast("choose"):
         choose.equip_for_training(model, training)
 
 
 def build_optimiser(model: Transformer, training: Training) -> Optimiser:
     """Return Adam on the weights of a model that is equipped for training."""
-    choose = import_chooser()
-    build: Callable[[Transformer, Training], Optimiser] = choose.FlatAdam if choose else Adam
+    flat_adam = import_fast("flat_adam")
+    build: Callable[[Transformer, Training], Optimiser] = flat_adam.FlatAdam if flat_adam else Adam
     return build(model, training)
 
 
 def read_ahead(batches: ReadBatches, last_step: int, device: torch.device) -> BatchesAndReading:
     """Return two functions: one gets a step's batches, the other reads an update's results."""
-    choose = import_chooser()
-    if choose is None:
+    prefetch = import_fast("prefetch")
+    if prefetch is None:
         return batches, PendingUpdate.read
-    found: BatchesAndReading = choose.read_ahead(batches, last_step, device)
+    found: BatchesAndReading = prefetch.read_ahead(batches, last_step, device)
     return found
 
 
@@ -81,7 +79,7 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
     Without a precision its weights stay as they are. With one they are converted and packed for
     good: such a model cannot be trained, saved, copied or moved to a device.
     """
-    choose = import_chooser()
+    choose = import_fast("choose")
     if choose:
         choose.equip_for_inference(model, precision)
     elif precision is not None:
@@ -101,7 +99,7 @@ def choose_search_operations(
     models: Sequence[Transformer], sentences: int | None
 ) -> list[Operations]:
     """Return each model's operations for a search of `sentences` sentences; None: of very many."""
-    choose = import_chooser()
+    choose = import_fast("choose")
     if choose is None:
         return [model.operations for model in models]
     found: list[Operations] = choose.choose_search_operations(models, sentences)
@@ -110,8 +108,8 @@ def choose_search_operations(
 
 def unsupported_int8_reason() -> str:
     """Return why int8 matrix multiplication is unavailable here, or "" if it is available."""
-    choose = import_chooser()
-    if choose is None:
+    kernels = import_fast("int8_kernels")
+    if kernels is None:
         return "transduce.fast is not installed"
-    reason: str = choose.unsupported_int8_reason()
+    reason: str = kernels.unsupported_int8_reason()
     return reason
