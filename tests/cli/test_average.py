@@ -166,7 +166,9 @@ def test_a_snapshot_that_the_run_takes_away_meanwhile_is_not_missed(
 def test_what_is_no_run_is_refused(call, model, tmp_path):
     ended = call("average", model, "-o", tmp_path / "m")
     assert ended.code == 3
-    assert ended.stderr == f"error: {model}: is not a run folder\nhint: look at the path\n"
+    assert ended.stderr == (
+        f"error: {model}: is not a run folder\nhint: name a folder that `transduce train` wrote\n"
+    )
 
 
 def test_the_card_shows_the_last_validation(made):

@@ -126,7 +126,7 @@ def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):
         (("{run}", "-o", "x.svg", "--full"), "--full is for pages"),
         (("nowhere", "--serve"), "nowhere: no such folder"),
         (("{run}", "-o", "no/x.svg"), "no: no such folder"),
-        (("nowhere", "-o", "x.svg"), "nowhere: no log.jsonl lies there"),
+        (("nowhere", "-o", "x.svg"), "nowhere: no such folder"),
     ],
 )
 def test_runs_and_files_that_cannot_be_drawn_are_refused(call, trained, arguments, answer):

@@ -4,6 +4,7 @@ import pytest
 
 import transduce
 from transduce.errors import InputError
+from transduce.view.explainer.explain import Explainer
 
 
 def test_an_unknown_command_is_answered_with_the_nearest(call):
@@ -50,6 +51,68 @@ def test_too_few_and_too_many_arguments_are_named_with_the_usage(call, typed, fa
     ended = call(*typed.split())
     hint = f"hint: usage: transduce {usage}; --help lists the options"
     assert (ended.code, ended.stderr) == (2, f"error: {fact}\n{hint}\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "translate none a",
+        "average none -o x",
+        "train --store none -o x",
+        "train --from none --pairs a -o x",
+        "export none --to onnx -o x",
+        "verify none",
+        "curves none -o x.svg",
+        "curves none --serve",
+        "evaluate none a b",
+        "align none a b",
+        "likelihood none a b",
+        "attend none a -o x.html",
+        "explain none -o x.html",
+        "reproduce table3 --gather none -o x",
+        pytest.param("serve none", marks=pytest.mark.workers),
+    ],
+)
+def test_a_folder_that_is_missing_or_a_file_is_one_error_of_all_commands(
+    call, tmp_path, monkeypatch, command
+):
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        (tmp_path / name).write_text("a\tb\n")
+    ended = call(*command.split())
+    assert (ended.code, ended.stderr.splitlines()[-2]) == (2, "error: none: no such folder")
+    (tmp_path / "none").touch()
+    ended = call(*command.split())
+    assert (ended.code, ended.stderr.splitlines()[-2]) == (
+        2,
+        "error: none: is a file, not a folder",
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "translate m", "parse m", "tag m", "align m a b", "likelihood m a b", "evaluate m a b",
+        "attend m text", "attend m a --survey", "explain m", "curves r", "draw learning-rate tiny",
+    ],
+)  # fmt: skip
+def test_a_file_to_write_is_never_named_as_a_folder(call, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    ended = call(*command.split(), "-o", "new/")
+    assert (ended.code, ended.stderr) == (
+        2,
+        "error: new/: ends in a slash, as a folder does, and a file is to be written\n"
+        "hint: -o new/NAME\n",
+    )
+    assert not (tmp_path / "new").exists()
+
+
+def test_in_python_a_file_to_write_is_never_named_as_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for write in (Explainer("page").write_page, lambda path: transduce.curves("r", output=path)):
+        with pytest.raises(InputError, match="new.html/: ends in a slash".replace(".", r"\.")):
+            write("new.html/")
+    assert not (tmp_path / "new.html").exists()
 
 
 def test_an_option_without_its_value_is_wrong_usage(call):

@@ -123,7 +123,7 @@ def test_a_file_is_answered_with_what_is_expected(call, model):
     ended = call("verify", model / "README.md")
     assert ended.code == 2
     assert ended.stderr == (
-        f"error: {model / 'README.md'}: is a file, and folders are verified\n"
+        f"error: {model / 'README.md'}: is a file, not a folder\n"
         "hint: name a run, a store or a model folder, or a checkpoint of a run\n"
     )
 

@@ -15,7 +15,7 @@ from tests.serve.fake_search import FACTS, FakeSearch, start_or_fail
 from tests.serve.models import load_back, load_nothing, load_random
 from tests.serve.running import running_server
 
-from transduce.errors import FolderError, InputError
+from transduce.errors import InputError
 from transduce.serve import dispatcher
 from transduce.serve.interface import Limits
 
@@ -307,7 +307,7 @@ def test_a_server_that_is_stopped_refuses_what_it_cannot_finish_in_time():
 
 def test_a_model_that_cannot_be_loaded_is_an_error_of_the_command():
     with (
-        pytest.raises(FolderError, match="somewhere: no such folder"),
+        pytest.raises(InputError, match="somewhere: no such folder"),
         running_server(load_nothing),
     ):
         pass

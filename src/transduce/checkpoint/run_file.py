@@ -11,6 +11,7 @@ from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable import (
     from_checksummed_json,
     read_regular,
+    require_folder,
     to_checksummed_json,
     write_atomically,
 )
@@ -84,7 +85,9 @@ def read_run_file(folder: Path) -> dict[str, Any]:
     """Return the entries of run.json; FolderError if it is incomplete or damaged."""
     file = folder / RUN_FILE
     if not is_run(folder):
-        raise FolderError("is not a run folder", "look at the path", file=folder)
+        hint = "name a folder that `transduce train` wrote"
+        require_folder(folder, hint)
+        raise FolderError("is not a run folder", hint, file=folder)
     values = from_checksummed_json(read_regular(file, LIMIT), file)
     match values:
         case {"id": str(), "recipe": dict(), "fingerprints": dict()} if len(values) == 3:

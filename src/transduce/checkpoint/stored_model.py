@@ -11,7 +11,7 @@ from transduce.checkpoint.model_folder import load_model
 from transduce.checkpoint.resume import load_newest_checkpoint
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.weights import require_matching_tensors
-from transduce.durable import read_regular
+from transduce.durable import read_regular, require_folder
 from transduce.errors import FolderError, InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer
@@ -39,8 +39,7 @@ def read_stored_model(folder: Path) -> StoredModel:
     """Read and verify a model folder, or the newest checkpoint of a run folder."""
     if is_run(folder):
         return read_run_model(folder)
-    if not folder.is_dir():
-        raise InputError("no such folder", "name a model folder or a run", file=folder)
+    require_folder(folder, "name a model folder or a run")
     if not is_model(folder):
         hint = "name a folder that `transduce average` or `transduce train` wrote"
         raise FolderError("is neither a model folder nor a run", hint, file=folder)

@@ -15,7 +15,7 @@ from transduce.cli.options import FILE
     type=click.IntRange(min=1),
     help="Number of snapshots (default: the recipe's, or fewer if the run has fewer).",
 )
-@options.output("The model folder to write.", required=True)
+@options.output_folder("The model folder to write.")
 @options.name
 @options.languages
 @options.force

@@ -27,7 +27,7 @@ SENTENCES = 4  # translations to print for each split
 
 @click.command("demo")
 @click.argument("folder", type=FILE, required=False)
-@options.output("The same as FOLDER.")
+@options.output_folder("The same as FOLDER.", required=False)
 @options.settings
 @options.as_json
 @options.no_progress

@@ -16,7 +16,7 @@ from transduce.cli.options import FILE
     type=click.Choice(["ctranslate2", "huggingface", "argos", "onnx"]),
     help="The program that is to load it.",
 )
-@options.output("The folder to write; for argos a file, NAME.argosmodel.", required=True)
+@options.output_folder("The folder to write; for argos a file, NAME.argosmodel.")
 @click.option(
     "--precision",
     type=click.Choice(["float32", "int8"]),

@@ -10,7 +10,7 @@ from transduce.cli.options import FILE
 
 @click.command("import")
 @click.argument("checkpoint", type=FILE)
-@options.output("The new model folder.", required=True)
+@options.output_folder("The new model folder.")
 @options.quiet
 def command(*, checkpoint: Path, output: Path) -> None:
     """Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 from click.shell_completion import CompletionItem
 
-from transduce.durable import has_manifest
+from transduce.durable import has_manifest, require_file_name, require_folder
 from transduce.errors import InputError, short_repr
 from transduce.recipes import names
 from transduce.recipes.choice import customise_recipe, find_recipe
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 SETTINGS_HELP = "Change one setting; may be repeated. `transduce recipes show NAME` lists them."
+OTHER_NAME = "choose another name"
 JSON_HELP = "Print one JSON object per line."
 NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
-@final
 class FilePath(click.Path):
     """The parameter type of paths; it refuses an empty one, such as that of an unset variable.
 
@@ -40,6 +40,16 @@ class FilePath(click.Path):
         """Convert the text of a path to a `Path`."""
         if value == "":
             self.fail("an empty path; a dot (.) names this folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@final
+class OutputFile(FilePath):
+    """The parameter type of a file to write; a path that ends in a slash is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Convert the text of a path to a `Path`, which no longer shows a slash at the end."""
+        require_file_name(value)
         return super().convert(value, param, ctx)
 
 
@@ -166,10 +176,8 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     if output is None:
         return
     folder = output.parent
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, not a folder", "choose another name", file=folder)
-    if not folder.is_dir():
-        raise InputError("no such folder", f"mkdir -p {shlex.quote(str(folder))}", file=folder)
+    is_missing = not folder.exists()
+    require_folder(folder, f"mkdir -p {shlex.quote(str(folder))}" if is_missing else OTHER_NAME)
     require_open(folder)
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
@@ -202,8 +210,14 @@ def hide_value(context: click.Context, parameter: click.Parameter, value: object
     context.meta[f"transduce.{parameter.name}"] = value
 
 
-def output(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
-    """Build the option -o for a file or folder that a command writes."""
+def output(help_text: str) -> Callable[[Command], Command]:
+    """Build the option -o for a file that a command writes."""
+    file = OutputFile(path_type=Path)
+    return click.option("-o", "--output", type=file, help=help_text)
+
+
+def output_folder(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
+    """Build the option -o for a folder that a command writes."""
     return click.option("-o", "--output", type=FILE, required=required, help=help_text)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("prepare")
 @click.argument("recipe", type=options.RecipeName(), required=False)
 @add_options(TextOptions, "texts", TRAINING)
-@options.output("The folder of the prepared corpus.", required=True)
+@options.output_folder("The folder of the prepared corpus.")
 @options.languages
 @options.scale
 @options.settings

@@ -86,7 +86,7 @@ def command(context: click.Context) -> None:
     help="Number of torch threads. With one, thread start-up does not distort how time grows with "
     "size.",
 )
-@options.output("A folder for the table as Markdown, CSV and JSON.")
+@options.output_folder("A folder for the table as Markdown, CSV and JSON.", required=False)
 @click.option("--plot", is_flag=True, help=PLOT_HELP)
 @options.as_json
 @options.quiet
@@ -362,7 +362,7 @@ def print_report(report: "Report", *, as_json: bool) -> None:
 )
 @click.option("--model", type=FILE, help="Score this trained parser instead of training one.")
 @click.option("--no-baselines", is_flag=True, help="Do not parse with the baselines.")
-@options.output("A folder for the run, the model and the report.", required=True)
+@options.output_folder("A folder for the run, the model and the report.")
 @options.settings
 @options.as_json
 @options.quiet

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     metavar="SETTING=VALUES",
     help="A setting and its values, such as architecture.dropout=0.1,0.2; may be repeated.",
 )
-@options.output("A folder for the prepared corpus and a run for each combination.", required=True)
+@options.output_folder("A folder for the prepared corpus and a run for each combination.")
 @options.scale
 @options.settings
 @options.as_json

@@ -78,7 +78,7 @@ class ProcessOptions:
 @click.argument("recipe", type=options.RecipeName(), required=False)
 @add_options(TextOptions, "texts", TRAINING)
 @click.option("--store", type=FILE, help="A corpus that `transduce prepare` made.")
-@options.output("The run folder: a new one, or that of a run to resume.", required=True)
+@options.output_folder("The run folder: a new one, or that of a run to resume.")
 @options.name
 @options.languages
 @click.option(

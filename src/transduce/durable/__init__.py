@@ -4,6 +4,8 @@ from transduce.durable.checksummed_json import from_checksummed_json, to_checksu
 from transduce.durable.files import (
     atomic_file,
     ensure_folder,
+    require_file_name,
+    require_folder,
     resolve_output,
     sync_folder,
     write_atomically,
@@ -37,6 +39,8 @@ __all__ = [
     "read_json",
     "read_regular",
     "remove_folder",
+    "require_file_name",
+    "require_folder",
     "require_replaceable",
     "resolve_output",
     "sync_folder",

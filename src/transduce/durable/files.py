@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
@@ -29,11 +30,20 @@ def write_atomically(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
-def resolve_output(path: Path) -> Path:
+def require_file_name(path: str | PathLike[str]) -> None:
+    """Refuse an output file's path that ends in a slash, as only a folder's may."""
+    if os.fspath(path).endswith(os.sep):
+        fact = "ends in a slash, as a folder does, and a file is to be written"
+        raise InputError(fact, f"-o {os.fspath(path)}NAME", file=os.fspath(path))
+
+
+def resolve_output(path: str | PathLike[str]) -> Path:
     """Return a user's output path, or its target if it is a symbolic link; refuse a circular link.
 
     The link /dev/stdout stays as it is if standard output is a pipe, which has no path.
     """
+    require_file_name(path)
+    path = Path(path)
     if not path.is_symlink() or is_stream(path):
         return path
     target = Path(os.path.realpath(path))
@@ -159,6 +169,13 @@ def sync(descriptor: int) -> None:
         else:
             return
     os.fsync(descriptor)
+
+
+def require_folder(folder: Path, hint: str) -> None:
+    """Raise InputError unless there is a folder with this path."""
+    if not folder.is_dir():
+        fact = "is a file, not a folder" if folder.exists() else "no such folder"
+        raise InputError(fact, hint, file=folder)
 
 
 def ensure_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable import (
     from_checksummed_json,
     read_regular,
+    require_folder,
     to_checksummed_json,
     write_atomically,
 )
@@ -204,8 +205,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
     """Find every result file within folders, each once even where the folders overlap."""
     files: dict[Path, Path] = {}
     for folder in folders:
-        if not folder.is_dir():
-            raise InputError("no such folder", "name a folder that holds rows", file=folder)
+        require_folder(folder, "name a folder that holds rows")
         try:
             found = sorted(folder.rglob(RESULT))
         except OSError as error:  # such as when another process deletes the folder

@@ -25,6 +25,7 @@ from transduce.durable import (
     from_checksummed_json,
     read_regular,
     remove_folder,
+    require_folder,
     to_checksummed_json,
     write_atomically,
 )
@@ -218,9 +219,10 @@ def remove_parts(folder: Path) -> None:
 
 def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
     """Read the data settings and text fingerprints that a prepared corpus folder records."""
-    file = folder / INPUTS_FILE
+    file, hint = folder / INPUTS_FILE, "`transduce prepare` makes one"
+    require_folder(folder, hint)
     if not file.exists():
-        raise FolderError("is no prepared corpus", "`transduce prepare` makes one", file=folder)
+        raise FolderError("is no prepared corpus", hint, file=folder)
     values = from_checksummed_json(read_regular(file, 1 << 20), file)
     try:
         data, inputs = parse_record(Data, values.get("data")), values.get("inputs")

@@ -13,13 +13,12 @@ from transduce.checkpoint.model_files import is_model, verify_model_folder
 from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
 from transduce.checkpoint.stored_model import read_run_vocabularies
-from transduce.durable import open_folder, read_json, read_regular
+from transduce.durable import open_folder, read_json, read_regular, require_folder
 from transduce.durable.folder import MANIFEST
 from transduce.durable.verified import MANIFEST_LIMIT
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.runs.run_files import DATA, read_data_facts
-from transduce.settings.fields import require
 from transduce.text.arguments import read_path
 from transduce.training.journal import LOG
 
@@ -53,8 +52,7 @@ def verify(folder: Path | str) -> list[VerifiedPart]:
 def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
     """Yield a verdict on each part of a folder as soon as the part is verified."""
     hint = "name a run, a store or a model folder, or a checkpoint of a run"
-    require(folder.exists(), f"{folder}: no such folder", hint)
-    require(folder.is_dir(), f"{folder}: is a file, and folders are verified", hint)
+    require_folder(folder, hint)
     has_sign = any(os.path.lexists(folder / name) for name in (INPUTS_FILE, MANIFEST))
     if not (has_sign or is_run(folder) or is_model(folder)):
         fact = f"is no run, store or model folder: it has neither {RUN_FILE} nor {MANIFEST}"

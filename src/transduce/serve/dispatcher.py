@@ -206,7 +206,7 @@ class Dispatcher:
             case Unloadable():
                 starting = self.starting.pop(client)
                 client.close()
-                starting.set_exception(FolderError(answer.fact, answer.hint))
+                starting.set_exception(answer.kind(answer.fact, answer.hint))
                 return
         self.delay = self.limits.restart_seconds
         job, _ = self.clients[client].pop(answer.id, (None, None))

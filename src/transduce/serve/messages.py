@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from transduce.allowance import PICTURE_BYTES
+from transduce.errors import TransduceError
 from transduce.serve.interface import Details
 
 
@@ -55,6 +56,7 @@ class Ready:
 class Unloadable:
     """The answer of a process that could not load its model: the reason, and a hint to users."""
 
+    kind: type[TransduceError]
     fact: str
     hint: str
 

@@ -84,7 +84,7 @@ def serve_searches(pipe: "Connection[Answer, Order]", load: Load) -> None:
     try:
         worker = SearchWorker(load(), pipe.send)
     except TransduceError as error:
-        pipe.send(Unloadable(error.fact, error.hint))
+        pipe.send(Unloadable(type(error), error.fact, error.hint))
         return
     pipe.send(describe_model(worker.translator))
     inbox = SimpleQueue[Order | None]()

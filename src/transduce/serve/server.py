@@ -268,7 +268,7 @@ class FolderWatch:
             facts = await new.start()
         except Exception as error:  # noqa: BLE001 - whatever it was, the model in use stays
             fact = describe_fault(error)
-            if isinstance(error, FolderError):
+            if isinstance(error, FolderError | InputError):
                 self.refused[pair] = found
             else:  # not a fault of the folder
                 self.delayed_until[pair] = time.monotonic() + self.limits.reload_seconds

@@ -38,7 +38,7 @@ class Attention:
 
     def write_page(self, path: str | PathLike[str]) -> Path:
         """Write a self-contained HTML page of all weights; return its path."""
-        write_atomically(resolve_output(Path(path)), build_attention_page(self.record).encode())
+        write_atomically(resolve_output(path), build_attention_page(self.record).encode())
         return Path(path)
 
     def save(self, folder: str | PathLike[str]) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
-from transduce.durable.files import resolve_output, write_atomically
+from transduce.durable.files import require_file_name, resolve_output, write_atomically
 from transduce.errors import InputError
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
@@ -31,7 +31,8 @@ def curves(
         losses = [point.perplexity for point in curve.points]
     """
     file = None if output is None else read_path("output", output)
-    if file is not None:
+    if output is not None and file is not None:
+        require_file_name(output)
         require_curves_output(file)
     logs = read_logs([read_path("runs", run) for run in runs])
     for folder, log in logs.values():

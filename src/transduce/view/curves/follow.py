@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import Lock
 from typing import final
 
+from transduce.durable import require_folder
 from transduce.durable.verified import open_regular
-from transduce.errors import InputError
 from transduce.training.journal import LOG
 from transduce.training.log_lines import UNREADABLE
 from transduce.view.curves.log_cache import read_cached_log
 from transduce.view.curves.log_part import empty_part, join_parts, read_log_part
-from transduce.view.curves.read_log import resolve_resumes
+from transduce.view.curves.read_log import RUN_HINT, resolve_resumes
 from transduce.view.curves.run_log import RunLog
 
 MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
@@ -24,8 +24,7 @@ class FollowedLog:
     """A run's log file, read again as it grows; the run may be training, or not have begun."""
 
     def __init__(self, run: Path) -> None:
-        if not run.is_dir():
-            raise InputError("no such folder", "name the run's folder, as train -o does", file=run)
+        require_folder(run, RUN_HINT)
         self.run, self.path = run, run / LOG
         self.known, self.lock = empty_part(), Lock()
         self.read()

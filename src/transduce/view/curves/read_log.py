@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from transduce.durable import require_folder
 from transduce.errors import InputError
 from transduce.training.journal import LOG
 from transduce.view.curves.log_cache import read_cached_log
@@ -22,13 +23,15 @@ from transduce.view.curves.run_log import (
 )
 from transduce.view.curves.update_lines import LogEvent
 
+RUN_HINT = "name the run's folder, as train -o does"
 KNOWN = ("validation", *MARKS)
 
 
 def read_run_log(run: Path) -> RunLog:
     """Read a run's log without lines that a resume made void; raise InputError if there is none."""
+    require_folder(run, RUN_HINT)
     if not (run / LOG).exists():
-        raise InputError(f"{run}: no {LOG} lies there", "a run's folder is what train -o made")
+        raise InputError(f"{run}: no {LOG} lies there", RUN_HINT)
     return resolve_resumes(read_cached_log(run / LOG))
 
 

@@ -43,7 +43,7 @@ class Explainer:
 
     def write_page(self, path: str | PathLike[str]) -> Path:
         """Write the explainer page, one HTML file that requests nothing; return its path."""
-        write_atomically(resolve_output(Path(path)), self.page.encode())
+        write_atomically(resolve_output(path), self.page.encode())
         return Path(path)
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable import write_atomically
+from transduce.durable import resolve_output, write_atomically
 from transduce.settings.recipe import shorten_name
 from transduce.view.attention.record import ModelName
 from transduce.view.page.data import json_block
@@ -58,7 +58,7 @@ class HeadSurvey:
 
     def write_page(self, path: str | PathLike[str]) -> Path:
         """Write a self-contained HTML page of the survey; return its path."""
-        write_atomically(Path(path), build_survey_page(self).encode())
+        write_atomically(resolve_output(path), build_survey_page(self).encode())
         return Path(path)
 
 
