@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from benchmarks import peers
+from transduce.machine.device import CPU_FACTS, Processor, read_processor
 from transduce.machine.environment import cpu_model_name
-from transduce.machine.processor import CPU_FACTS, Processor, read_processor
 
 # the widest first, by their names in Linux
 INSTRUCTIONS = MappingProxyType({"amx_tile": "AMX", "avx512f": "AVX512", "avx2": "AVX2"})

@@ -19,7 +19,7 @@ from transduce.machine.process_settings import keep_freed_memory
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.search import beam_search
 from transduce.settings import Search
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 
 
 def main(shape: str, count: str, at_once: str, length: str, precision: str, share: str) -> None:

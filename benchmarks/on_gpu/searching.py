@@ -12,7 +12,7 @@ from transduce.fast.choose import equip_for_inference
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_search
 from transduce.settings import Search
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 
 LENGTH = 25  # symbols of every output, and steps of the model
 

@@ -17,8 +17,8 @@ from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.operations import Operations
 from transduce.paper.training import Adam, Optimiser, PendingUpdate, Update
 from transduce.settings import Recipe, Training
-from transduce.settings.precision import InferencePrecision
-from transduce.vocabulary.files import Vocabularies
+from transduce.settings.search import InferencePrecision
+from transduce.vocabulary.vocabulary import Vocabularies
 
 ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
 BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]

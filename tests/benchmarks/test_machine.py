@@ -4,7 +4,7 @@ import pytest
 from benchmarks.machine import name_instructions, name_processor, slug
 
 from benchmarks import machine
-from transduce.machine.processor import Processor
+from transduce.machine.device import Processor
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
 from transduce.vocabulary import learn_vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 RECIPE = Recipe(name="tiny", about="für Tests")
 TWO = with_changes(

@@ -96,7 +96,7 @@ def test_early_snapshots_of_a_small_model_stay_as_milestones_at_steps_that_doubl
 
 
 def test_snapshots_of_a_large_model_are_deleted(run, monkeypatch):
-    monkeypatch.setattr("transduce.checkpoint.milestones.MAX_BYTES", 1)
+    monkeypatch.setattr("transduce.checkpoint.resume.MAX_BYTES", 1)
     for step in (1, 2, 3):
         save_snapshot(run, step, weights(step))
     assert prune(run, 1) == []

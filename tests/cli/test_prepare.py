@@ -8,8 +8,8 @@ import pytest
 from tests.cli.language import write
 
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import WordPiece
+from transduce.vocabulary.vocabulary import deserialise
 
 CUT = gzip.compress(b"a\n" * 9, mtime=0)[:-9]  # a test's name must be the same in every process
 

@@ -13,7 +13,7 @@ from tests.training.tiny import training_of
 from transduce.checkpoint import create_run
 from transduce.cli.outcome import Terminated
 from transduce.cli.searching import load_in_worker, warn_if_unfinished
-from transduce.machine.processor import Processor
+from transduce.machine.device import Processor
 from transduce.settings import Recipe
 from transduce.training.progress import ValidationResult
 
@@ -154,7 +154,7 @@ def test_the_order_of_an_ensemble_s_models_does_not_matter(translate, babbler, m
 def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
     from transduce.checkpoint import load_model, save_model
     from transduce.vocabulary import learn_vocabulary
-    from transduce.vocabulary.files import Vocabularies
+    from transduce.vocabulary.vocabulary import Vocabularies
 
     model = load_model(babbler)
     size = len(model.vocabularies.source)

@@ -9,7 +9,7 @@ from tests.cli.language import write
 
 from transduce.checkpoint import read_run
 from transduce.durable import lock_folder
-from transduce.durable.checksummed_json import add_checksum
+from transduce.durable.json import add_checksum
 from transduce.runs.recommend import recommend_recipe
 from transduce.runs.texts import FilePair
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.cli.language import write
 
-from transduce.durable.checksummed_json import add_checksum
+from transduce.durable.json import add_checksum
 from transduce.paper.model import Linear
 
 FAST = ("--beam=1", "--extra-length=1")  # of a model with initial weights

@@ -7,7 +7,7 @@ import pytest
 from transduce.corpus import build as building
 from transduce.corpus.saved_segments import segments_folder
 from transduce.corpus.segment import encode_block
-from transduce.durable.checksummed_json import add_checksum
+from transduce.durable.json import add_checksum
 
 PAIRS = [(f"source {number}", f"target {number}") for number in range(50)]
 FILES = ("source.ids", "source.offsets", "target.ids", "target.offsets", "pairs.tsv")

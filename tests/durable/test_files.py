@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from transduce.durable import atomic_file, resolve_output, write_atomically
-from transduce.durable.temporary import temporary_path, trash_path
+from transduce.durable.files import temporary_path, trash_path
 from transduce.errors import InputError, SaveError
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from transduce.durable import atomic_folder, lock_folder, remove_folder, write_atomically
-from transduce.durable.temporary import temporary_path, trash_path
+from transduce.durable.files import temporary_path, trash_path
 from transduce.errors import InUseError
 
 

@@ -9,12 +9,12 @@ import tempfile
 
 import pytest
 
-from transduce.durable.temporary import private_folder
+from transduce.durable.files import private_folder
 
 PREFIX = "transduce-test-"
 HOLDING = f"""
 import sys, time
-from transduce.durable.temporary import private_folder
+from transduce.durable.files import private_folder
 with private_folder({PREFIX!r}) as folder:
     (folder / "rendezvous").write_text("x")
     print(folder, flush=True)

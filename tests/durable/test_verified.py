@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from transduce.durable import atomic_folder, open_folder, verified
-from transduce.durable.verified import is_nearly_empty
+from transduce.durable import atomic_folder, open_folder
+from transduce.durable.folder import is_nearly_empty
 from transduce.errors import FolderError
 
 
@@ -238,13 +238,13 @@ def test_a_file_of_holes_is_nearly_empty_and_one_of_bytes_is_not(
     assert nearly_empty(sparse_file(tmp_path / "holes", 5 << 30))
     assert nearly_empty(sparse_file(tmp_path / "parts", 5 << 30, range(0, 5 << 30, 1 << 29)))
     assert not nearly_empty(sparse_file(tmp_path / "small", 4 << 30))
-    monkeypatch.setattr(verified, "SPARSE_LIMIT", 1 << 20)
+    monkeypatch.setattr("transduce.durable.folder.SPARSE_LIMIT", 1 << 20)
     assert not nearly_empty(sparse_file(tmp_path / "bytes", 1 << 21, [0], 1 << 21))
     assert not nearly_empty(sparse_file(tmp_path / "half", 1 << 24, [1 << 23], 1 << 23))
 
 
 def test_a_file_of_too_many_parts_is_nearly_empty_if_its_blocks_are_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(verified, "MOST_EXTENTS", 3)
+    monkeypatch.setattr("transduce.durable.folder.MOST_EXTENTS", 3)
     path = sparse_file(tmp_path / "parts", 5 << 30, range(0, 5 << 30, 1 << 29))
     assert nearly_empty(path)
     count_no_blocks(monkeypatch)
@@ -253,5 +253,5 @@ def test_a_file_of_too_many_parts_is_nearly_empty_if_its_blocks_are_counted(tmp_
 
 def test_a_sound_file_is_read_where_the_file_system_counts_no_blocks(folder, monkeypatch):
     count_no_blocks(monkeypatch)
-    monkeypatch.setattr(verified, "SPARSE_LIMIT", 0)
+    monkeypatch.setattr("transduce.durable.folder.SPARSE_LIMIT", 0)
     assert open_folder(folder, "store").read("b") == b"beta" * 300

@@ -14,7 +14,7 @@ from transduce.paper.model import Transformer, build_transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
 from transduce.vocabulary import Vocabulary, learn_vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 TEXT = ["the dog sees a cat.", "a woman runs", "who runs now and not today", "der Hund läuft über"]
 WORDS = learn_vocabulary(TEXT * 9, 300)

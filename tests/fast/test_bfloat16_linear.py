@@ -17,7 +17,7 @@ from transduce.fast.bfloat16 import (
     weighted_sums,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.machine.processor import Processor
+from transduce.machine.device import Processor
 from transduce.paper.model import Linear
 from transduce.settings import Training
 

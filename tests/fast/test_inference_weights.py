@@ -2,20 +2,23 @@ import pytest
 import torch
 from tests.model.tiny import model_of, sentences, sizes
 
-from transduce.fast import inference_weights, linear_layouts, onednn
+from transduce.fast import inference_weights, onednn
 from transduce.fast.inference_weights import (
     LINEAR_OPERATORS,
+    MklLinear,
+    OneDnnLinear,
+    TransposedLinear,
     WeightLayout,
     choose_layout,
     convert_layouts,
+    has_mkl_packing,
     prepare_for_inference,
 )
-from transduce.fast.linear_layouts import MklLinear, OneDnnLinear, TransposedLinear, has_mkl_packing
 from transduce.fast.onednn import has_onednn_bfloat16, has_onednn_operators
-from transduce.machine.processor import Processor
+from transduce.machine.device import Processor
 from transduce.packed import Packed
 from transduce.paper.model import Linear, LinearOperator
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 from transduce.view.explainer.weights import read_weights
 
 
@@ -126,7 +129,7 @@ def set_operators(monkeypatch, find):
     """Let `find(name)` answer for torch's private operators."""
     uncached = has_onednn_bfloat16.__wrapped__
     monkeypatch.setattr(inference_weights, "has_onednn_bfloat16", uncached)
-    for module in (onednn, linear_layouts):
+    for module in (onednn, inference_weights):
         monkeypatch.setattr(module, "find_operator", find)
 
 
@@ -173,8 +176,8 @@ def test_the_weight_layout_follows_from_processor_precision_and_size(
             for gone in (onednn.BLOCK, onednn.LINEAR, onednn.LINEAR_ADD)
             for kind in (torch.float32, torch.bfloat16)
         ),
-        (linear_layouts.MKL_PACK, INTEL, torch.float32),
-        (linear_layouts.MKL_LINEAR, INTEL, torch.float32),
+        (inference_weights.MKL_PACK, INTEL, torch.float32),
+        (inference_weights.MKL_LINEAR, INTEL, torch.float32),
     ],
 )
 def test_nothing_is_packed_where_torch_lacks_an_operator(monkeypatch, gone, processor, kind):
@@ -188,12 +191,12 @@ def test_nothing_is_packed_for_mkl_where_another_number_of_rows_is_multiplied_wr
     """A torch that ignored what was packed would multiply with the matrix that holds no numbers."""
     has_mkl_packing.cache_clear()
     operators = {
-        linear_layouts.MKL_PACK: lambda weight, _: weight,
-        linear_layouts.MKL_LINEAR: lambda *_: None,
+        inference_weights.MKL_PACK: lambda weight, _: weight,
+        inference_weights.MKL_LINEAR: lambda *_: None,
     }
-    monkeypatch.setattr(linear_layouts, "find_operator", operators.get)
+    monkeypatch.setattr(inference_weights, "find_operator", operators.get)
     ignore = lambda x, _packed, shape, _bias: x @ shape.t()  # noqa: E731 - a stand-in
-    monkeypatch.setattr(linear_layouts, "multiply_by_mkl", ignore)
+    monkeypatch.setattr(inference_weights, "multiply_by_mkl", ignore)
     assert not has_mkl_packing()
     has_mkl_packing.cache_clear()
 
@@ -245,8 +248,8 @@ def test_every_product_with_a_weight_matrix_can_be_replaced(monkeypatch, tie):
         out = torch.nn.functional.linear(x, blocks, bias)
         return out.relu() if then == "relu" else out
 
-    monkeypatch.setattr(linear_layouts, "find_operator", {onednn.BLOCK: pack}.get)
-    monkeypatch.setattr(linear_layouts, "multiply_by_onednn", multiply)
+    monkeypatch.setattr(inference_weights, "find_operator", {onednn.BLOCK: pack}.get)
+    monkeypatch.setattr(inference_weights, "multiply_by_onednn", multiply)
     model = model_of(sizes(tie_embeddings=tie))
     before = logits_of(model)
     convert_layouts(model, lambda _: WeightLayout.ONEDNN)

@@ -27,9 +27,9 @@ from transduce.fast.int8_kernels import (
     unsupported_int8_reason,
 )
 from transduce.inference.precision import describe_precision
-from transduce.machine.processor import Processor
+from transduce.machine.device import Processor
 from transduce.paper.model import Linear
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 
 pytestmark = [
     pytest.mark.skipif(bool(unsupported_int8_reason()), reason=unsupported_int8_reason()),

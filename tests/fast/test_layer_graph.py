@@ -19,7 +19,7 @@ from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_search
 from transduce.settings import Architecture, Search
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 
 pytestmark = pytest.mark.usefixtures("unchecked_types")  # a traced size is a tensor
 SYMBOLS = 40

@@ -4,7 +4,7 @@ from torch.nn import functional
 
 from transduce.fast import loss as loss_module
 from transduce.fast.loss import smoothed_loss, target_log_probs
-from transduce.machine.processor import Processor
+from transduce.machine.device import Processor
 
 T, V, D = 23, 17, 5
 

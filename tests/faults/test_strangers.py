@@ -17,7 +17,7 @@ from tests.faults.strangers.folders import GOLDEN, read_files, write_files
 from tests.faults.strangers.watch import outcome, watch
 
 import transduce
-from transduce.durable import verified
+from transduce.durable import folder
 
 MODELS = ("byte-pair", "word-piece", "parsing-words", "tagging")
 pytestmark = pytest.mark.usefixtures("warm", "unchecked_types")
@@ -168,7 +168,7 @@ def test_the_control_that_reads_pickles_is_caught(tmp_path, monkeypatch, record)
 
 
 def test_the_control_that_compares_no_checksums_is_caught(tmp_path, monkeypatch, record):
-    monkeypatch.setattr(verified, "require_sha256", lambda *_: None)
+    monkeypatch.setattr(folder, "require_sha256", lambda *_: None)
     draw, sound = Random(SEED), read_files(GOLDEN / "byte-pair")
     cases = [mutations.mutate(sound, draw) for _ in range(40)]
     _, _, used, _ = try_all(cases, tmp_path / "m")

@@ -22,7 +22,7 @@ from transduce.cli.train import ProcessOptions, launch_and_wait
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.mtdata import find_index
 from transduce.errors import InputError, find_exhaustion
-from transduce.machine.cpus import omp_num_threads
+from transduce.machine.limits import omp_num_threads
 from transduce.serve.server import bind
 from transduce.training.distributed import launcher
 from transduce.training.distributed.launcher import ProcessSupervisor

@@ -14,7 +14,7 @@ from tests.golden.build_format import CASES, list_given, read_run_answers
 
 import transduce
 from transduce.checkpoint import stored_recipe
-from transduce.durable.checksummed_json import FORMAT, add_checksum
+from transduce.durable.json import FORMAT, add_checksum
 from transduce.errors import FolderError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes

@@ -9,7 +9,7 @@ from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
 from transduce.vocabulary import learn_vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]
 SIZES = Architecture(layers=1, d_model=16, d_ff=16, heads=2, d_k=8, d_v=8, dropout=0.0)

@@ -11,7 +11,7 @@ from tests.inference.random_models import random_translator
 import transduce
 from transduce.checkpoint import save_model
 from transduce.errors import InputError, TransduceError
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 MODEL = random_translator()
 ABSURD = [

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from tests.inference.random_models import SIZES, translator_of_six_heads
 
-from transduce.checkpoint.alignment_file import read_alignment_heads, save_alignment_heads
+from transduce.checkpoint.model_files import read_alignment_heads, save_alignment_heads
 from transduce.errors import FolderError, InputError
 from transduce.inference.choose_heads import choose_heads
 from transduce.scores.files import score_alignments

@@ -9,7 +9,7 @@ import transduce
 from transduce.checkpoint import save_model
 from transduce.durable import atomic_folder, to_checksummed_json
 from transduce.errors import FolderError
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 MODEL = random_translator()
 

@@ -11,7 +11,7 @@ from transduce.fast.layer_graph import STEPS_BEFORE
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_strategy, start_batch, take_first_step, take_step
 from transduce.settings import Architecture, Search
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 
 STEPS = 8  # slots of the KV cache are copied in every fourth
 MOST = {"float32": 214, "int8": 310}  # calls of a step in the mean, with 4 layers

@@ -5,8 +5,8 @@ import torch
 
 from transduce.inference import precision
 from transduce.inference.precision import choose_precision
-from transduce.machine.processor import Processor
-from transduce.settings.precision import InferencePrecision
+from transduce.machine.device import Processor
+from transduce.settings.search import InferencePrecision
 
 CPU, GPU = torch.device("cpu"), torch.device("meta")
 VNNI = {"avx2", "avx512f", "avx512_vnni"}

@@ -2,15 +2,15 @@
 
 import pytest
 
-from transduce.machine.cpus import available_cpus
+from transduce.machine.limits import available_cpus
 
 
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
     """A machine of eight cores whose control groups lie in a folder of ours."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr("transduce.machine.cgroups.CGROUP_ROOT", tmp_path)
-    monkeypatch.setattr("transduce.machine.cgroups.PROC_SELF_CGROUP", tmp_path / "own")
+    monkeypatch.setattr("transduce.machine.limits.CGROUP_ROOT", tmp_path)
+    monkeypatch.setattr("transduce.machine.limits.PROC_SELF_CGROUP", tmp_path / "own")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     (tmp_path / "cpu").mkdir()
     return tmp_path

@@ -12,9 +12,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transduce.errors import InputError
 from transduce.fast import loss
 from transduce.machine import device
-from transduce.machine.device import select_device
-from transduce.machine.processor import Processor
-from transduce.search import counter_rng as noise
+from transduce.machine.device import Processor, select_device
+from transduce.search import sampling as noise
 from transduce.settings import Search
 from transduce.training import validation_loss
 

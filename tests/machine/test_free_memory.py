@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from transduce.machine import cgroups, free_memory
+from transduce.machine import limits
 
 SECOND = ("memory.max", "memory.current", "memory.stat")
 FIRST = tuple(f"memory/memory.{name}" for name in ("limit_in_bytes", "usage_in_bytes", "stat"))
@@ -14,9 +14,9 @@ FIRST = tuple(f"memory/memory.{name}" for name in ("limit_in_bytes", "usage_in_b
 def machine(tmp_path, monkeypatch):
     """An empty machine; `write(name, text)` puts a file into its control group."""
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:  5000 kB\n")
-    monkeypatch.setattr(free_memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(cgroups, "CGROUP_ROOT", tmp_path)
-    monkeypatch.setattr(cgroups, "PROC_SELF_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(limits, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(limits, "CGROUP_ROOT", tmp_path)
+    monkeypatch.setattr(limits, "PROC_SELF_CGROUP", tmp_path / "own")
 
     def write(name, text):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -27,7 +27,7 @@ def machine(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("machine")
 def test_it_is_what_the_kernel_calls_available():
-    assert free_memory.free_memory_bytes() == 5_000 * 1_024
+    assert limits.free_memory_bytes() == 5_000 * 1_024
 
 
 @pytest.mark.parametrize("names", [SECOND, FIRST])
@@ -38,16 +38,16 @@ def test_a_control_group_leaves_its_limit_less_its_use_and_file_cache_counts_as_
         names, ("1000000", "700000", "anon 5\ninactive_file 200000"), strict=True
     ):
         machine(name, text)
-    assert free_memory.free_memory_bytes() == 500_000
+    assert limits.free_memory_bytes() == 500_000
 
 
 def test_a_group_without_a_limit_changes_nothing(machine):
     for name, text in zip(SECOND, ("max", "700000", "inactive_file 1"), strict=True):
         machine(name, text)
-    assert free_memory.free_memory_bytes() == 5_000 * 1_024
+    assert limits.free_memory_bytes() == 5_000 * 1_024
 
 
 @pytest.mark.usefixtures("machine")
 def test_where_nothing_is_known_it_is_infinite(tmp_path):
     (tmp_path / "meminfo").unlink()
-    assert free_memory.free_memory_bytes() == math.inf
+    assert limits.free_memory_bytes() == math.inf

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from transduce.machine import cgroups
-from transduce.machine.memory import device_memory, memory_bytes
+from transduce.machine import limits
+from transduce.machine.limits import device_memory, memory_bytes
 from transduce.settings import Architecture
 from transduce.training.memory import estimate_micro_batch_tokens
 
@@ -50,8 +50,8 @@ def test_the_limit_of_a_job_counts_wherever_it_is_said(tmp_path, monkeypatch, ow
     (tmp_path / "own").write_text(own)
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(f"{GIB // 8}\n")
-    monkeypatch.setattr(cgroups, "CGROUP_ROOT", tmp_path)
-    monkeypatch.setattr(cgroups, "PROC_SELF_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(limits, "CGROUP_ROOT", tmp_path)
+    monkeypatch.setattr(limits, "PROC_SELF_CGROUP", tmp_path / "own")
     assert memory_bytes() == GIB // 8
     (tmp_path / file).write_text("max\n")
     assert memory_bytes() > GIB // 8

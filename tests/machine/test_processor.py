@@ -1,7 +1,7 @@
 """The kind of processor, from the system's own description."""
 
-from transduce.machine import processor
-from transduce.machine.processor import Processor, parse_processor, read_processor
+from transduce.machine import device
+from transduce.machine.device import Processor, parse_processor, read_processor
 
 TWO_CORES = """processor\t: 0
 vendor_id\t: AuthenticAMD
@@ -22,7 +22,7 @@ def test_vendor_and_features_are_those_of_the_first_core():
 
 def test_a_processor_that_the_system_does_not_describe_is_unknown(monkeypatch, tmp_path):
     assert parse_processor(ARM) == Processor()
-    monkeypatch.setattr(processor, "CPU_FACTS", tmp_path / "missing")
+    monkeypatch.setattr(device, "CPU_FACTS", tmp_path / "missing")
     read_processor.cache_clear()
     assert read_processor() == Processor()
     read_processor.cache_clear()

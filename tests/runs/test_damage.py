@@ -8,7 +8,7 @@ from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
 from transduce.checkpoint import load_newest_checkpoint, read_run
-from transduce.durable import open_folder, verified
+from transduce.durable import folder, open_folder
 from transduce.errors import FolderError
 from transduce.inference.load import load
 from transduce.paper.training import Update
@@ -176,7 +176,7 @@ def test_a_checkpoint_is_refused_by_name_and_the_one_before_is_found(made):
 
 
 def test_the_control_without_verification_damage_is_used_in_silence(made, monkeypatch, record):
-    monkeypatch.setattr(verified, "require_sha256", lambda *_: None)
+    monkeypatch.setattr(folder, "require_sha256", lambda *_: None)
     file, silent = made / "m" / "model.safetensors", 0
     for _ in flips(file):
         try:

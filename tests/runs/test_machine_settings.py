@@ -5,7 +5,6 @@ from tests.runs.corpora import TOY, prepared_toy
 
 from transduce.checkpoint import read_run
 from transduce.errors import NotEnoughMemoryError
-from transduce.machine import free_memory
 from transduce.runs import machine_settings
 from transduce.runs.machine_settings import probe_update, select_longest
 from transduce.runs.run_folder import begin_or_resume_run
@@ -87,10 +86,10 @@ def test_the_longest_pairs_are_tried(prepared):
 
 
 def test_a_limit_on_the_address_space_is_memory_too(monkeypatch):
-    from transduce.machine.memory import memory_bytes
+    from transduce.machine.limits import free_address_bytes, memory_bytes
 
     limits = iter([(3 << 30, 3 << 30)] * 2)
     monkeypatch.setattr("resource.getrlimit", lambda _: next(limits))
     assert memory_bytes() == 3 << 30
-    assert 0 < free_memory.free_address_bytes() < 3 << 30
+    assert 0 < free_address_bytes() < 3 << 30
     assert NotEnoughMemoryError.exit_code == 8

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from transduce.search.counter_rng import (
+from transduce.search.sampling import (
     GOLDEN,
     derive_key,
     gumbel_noise,

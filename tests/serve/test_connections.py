@@ -12,7 +12,7 @@ from tests.serve.fake_search import FakeSearch
 from tests.serve.running import Client, running_server
 from tests.serve.test_life import unique_lines
 
-from transduce.machine import open_files
+from transduce.machine.limits import open_file_limit, raise_open_file_limit
 from transduce.serve import protocol
 from transduce.serve.interface import Limits
 from transduce.serve.protocol import name_client
@@ -151,6 +151,6 @@ def test_the_limit_on_open_files_is_raised_as_far_as_allowed(now, most, after, m
     limits = {resource.RLIMIT_NOFILE: (now, most)}
     monkeypatch.setattr(resource, "getrlimit", limits.__getitem__)
     monkeypatch.setattr(resource, "setrlimit", limits.__setitem__)
-    open_files.raise_open_file_limit(5_000)
+    raise_open_file_limit(5_000)
     assert limits[resource.RLIMIT_NOFILE] == (after, most)
-    assert open_files.open_file_limit() == (math.inf if after == -1 else after)
+    assert open_file_limit() == (math.inf if after == -1 else after)

@@ -16,7 +16,7 @@ from transduce.checkpoint import save_model
 from transduce.inference.load import load
 from transduce.serve.interface import Limits
 from transduce.serve.search_process import ModelChoice
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 LINE = "the dog sees a cat."
 OFTEN = Limits(poll_seconds=0.02, reload_seconds=0.05)

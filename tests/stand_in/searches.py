@@ -12,7 +12,7 @@ from tests.stand_in.record import Record
 from transduce.fast.choose import equip_for_inference
 from transduce.paper.model import TransformerDecoder
 from transduce.settings import Search
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 
 SEARCH = Search(beam=3, extra_length=2, batch_size=3)
 DRAWS = random.Random(1)

@@ -21,7 +21,7 @@ from transduce.tasks.text import TextToText, Toy
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
 from transduce.vocabulary import learn_vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 SOURCE = Path(transduce.__file__).parent
 WORDS = learn_vocabulary(["a b c d e f g"] * 3, 262)

@@ -9,8 +9,7 @@ import zipfile
 import pytest
 
 from transduce.errors import InputError
-from transduce.text.file_kinds import name_markup
-from transduce.text.files import read_bytes, read_lines
+from transduce.text.files import name_markup, read_bytes, read_lines
 
 
 def pack_zip(member="a.txt"):

@@ -2,7 +2,7 @@
 
 import random
 
-from transduce.text.filters import DuplicateFilter
+from transduce.text.clean import DuplicateFilter
 
 
 def test_the_table_agrees_with_a_set():

@@ -9,8 +9,7 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.charsmap import require_charsmap
-from transduce.vocabulary.sentencepiece import SentencePiece
+from transduce.vocabulary.sentencepiece import SentencePiece, require_charsmap
 
 PIECES = (("▁the", -1.0), ("▁dog", -2.0), ("▁", -3.0), ("s", -4.0), ("d", -4.0))
 DEEP = 1 << 11

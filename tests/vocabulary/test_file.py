@@ -6,8 +6,8 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.vocabulary import Vocabulary, learn_vocabulary
-from transduce.vocabulary.file import deserialise, serialise
 from transduce.vocabulary.kinds import BytePair, WordPiece
+from transduce.vocabulary.vocabulary import deserialise, serialise
 
 
 def test_saved_and_loaded_is_the_same(small):

@@ -12,9 +12,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError
 from transduce.vocabulary import learn_vocabulary, max_vocabulary_size
-from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import KINDS, BytePair, WordPiece
 from transduce.vocabulary.learn import SAMPLE_CHARACTERS, sample_lines
+from transduce.vocabulary.vocabulary import deserialise
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 

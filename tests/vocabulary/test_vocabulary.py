@@ -14,8 +14,8 @@ from tokenizers import Tokenizer
 
 from transduce.errors import InputError
 from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary, learn_vocabulary
-from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import MAX_WORD_BYTES, BytePair
+from transduce.vocabulary.vocabulary import deserialise
 
 
 def merges_of(data):

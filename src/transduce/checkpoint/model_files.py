@@ -1,6 +1,7 @@
 """The files of a model folder: their names, and the checks of manifest and bytes, without torch."""
 
 import os
+import typing
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
@@ -8,12 +9,76 @@ from pathlib import Path
 from string import hexdigits
 from types import MappingProxyType
 
-from transduce.checkpoint.alignment_file import ALIGNMENT, read_alignment_heads
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
-from transduce.durable import VerifiedFolder, open_folder, read_json, require_replaceable
-from transduce.durable.folder import MANIFEST
-from transduce.durable.verified import AGAIN
-from transduce.errors import FolderError
+from transduce.durable import (
+    VerifiedFolder,
+    from_checksummed_json,
+    open_folder,
+    read_json,
+    read_regular,
+    require_replaceable,
+    to_checksummed_json,
+    write_atomically,
+)
+from transduce.durable.folder import AGAIN, MANIFEST
+from transduce.errors import FolderError, InputError
+from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
+from transduce.settings.architecture import Architecture
+
+ALIGNMENT = "alignment.json"
+COUNTS = ("pairs", "links", "sure")
+KEYS = {"model", "layer", "heads", "shifted", "aer", *COUNTS}
+LIMIT = 1 << 20
+CHOOSE_AGAIN = "delete it, and choose again: `transduce align MODEL SOURCE TARGET --choose GOLD`"
+
+
+def save_alignment_heads(
+    folder: Path, model_hash: str, heads: AlignmentHeads, about: Mapping[str, object]
+) -> Path:
+    """Write the chosen heads to a model folder's alignment.json; return the path of the file.
+
+    `model_hash` is the sha256 of the folder's manifest; `about` has more entries, such as scores.
+    """
+    values = {"layer": heads.layer, "heads": list(heads.heads), "shifted": heads.shifted}
+    path = folder / ALIGNMENT
+    write_atomically(path, to_checksummed_json({"model": model_hash, **values, **about}))
+    return path
+
+
+def read_alignment_heads(
+    folder: Path, model_hash: str, sizes: Architecture
+) -> AlignmentHeads | None:
+    """Return the heads chosen for word alignment in a model folder, or None without a choice.
+
+    Raise FolderError if the file is damaged, or belongs to a model with another manifest.
+    """
+    path = folder / ALIGNMENT
+    if not os.path.lexists(path):
+        return None
+    values = from_checksummed_json(read_regular(path, LIMIT), path)
+    if values.get("model") != model_hash:
+        raise FolderError("was chosen for another model", CHOOSE_AGAIN, file=path)
+    try:
+        heads = build_alignment_heads(*(values.get(name) for name in ("layer", "heads", "shifted")))
+        heads.require_in(sizes)
+    except InputError as error:
+        raise FolderError(f"names unusable heads: {error.fact}", CHOOSE_AGAIN, file=path) from error
+    if list(heads.heads) != values["heads"] or not is_choice(values):
+        raise FolderError("is no choice of heads", CHOOSE_AGAIN, file=path)
+    return heads
+
+
+def is_choice(values: Mapping[str, object]) -> bool:
+    """Return whether a file has only known entries, and its counts and error rate are valid."""
+    counts = [values.get(name, 0) for name in COUNTS]
+    error = values.get("aer", 0)
+    return (
+        values.keys() <= KEYS
+        and all(type(count) is int and 0 <= count < 1 << 63 for count in counts)
+        and type(error) in (int, float)
+        and 0 <= typing.cast("float", error) <= 100  # in percent
+    )
+
 
 KIND = "model"
 WEIGHTS = "model.safetensors"

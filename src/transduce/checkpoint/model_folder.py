@@ -7,7 +7,6 @@ from typing import Any, final
 
 from torch import Tensor
 
-from transduce.checkpoint.alignment_file import read_alignment_heads
 from transduce.checkpoint.model_files import (
     CARD,
     KIND,
@@ -15,6 +14,7 @@ from transduce.checkpoint.model_files import (
     RECIPE_LIMIT,
     WEIGHTS,
     open_model_folder,
+    read_alignment_heads,
     require_replaceable_model,
 )
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
@@ -22,7 +22,7 @@ from transduce.checkpoint.weights import read_tensors, require_finite, to_bytes
 from transduce.durable import atomic_folder, read_json, to_json
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
-from transduce.vocabulary.files import (
+from transduce.vocabulary.vocabulary import (
     LEXICON,
     LIMIT,
     SHARED,

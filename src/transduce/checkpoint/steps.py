@@ -15,7 +15,7 @@ from transduce.durable import (
     remove_folder,
     sync_folder,
 )
-from transduce.durable.write_errors import raise_save_errors
+from transduce.durable.files import raise_save_errors
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")

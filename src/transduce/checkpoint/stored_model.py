@@ -18,7 +18,7 @@ from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.counts import count_parameters
-from transduce.vocabulary.files import LIMIT, Vocabularies, read_vocabularies
+from transduce.vocabulary.vocabulary import LIMIT, Vocabularies, read_vocabularies
 
 
 @final

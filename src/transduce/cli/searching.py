@@ -16,8 +16,7 @@ from transduce.cli.options import FILE, option
 from transduce.errors import FolderError
 from transduce.inference.worker_count import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
-from transduce.settings.precision import INFERENCE_PRECISIONS
-from transduce.settings.search import PENALTIES, Sampling
+from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, Sampling
 
 if TYPE_CHECKING:
     from transduce.inference.long_lines import OnWarning
@@ -281,14 +280,14 @@ def count_file_lines(path: Path, most: int) -> int:
 
 def choose_for_machine(count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
     """Choose how many workers load the models in `folders`, by lines, idle cores, free memory."""
-    from transduce.machine.cpus import available_cpus
+    from transduce.machine.limits import available_cpus
 
     cores = available_cpus()
     lines = count_lines(cores * LINES_PER_WORKER) if cores > 1 else 0
     if lines < 2 * LINES_PER_WORKER:
         return 1
     from transduce.checkpoint.model_files import WEIGHTS
-    from transduce.machine.free_memory import free_memory_bytes
+    from transduce.machine.limits import free_memory_bytes
 
     load, memory = load_on_own_cores(cores), free_memory_bytes()
     sizes = [[file.stat().st_size for file in one.rglob(WEIGHTS)] for one in folders]

@@ -106,7 +106,7 @@ def command(
     require_packages()
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)
-    from transduce.machine.open_files import raise_open_file_limit
+    from transduce.machine.limits import raise_open_file_limit
     from transduce.serve.search_process import ModelChoice
     from transduce.serve.server import ServerSettings, serve
 

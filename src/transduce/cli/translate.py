@@ -28,8 +28,7 @@ from transduce.cli.searching import (
 )
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES
-from transduce.text.file_kinds import MARKUP_SUFFIXES, name_markup
-from transduce.text.files import display_name
+from transduce.text.files import MARKUP_SUFFIXES, display_name, name_markup
 
 
 @click.command("translate")

@@ -8,7 +8,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.options import FILE
-from transduce.durable.verified import PERMISSION
+from transduce.durable.folder import PERMISSION
 from transduce.errors import FolderError
 
 if TYPE_CHECKING:

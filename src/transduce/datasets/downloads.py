@@ -23,7 +23,7 @@ from transduce.durable import (
     to_checksummed_json,
     write_atomically,
 )
-from transduce.durable.write_errors import raise_save_errors
+from transduce.durable.files import raise_save_errors
 from transduce.errors import FolderError, InputError, SaveError
 
 WRONG_FILE_HINT = "it is another file of that name, or damaged: move it elsewhere, or take it anew"

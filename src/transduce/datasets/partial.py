@@ -17,8 +17,7 @@ from transduce.durable import (
     to_checksummed_json,
     write_atomically,
 )
-from transduce.durable.files import sync, write_some
-from transduce.durable.write_errors import raise_save_errors
+from transduce.durable.files import raise_save_errors, sync, write_some
 from transduce.errors import FolderError
 
 NOTE_LIMIT = 1 << 16  # the most bytes of a note

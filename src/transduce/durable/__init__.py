@@ -1,6 +1,5 @@
 """Files and folders that are written completely or not at all, with checksums to detect damage."""
 
-from transduce.durable.checksummed_json import from_checksummed_json, to_checksummed_json
 from transduce.durable.files import (
     atomic_file,
     ensure_folder,
@@ -10,18 +9,26 @@ from transduce.durable.files import (
     sync_folder,
     write_atomically,
 )
-from transduce.durable.folder import FolderWriter, atomic_folder, remove_folder
-from transduce.durable.lock import lock_folder
-from transduce.durable.strict_json import parse_json, read_json, to_json
-from transduce.durable.verified import (
+from transduce.durable.folder import (
+    FolderWriter,
     HashingReader,
     VerifiedFolder,
+    atomic_folder,
     has_manifest,
     list_names,
     open_folder,
     read_regular,
+    remove_folder,
     require_replaceable,
 )
+from transduce.durable.json import (
+    from_checksummed_json,
+    parse_json,
+    read_json,
+    to_checksummed_json,
+    to_json,
+)
+from transduce.durable.lock import lock_folder
 
 __all__ = [
     "FolderWriter",

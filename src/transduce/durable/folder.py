@@ -1,23 +1,30 @@
 """Atomic writing of a folder: it is renamed to its own name when all files are on disk."""
 
+import errno
+import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import BinaryIO, final
+from typing import Any, BinaryIO, final
 
-from transduce.durable.checksummed_json import to_checksummed_json
-from transduce.durable.files import create_file, ensure_folder, sync_folder
-from transduce.durable.temporary import (
+from transduce.durable.files import (
+    create_file,
     delete,
     delete_abandoned,
+    ensure_folder,
     mark_alive,
+    raise_save_errors,
+    sync_folder,
     temporary_path,
     trash_path,
 )
-from transduce.durable.write_errors import raise_save_errors
-from transduce.errors import InputError
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
+from transduce.errors import FolderError, InputError, TransduceError, find_exhaustion
 
 MANIFEST = "manifest.json"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
@@ -139,3 +146,297 @@ def remove_folder(path: Path) -> None:
         path.rename(trash)
         sync_folder(path.parent)  # the rename is on disk before the first file is deleted
     delete(trash)
+
+
+MANIFEST_LIMIT = 1 << 20
+BLOCK = 1 << 20
+SPARSE_LIMIT = 1 << 32
+MOST_EXTENTS = 10_000  # stored parts of a sparse file that are examined
+REREAD_LIMIT = 1 << 30  # a larger file with a fault is refused without hashing the rest of it
+SHA256 = re.compile(r"[0-9a-f]{64}")
+PERMISSION = "it may be sound, but you may not read it: look at its permissions and its owner"
+AGAIN = "the folder is damaged or was edited: take it from its source again"
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """The size in bytes and the sha256 that a manifest lists for one file."""
+
+    size: int
+    sha256: str
+
+
+@final
+@dataclass(frozen=True)
+class VerifiedFolder:
+    """An existing folder whose manifest is valid and lists exactly the files in the folder."""
+
+    folder: Path
+    kind: str
+    about: Mapping[str, Any]
+    files: Mapping[str, Entry]
+    hash: str  # sha256 of the manifest, which contains the sha256 of every file
+
+    def read(self, name: str, limit: int | None = None) -> bytes:
+        """Return a file's bytes, checked against the manifest; refuse more than `limit` bytes."""
+        path, entry = self.folder / name, self.entry(name)
+        if limit is not None and entry.size > limit:
+            raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)
+        with open_regular(path) as stream:
+            require_size(path, entry, stream)
+            data = stream.read(entry.size)
+        require_sha256(path, entry, hashlib.sha256(data).hexdigest())
+        return data
+
+    @contextmanager
+    def open(self, name: str) -> Iterator["HashingReader"]:
+        """Context manager: yield a file's reader; its bytes are checked only at the end.
+
+        If the block raises FolderError and the file differs from the manifest, the error names that
+        difference.
+        """
+        path, entry = self.folder / name, self.entry(name)
+        with open_regular(path) as stream:
+            require_size(path, entry, stream)
+            reader = HashingReader(stream, entry.size)
+            try:
+                yield reader
+            except FolderError:
+                if entry.size <= REREAD_LIMIT:
+                    require_sha256(path, entry, reader.hash_rest())
+                raise
+            require_sha256(path, entry, reader.hash_rest())
+
+    def verified_path(self, name: str) -> Path:
+        """Return the path of a file after checking its size and sha256 against the manifest."""
+        path, entry = self.folder / name, self.entry(name)
+        with open_regular(path) as stream:
+            require_size(path, entry, stream)
+            digest = hashlib.file_digest(stream, "sha256")
+        require_sha256(path, entry, digest.hexdigest())
+        return path
+
+    def verify(self) -> None:
+        """Check size and sha256 of every file; raise FolderError for the first that differs."""
+        for name in self.files:
+            self.verified_path(name)
+
+    def entry(self, name: str) -> Entry:
+        """Return the manifest's entry of a file; raise FolderError if the file is not listed."""
+        if name not in self.files:
+            raise FolderError(f"has no {name}", AGAIN, file=self.folder)
+        return self.files[name]
+
+
+@final
+class HashingReader:
+    """An open file of a known size, which is read from start to end and hashed on the way."""
+
+    def __init__(self, stream: BufferedIOBase, size: int) -> None:
+        self.stream, self.size = stream, size
+        self.digest = hashlib.sha256()
+
+    def read(self, count: int) -> bytes:
+        """Return the next `count` bytes, or fewer at the end of the file."""
+        data = self.stream.read(count)
+        self.digest.update(data)
+        return data
+
+    def fill(self, buffer: memoryview) -> None:
+        """Read the next bytes of the file into a buffer, as many as fit."""
+        count = self.stream.readinto(buffer)
+        self.digest.update(buffer[:count])
+
+    def hash_rest(self) -> str:
+        """Read to the end in blocks; return the sha256 of the whole file."""
+        while self.read(BLOCK):
+            pass
+        return self.digest.hexdigest()
+
+
+def has_manifest(path: Path) -> bool:
+    """Return whether a folder has a valid manifest of this package, of any kind."""
+    manifest = path / MANIFEST
+    try:
+        from_checksummed_json(read_regular(manifest, MANIFEST_LIMIT), manifest)
+    except TransduceError:
+        return False
+    return True
+
+
+def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
+    """Open a folder of this kind, such as "store", after checking its manifest and file names.
+
+    `unlisted` names files that may be in the folder but not in the manifest; they have their own
+    checksums.
+    """
+    manifest = path / MANIFEST
+    if not os.path.lexists(manifest):
+        raise FolderError(foreign_reason(path, kind), "look at the path", file=path)
+    data = read_regular(manifest, MANIFEST_LIMIT)
+    values = from_checksummed_json(data, manifest)
+    found = values.pop("kind", None)
+    if found != kind:
+        fact = f"is not a {kind} folder, but one of kind {str(found)[:40]!r}"
+        raise FolderError(fact, "look at the path", file=path)
+    files = read_entries(values.pop("files", None), manifest)
+    require_same_names(path, set(files), {MANIFEST, *unlisted})
+    return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
+
+
+def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -> None:
+    """Raise InputError unless a path is free, or a valid folder of this kind without other files.
+
+    Replacing the folder then destroys nothing that another program or a person put there.
+    """
+    if not os.path.lexists(path):
+        return
+    hint = "choose another name, or delete it first"
+    if path.is_symlink():
+        raise InputError("is a link, and is not replaced", hint, file=path)
+    try:
+        open_folder(path, kind, unlisted)
+    except FolderError as fault:
+        raise InputError(f"is not replaced: {fault.fact}", hint) from fault
+    for name in sorted(list_names(path)):
+        if name.startswith("."):
+            raise InputError(f"is not replaced: it holds {name[:40]!r}", hint, file=path)
+
+
+def foreign_reason(path: Path, kind: str) -> str:
+    """Return, for an error message, why a path without manifest.json is no folder of this kind."""
+    if path.is_dir():
+        return f"is not a {kind} folder: it has no {MANIFEST}"
+    return "is no folder" if os.path.lexists(path) else "does not exist"
+
+
+def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
+    """Parse the manifest's list of files; raise FolderError if an entry is malformed."""
+    if not isinstance(values, dict):
+        raise FolderError("lists no files", AGAIN, file=manifest)
+    found = {}
+    for name, entry in values.items():
+        match entry:
+            case {"size": int(size), "sha256": str(sha256)} if (
+                len(entry) == 2
+                and PLAIN_NAME.fullmatch(name)
+                and name != MANIFEST
+                and type(size) is int
+                and size >= 0
+                and SHA256.fullmatch(sha256)
+            ):
+                found[name] = Entry(size, sha256)
+            case _:
+                raise FolderError(f"has an entry {name[:40]!r} that is none", AGAIN, file=manifest)
+    return found
+
+
+def require_same_names(path: Path, listed: set[str], unlisted: set[str]) -> None:
+    """Raise FolderError unless a folder has all listed files, and no others but `unlisted`."""
+    found = {name for name in list_names(path) if not name.startswith(".")}
+    for name in sorted(listed - found):
+        raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)
+    for name in sorted(found - listed - unlisted):
+        raise FolderError(
+            "lies here, but the manifest does not list it", "move it elsewhere", file=path / name
+        )
+
+
+def list_names(path: Path) -> set[str]:
+    """Return the names of everything in a folder; raise FolderError if it cannot be read."""
+    try:
+        return {entry.name for entry in path.iterdir()}
+    except OSError as error:
+        raise unreadable_error(path, error) from error
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return all bytes of a regular file; raise FolderError if they are more than `limit`."""
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size  # a file that is too large is not read
+        data = stream.read(limit + 1) if size <= limit else b""
+    if max(size, len(data)) > limit:
+        raise FolderError(f"has more than {limit:,} bytes", AGAIN, file=path)
+    return data
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[BufferedReader]:
+    """Context manager: open a regular file; raise FolderError for links, pipes and devices."""
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise FolderError("is no regular file", AGAIN, file=path)
+            yield stream
+    except OSError as error:
+        raise unreadable_error(path, error) from error
+
+
+def unreadable_error(path: Path, error: OSError) -> TransduceError:
+    """Build the error for a path that cannot be read.
+
+    A missing permission is reported as such, not as damage. If memory or open files ran out, the
+    error is no FolderError, since a run skips a checkpoint with a FolderError.
+    """
+    if exhaustion := find_exhaustion(error):
+        return exhaustion
+    if error.errno == errno.ELOOP:
+        return FolderError("is a link, and links are not followed here", AGAIN, file=path)
+    hint = PERMISSION if isinstance(error, PermissionError) else AGAIN
+    return FolderError(f"cannot be read: {error.strerror}", hint, file=path)
+
+
+def require_size(path: Path, entry: Entry, stream: BufferedReader) -> None:
+    """Raise FolderError if a file's size differs from its manifest entry, or it is mostly holes.
+
+    A sparse file can take hardly any disk, but hashing a terabyte of its zeros takes minutes.
+    """
+    found = os.fstat(stream.fileno()).st_size
+    if found != entry.size:
+        fact = f"is not as it was written: expected {entry.size:,} bytes, found {found:,}"
+        raise FolderError(f"{fact} (expected sha256 {entry.sha256})", AGAIN, file=path)
+    if is_nearly_empty(stream.fileno()):
+        fact = f"has {entry.size:,} bytes, of which the disk holds less than a thousandth"
+        raise FolderError(fact, AGAIN, file=path)
+
+
+def is_nearly_empty(descriptor: int) -> bool:
+    """Return whether an open file is over 4 GiB and the disk holds under a thousandth of it."""
+    found = os.fstat(descriptor)
+    least = found.st_size >> 10
+    if found.st_size <= SPARSE_LIMIT or found.st_blocks * 512 >= least:
+        return False
+    position = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        return has_less_data(descriptor, least, counts_blocks=found.st_blocks > 0)
+    finally:
+        os.lseek(descriptor, position, os.SEEK_SET)
+
+
+def has_less_data(descriptor: int, least: int, *, counts_blocks: bool) -> bool:
+    """Return whether a sparse file stores fewer than `least` bytes; if unsure, `counts_blocks`.
+
+    The holes are searched for, because some file systems report no blocks for any file. If a file
+    has more than `MOST_EXTENTS` parts, the result is `counts_blocks`, which says whether the file
+    system reports blocks.
+    """
+    stored = end = 0
+    for _ in range(MOST_EXTENTS):
+        try:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+            end = os.lseek(descriptor, start, os.SEEK_HOLE)
+        except OSError as error:
+            return error.errno == errno.ENXIO  # nothing but holes up to the end
+        stored += end - start
+        if stored >= least:
+            return False
+    return counts_blocks
+
+
+def require_sha256(path: Path, entry: Entry, found: str) -> None:
+    """Raise FolderError if a file's computed sha256 differs from its manifest entry."""
+    if found != entry.sha256:
+        fact = f"is not as it was written: expected sha256 {entry.sha256}, found {found}"
+        raise FolderError(fact, AGAIN, file=path)

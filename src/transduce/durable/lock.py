@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transduce.durable.files import ensure_folder
-from transduce.durable.temporary import delete_leftovers
-from transduce.durable.write_errors import raise_save_errors
+from transduce.durable.files import delete_leftovers, ensure_folder, raise_save_errors
 from transduce.errors import InUseError
 
 LOCK = "lock"

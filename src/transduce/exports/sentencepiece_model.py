@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from transduce.durable.write_errors import raise_save_errors
+from transduce.durable.files import raise_save_errors
 from transduce.exports.sentencepiece_rules import (
     format_rules,
     list_characters,

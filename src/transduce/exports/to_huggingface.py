@@ -14,8 +14,8 @@ from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import POSITIONS, collect_weights
 from transduce.inference.load import TaskModel
 from transduce.vocabulary import BEGIN, END
-from transduce.vocabulary.file import special_token_json
 from transduce.vocabulary.symbols import SPECIALS
+from transduce.vocabulary.vocabulary import special_token_json
 
 PADDING = "<pad>"
 LIMIT = 512  # the most symbols of an output, in the exported generation_config.json

@@ -22,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 from transduce.fast.dropout import LEAST_BITS, dropout, least_kept, view_bits
 from transduce.fast.onednn import multiply_by_onednn
-from transduce.machine.processor import read_processor
+from transduce.machine.device import read_processor
 from transduce.paper.model import AddDropout, LayerNorm, Linear
 
 # R rows · n numbers in, m out · k sums · T tokens of a batch, end to end

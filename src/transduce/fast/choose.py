@@ -34,7 +34,7 @@ from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
 from transduce.paper.operations import PLAIN, BatchAttention, Operations, SmoothedLoss
 from transduce.settings import Architecture, Training
-from transduce.settings.precision import InferencePrecision
+from transduce.settings.search import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
 
 # A search of this many sentences makes up for the half second of loading numba and its code.

@@ -23,7 +23,7 @@ from transduce.fast.int8_kernels import (
     has_equal_onednn_kernel,
     round_rows_to_int8,
 )
-from transduce.machine.processor import Processor, read_processor
+from transduce.machine.device import Processor, read_processor
 from transduce.paper.model import FeedForward, Linear
 
 # R rows · n numbers in, m out

@@ -15,8 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from transduce.fast.compiled_loops import has_rows_for_loops
-from transduce.machine.device import accumulation_dtype
-from transduce.machine.processor import read_processor
+from transduce.machine.device import accumulation_dtype, read_processor
 from transduce.settings.training import TOKEN_MULTIPLE
 
 # T: target tokens of a batch · T_P: T plus padding · V: symbols of the vocabulary

@@ -12,8 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint.alignment_file import save_alignment_heads
-from transduce.checkpoint.model_files import is_model
+from transduce.checkpoint.model_files import is_model, save_alignment_heads
 from transduce.errors import InputError
 from transduce.inference.align_block import require_alignable
 from transduce.inference.gold_pairs import Choices, GoldPairs, ScoredHeads

@@ -15,8 +15,8 @@ from transduce.inference.translator import Translator
 from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path
 from transduce.text.documents.document import Document, ParseOptions
-from transduce.text.documents.inline import Links
 from transduce.text.documents.read import read_document
+from transduce.text.inline import Links
 
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[a-zA-Z0-9-]+)?")
 

@@ -17,9 +17,8 @@ from transduce.inference.lines import Line
 from transduce.inference.long_lines import LineWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.text.clean import normalise
-from transduce.text.documents.inline import insert_markup
 from transduce.text.documents.markup import PRIVATE
-from transduce.text.documents.pieces import Piece
+from transduce.text.inline import Piece, insert_markup
 from transduce.text.placeholders import (
     Masked,
     count_items,

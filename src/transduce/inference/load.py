@@ -23,11 +23,11 @@ from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.fields import require
-from transduce.settings.precision import INFERENCE_PRECISIONS
+from transduce.settings.search import INFERENCE_PRECISIONS
 from transduce.tasks import Task, build_task, find_task_kind
 from transduce.text.arguments import read_path, require_count
 from transduce.vocabulary import BEGIN, END
-from transduce.vocabulary.files import LEXICON
+from transduce.vocabulary.vocabulary import LEXICON
 
 
 @final

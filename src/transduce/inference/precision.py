@@ -5,10 +5,9 @@ from typing import NamedTuple
 import torch
 
 from transduce.equip import unsupported_int8_reason
-from transduce.machine.device import has_fast_bfloat16
-from transduce.machine.processor import Processor, read_processor
+from transduce.machine.device import Processor, has_fast_bfloat16, read_processor
 from transduce.paper.model import Transformer
-from transduce.settings.precision import AUTO, InferencePrecision
+from transduce.settings.search import AUTO, InferencePrecision
 
 
 class MeasuredKind(NamedTuple):

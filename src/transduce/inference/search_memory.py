@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from transduce.errors import NotEnoughMemoryError
-from transduce.machine.free_memory import free_memory_bytes
+from transduce.machine.limits import free_memory_bytes
 from transduce.paper.model import Transformer
 from transduce.search.beam_cost import estimate_bytes, require_affordable_beam
 from transduce.settings import Search

@@ -4,16 +4,46 @@ Apple's GPU has no float64, so sums on it are in float32. It is used only if TRA
 "mps".
 """
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, final
 
 import torch
 from torch import Tensor
 
 from transduce.errors import InputError
-from transduce.machine.processor import read_processor
+
+CPU_FACTS = Path("/proc/cpuinfo")  # a file that only Linux has
+
+
+@final
+@dataclass(frozen=True)
+class Processor:
+    """A CPU's vendor and instruction sets; both are empty on systems that do not report them."""
+
+    vendor: str = ""  # such as "GenuineIntel" or "AuthenticAMD"
+    features: frozenset[str] = frozenset()  # names as in Linux, such as "avx2", "avx512_vnni"
+
+
+@functools.cache
+def read_processor() -> Processor:
+    """Return the vendor and features of this machine's CPU, or an empty `Processor`."""
+    try:
+        return parse_processor(CPU_FACTS.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return Processor()
+
+
+def parse_processor(text: str) -> Processor:
+    """Return the first processor in the text of Linux's /proc/cpuinfo."""
+    lines = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
+    facts = {name.strip(): value.strip() for name, _, value in lines}
+    return Processor(facts.get("vendor_id", ""), frozenset(facts.get("flags", "").split()))
+
 
 DEVICE_VARIABLE = "TRANSDUCE_DEVICE"
 APPLE_GPU = "mps"

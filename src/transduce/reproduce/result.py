@@ -15,7 +15,7 @@ from transduce.durable import (
     to_checksummed_json,
     write_atomically,
 )
-from transduce.durable.checksummed_json import NEWER
+from transduce.durable.json import NEWER
 from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load

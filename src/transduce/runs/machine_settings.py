@@ -10,10 +10,8 @@ from transduce.corpus.feed import read_batch
 from transduce.corpus.store import Store
 from transduce.equip import build_for_training, build_optimiser
 from transduce.errors import NotEnoughMemoryError, is_out_of_memory
-from transduce.machine.cpus import available_cpus
 from transduce.machine.device import select_device
-from transduce.machine.free_memory import free_memory_bytes
-from transduce.machine.memory import device_memory
+from transduce.machine.limits import available_cpus, device_memory, free_memory_bytes
 from transduce.paper.training import update_weights
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe

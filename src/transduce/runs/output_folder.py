@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from transduce.durable import lock_folder
-from transduce.durable.temporary import delete, list_entries
+from transduce.durable.files import delete, list_entries
 from transduce.errors import InputError
 
 

@@ -40,7 +40,9 @@ from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import Vocabulary, learn_vocabulary
-from transduce.vocabulary.files import (
+from transduce.vocabulary.learn import learn_closed_list
+from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
+from transduce.vocabulary.vocabulary import (
     LEXICON,
     LIMIT,
     SHARED,
@@ -50,8 +52,6 @@ from transduce.vocabulary.files import (
     read_vocabularies,
     vocabulary_file_names,
 )
-from transduce.vocabulary.learn import learn_closed_list
-from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 
 INPUTS_FILE = "prepared.json"
 NAMES = ("corpus", "source_language", "target_language")  # what the text is called

@@ -48,7 +48,7 @@ from transduce.training.distributed.process_group import SINGLE_PROCESS, Process
 from transduce.training.journal import LOG
 from transduce.training.loop import TrainingJob, train
 from transduce.training.progress import Progress
-from transduce.vocabulary.files import LEXICON, SHARED, SOURCE, TARGET
+from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
 
 CURVES = "tensorboard"
 OURS = (

@@ -11,14 +11,13 @@ from typing import Protocol, final, runtime_checkable
 
 from transduce import phrasebook
 from transduce.corpus import toys
-from transduce.durable.verified import is_nearly_empty
+from transduce.durable.folder import is_nearly_empty
 from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import TaskKind, find_task_kind
-from transduce.text.clean import Cleaner
+from transduce.text.clean import EMPTY, Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
-from transduce.text.filters import EMPTY
 
 Pair = tuple[str, str]
 GENERATED = ("phrasebook", "toy-copy", "toy-reverse", "toy-sort")  # corpora that need no files

@@ -14,8 +14,7 @@ from transduce.checkpoint.run_file import RUN_FILE
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
 from transduce.checkpoint.stored_model import read_run_vocabularies
 from transduce.durable import open_folder, read_json, read_regular, require_folder
-from transduce.durable.folder import MANIFEST
-from transduce.durable.verified import MANIFEST_LIMIT
+from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.runs.run_files import DATA, read_data_facts

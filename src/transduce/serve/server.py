@@ -17,10 +17,9 @@ from typing import Any, final
 import uvicorn
 
 from transduce.durable import read_regular
-from transduce.durable.folder import MANIFEST
-from transduce.durable.verified import MANIFEST_LIMIT
+from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT
 from transduce.errors import FolderError, InputError, short_repr
-from transduce.machine.open_files import open_file_limit
+from transduce.machine.limits import open_file_limit
 from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start, describe_fault
 from transduce.serve.guard import NAME

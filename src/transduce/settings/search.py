@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import final
 
 from transduce.settings.fields import (
@@ -82,3 +83,16 @@ class Sampling:
         require(0 < self.top_p <= 1, fact)
         fact = f"sampling.seed must be a number from 0 to 2^63 - 1, not {self.seed}"
         require(0 <= self.seed < 2**63, fact)
+
+
+@final
+class InferencePrecision(StrEnum):
+    """The number format of inference, chosen by `load(…, precision=)` or `--precision`."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+    INT8 = "int8"  # weights and the inputs of products in 8 bits, all else in float32
+
+
+AUTO = "auto"  # the fastest precision whose quality was shown on this kind of processor
+INFERENCE_PRECISIONS = (*(precision.value for precision in InferencePrecision), AUTO)

@@ -11,7 +11,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks.task import SplitLevel, Task, TaskKind, constrain_source
 from transduce.tasks.text import TextToText
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 __all__ = [
     "TASKS",

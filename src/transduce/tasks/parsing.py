@@ -38,8 +38,8 @@ from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
-from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.tag_lexicon import TagLexicon
+from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
     from transduce.scores.score import Score

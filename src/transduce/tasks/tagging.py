@@ -18,7 +18,7 @@ from transduce.tasks.text import encode_lines
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES, read_tagged
 from transduce.text.words import normalise_blanks, split_words, to_source_text
 from transduce.vocabulary import BEGIN, END, Vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
     from transduce.scores.score import Score

@@ -15,7 +15,7 @@ from transduce.text.clean import normalise
 from transduce.text.files import read_pairs_tsv
 from transduce.text.filters import EMPTY
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
     from transduce.scores.score import Score

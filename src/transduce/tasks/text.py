@@ -11,7 +11,7 @@ from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.text.clean import normalise
 from transduce.text.sentences import split_clauses, split_sentences
 from transduce.vocabulary import END, Vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
     from transduce.scores.score import Score

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable.strict_json import parse_json
-from transduce.durable.verified import open_regular
-from transduce.durable.write_errors import raise_save_errors
+from transduce.durable.files import raise_save_errors
+from transduce.durable.folder import open_regular
+from transduce.durable.json import parse_json
 from transduce.training.log_lines import MAX_LINE_BYTES, read_line_blocks
 
 LOG = "log.jsonl"

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import final
 
-from transduce.durable.checksummed_json import from_checksummed_json, to_checksummed_json
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag

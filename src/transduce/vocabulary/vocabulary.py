@@ -1,16 +1,22 @@
 """The class `Vocabulary`, which encodes text as token ids and decodes ids to text."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from pathlib import Path
+from typing import Any, final
 
 from tokenizers import Tokenizer
 
+from transduce.durable import parse_json
+from transduce.errors import FolderError
 from transduce.text.arguments import require_encodable
-from transduce.vocabulary.file import deserialise, serialise
-from transduce.vocabulary.kinds import VocabularyKind
+from transduce.vocabulary.kinds import MODELS, VocabularyKind
+from transduce.vocabulary.sentencepiece import SentencePiece
 from transduce.vocabulary.symbols import SPECIALS, make_readable
+from transduce.vocabulary.tag_lexicon import TagLexicon
 
 
 @final
@@ -96,3 +102,121 @@ def require_no_surrogates(texts: Sequence[str]) -> None:
     """Raise InputError if a text has an unpaired surrogate, which UTF-8 cannot encode."""
     for number, text in enumerate(texts, start=1):
         require_encodable(f"text {number} of {len(texts)}", text)
+
+
+def serialise(kind: VocabularyKind) -> bytes:
+    """Return the bytes of a vocabulary's tokenizer.json; equal vocabularies give equal bytes."""
+    return format_compactly(build_document(kind)).encode()
+
+
+def format_compactly(document: object) -> str:
+    """Return a value as JSON on one line without blanks."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def deserialise(data: bytes) -> VocabularyKind:
+    """Parse a tokenizer.json; raise FolderError if `serialise` did not write it."""
+    try:
+        found = parse_json(data)
+        kind = read_kind(found)
+        expected = build_document(kind)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise foreign_file_error(f"{type(error).__name__}: {error}") from None
+    if found != expected or format_compactly(found) != format_compactly(expected):  # 67.0 is not 67
+        raise foreign_file_error("its other fields do not follow from what it has learned")
+    return kind
+
+
+def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
+    """Build the vocabulary of a parsed tokenizer.json by the type in its "model" entry."""
+    if found["model"]["type"] == "Unigram":  # the normaliser is part of the vocabulary
+        return SentencePiece.from_document(found)
+    return MODELS[found["model"]["type"]](found["model"])
+
+
+def foreign_file_error(why: str) -> FolderError:
+    """Build the FolderError for a file that `serialise` did not write, for the reason `why`."""
+    return FolderError(
+        f"this is no vocabulary of transduce, or it is damaged ({why})",
+        "copy the folder again, or learn the vocabulary anew from the same text",
+    )
+
+
+def build_document(kind: VocabularyKind) -> dict[str, Any]:
+    """Return a vocabulary as the JSON object that its tokenizer.json holds."""
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [special_token_json(number, name) for number, name in enumerate(SPECIALS)],
+        "normalizer": kind.normalizer_json() if isinstance(kind, SentencePiece) else None,
+        "pre_tokenizer": kind.pre_tokenizer_json(),
+        "post_processor": None,
+        "decoder": kind.decoder_json(),
+        "model": kind.model_json(),
+    }
+
+
+def special_token_json(number: int, name: str) -> dict[str, Any]:
+    """Return the tokenizer.json entry of END or BEGIN, given the symbol's id and name."""
+    return {
+        "id": number,
+        "content": name,
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": True,
+    }
+
+
+SHARED, SOURCE, TARGET = "vocabulary.json", "source.vocabulary.json", "target.vocabulary.json"
+LEXICON = "tags.json"
+LIMIT = 1 << 28  # largest size of a vocabulary or lexicon file, in bytes
+
+
+@final
+@dataclass(frozen=True)
+class Vocabularies:
+    """The source and target vocabularies (one object if shared), and a tag lexicon for parsers.
+
+    Iteration yields the source vocabulary and the target vocabulary.
+    """
+
+    source: Vocabulary
+    target: Vocabulary
+    lexicon: TagLexicon | None = None  # part-of-speech tags, for tasks whose outputs need them
+
+    def __iter__(self) -> Iterator[Vocabulary]:
+        return iter((self.source, self.target))
+
+    def files(self) -> dict[str, bytes]:
+        """Return a dict from file name to content; a shared vocabulary is one file."""
+        names = vocabulary_file_names(shared=self.source is self.target)
+        found = {name: each.to_bytes() for name, each in zip(names, self, strict=False)}
+        return found | ({} if self.lexicon is None else {LEXICON: self.lexicon.to_bytes()})
+
+    def hashes(self) -> Mapping[str, str]:
+        """Return the sha256 of "source" and "target" vocabulary, and of any lexicon ("tags")."""
+        found = {"source": self.source.hash, "target": self.target.hash}
+        return found | ({} if self.lexicon is None else {"tags": self.lexicon.hash})
+
+
+def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
+    """Return the names of a folder's vocabulary files: one if shared, or source and target."""
+    return (SHARED,) if shared else (SOURCE, TARGET)
+
+
+def read_vocabularies(
+    folder: Path, read: Callable[[str], bytes], *, shared: bool, has_lexicon: bool
+) -> Vocabularies:
+    """Read a folder's vocabularies and any tag lexicon; `read` returns a file's bytes by name."""
+    found = []
+    for name in vocabulary_file_names(shared=shared):
+        data = read(name)
+        try:
+            found.append(Vocabulary.from_bytes(data))
+        except FolderError as error:
+            raise FolderError(error.fact, error.hint, file=folder / name) from error
+    lexicon = TagLexicon.from_bytes(read(LEXICON), folder / LEXICON) if has_lexicon else None
+    return Vocabularies(found[0], found[-1], lexicon)

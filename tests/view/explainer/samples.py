@@ -11,7 +11,7 @@ from transduce.paper.model import Transformer, initialise
 from transduce.settings import Architecture, Data, Recipe
 from transduce.tasks import build_task
 from transduce.vocabulary import Vocabulary, learn_vocabulary
-from transduce.vocabulary.files import Vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 TEXT = "the old dog sees a woman"
 PAPERS = Architecture(layers=2, d_model=24, d_ff=40, heads=2, d_k=12, d_v=12, dropout=0.0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
-from transduce.machine.memory import memory_bytes
+from transduce.machine.limits import memory_bytes
 from transduce.reproduce.layer_costs.layer import HEADS
 from transduce.settings.fields import require
 

@@ -14,13 +14,13 @@ from typing import final
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.runs.marian.config import NOT_HERE, MarianConfig, read_bytes, read_object
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.files import Vocabularies
 from transduce.vocabulary.sentencepiece import UNKNOWN, Piece, SentencePiece
 from transduce.vocabulary.sentencepiece_file import (
     SentencePieceModel,
     read_sentencepiece_model,
 )
 from transduce.vocabulary.symbols import SPECIALS
+from transduce.vocabulary.vocabulary import Vocabularies
 
 JOINT, TARGET = "vocab.json", "target_vocab.json"
 LIMIT = 1 << 23  # bytes of a file; files of OPUS-MT have under 2 million

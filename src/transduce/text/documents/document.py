@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from transduce.text.documents.inline import Links
+from transduce.text.inline import Links
 
 Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 

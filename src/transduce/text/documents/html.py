@@ -19,9 +19,8 @@ from transduce.text.documents.html_elements import (
     is_closed_by,
     is_element_translated,
 )
-from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
-from transduce.text.documents.pieces import Kind, Piece
+from transduce.text.inline import Kind, Links, Piece
 from transduce.text.xml import escape_xml, mask_references, unescape_references
 
 Start = tuple[int, Kind, str]

@@ -12,8 +12,7 @@ from itertools import chain, islice
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.inline import Links, insert_markup
-from transduce.text.documents.pieces import Piece, pair_tags
+from transduce.text.inline import Links, Piece, insert_markup, pair_tags
 from transduce.text.paragraphs import SplitText, cut, find_sentences
 
 PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use

@@ -12,8 +12,8 @@ from itertools import accumulate, groupby, pairwise
 from typing import final
 
 from transduce.text.documents.document import Document, Joined, ParseOptions
-from transduce.text.documents.inline import Links
 from transduce.text.documents.wrapping import wrap
+from transduce.text.inline import Links
 from transduce.text.paragraphs import SplitText, split_text
 
 NARROWEST, WIDEST = 40, 120

@@ -13,8 +13,8 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.documents.document import Document, Joined, ParseOptions
-from transduce.text.documents.inline import Links
 from transduce.text.documents.po_entries import Entry, read_entries, write_field
+from transduce.text.inline import Links
 from transduce.text.paragraphs import LINE_END, SplitText, cut, find_sentences
 from transduce.text.placeholders import compare_placeholders, has_words
 

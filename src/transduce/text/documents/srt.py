@@ -15,10 +15,9 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.documents.document import Document, Joined, ParseOptions
-from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
-from transduce.text.documents.pieces import Kind, Piece
 from transduce.text.documents.wrapping import wrap_evenly
+from transduce.text.inline import Kind, Links, Piece
 
 TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
 TIMES = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")

@@ -13,10 +13,10 @@ from itertools import accumulate, pairwise
 from typing import final
 
 from transduce.text.documents.document import Document, Joined, ParseOptions
-from transduce.text.documents.inline import Links
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.xliff_units import Unit, Xliff, find_pieces, read_xliff
 from transduce.text.documents.xml_events import read_events
+from transduce.text.inline import Links
 from transduce.text.placeholders import compare_placeholders
 from transduce.text.xml import escape_xml, unescape_references
 

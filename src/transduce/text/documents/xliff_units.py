@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.pieces import Kind, Piece
 from transduce.text.documents.xml_events import Event
+from transduce.text.inline import Kind, Piece
 from transduce.text.xml import escape_xml
 
 PAIRS = ("g", "mrk", "pc")  # inline elements that enclose text

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import final
 
-from transduce.durable.temporary import private_folder
+from transduce.durable.files import private_folder
 from transduce.errors import LostProcessError
 from transduce.training.distributed.rank import ProcessRank
 

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import final
 
 from transduce.durable import require_folder
-from transduce.durable.verified import open_regular
+from transduce.durable.folder import open_regular
 from transduce.training.journal import LOG
 from transduce.training.log_lines import UNREADABLE
 from transduce.view.curves.log_cache import read_cached_log

@@ -20,7 +20,7 @@ import numpy as np
 
 from transduce.datasets.cache import cache_folder
 from transduce.durable.files import atomic_file, ensure_folder
-from transduce.durable.verified import open_regular, read_regular
+from transduce.durable.folder import open_regular, read_regular
 from transduce.errors import TransduceError
 from transduce.view.curves.log_part import LogPart, empty_part, join_parts, read_log_part
 from transduce.view.curves.run_log import Updates

@@ -6,7 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import final
 
-from transduce.durable.verified import open_regular
+from transduce.durable.folder import open_regular
 from transduce.training.log_lines import read_line_blocks
 from transduce.view.curves.run_log import Updates, build_updates, join_updates
 from transduce.view.curves.update_lines import LogEvent, parse_lines

@@ -17,8 +17,8 @@ from transduce.view.explainer.limits import LONGEST
 from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.weights import StoredWeights, read_weights
 from transduce.vocabulary import END, Vocabulary
-from transduce.vocabulary.file import deserialise
 from transduce.vocabulary.kinds import BytePair, WordPiece
+from transduce.vocabulary.vocabulary import deserialise
 
 FORMAT = 1  # version of header and weights; a page's script reads no other
 TRAINING = ("steps", "warmup", "learning_rate_factor", "label_smoothing", "smoothing_form")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from transduce.durable.strict_json import parse_json
+from transduce.durable.json import parse_json
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
 from transduce.view.page.language import Texts, read_texts, texts_file

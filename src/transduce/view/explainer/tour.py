@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import final
 
+from transduce.durable.json import parse_json
 from transduce.durable.records import parse_record
-from transduce.durable.strict_json import parse_json
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
 

@@ -1,0 +1,141 @@
+"""Resource limits of containers and cluster jobs: Linux control groups, versions 1 and 2."""
+
+import math
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the control groups of this process
+
+
+def read_limits(name: str) -> Iterator[list[str]]:
+    """Yield the words of a limit file for this process's control group, then for each outer group.
+
+    `name` is the file name in version 2, such as `memory.max`; in version 1 the controller precedes
+    the file name, as in `memory/memory.limit_in_bytes`.
+    """
+    controller, _, file = name.rpartition("/")
+    for group in control_groups(controller):
+        path = CGROUP_ROOT / controller / group / file
+        if path.is_file():
+            yield path.read_text(encoding="ascii").split()
+
+
+def control_groups(controller: str) -> list[str]:
+    """Return the path of this process's control group, then of each group that contains it."""
+    text = PROC_SELF_CGROUP.read_text(encoding="ascii") if PROC_SELF_CGROUP.exists() else ""
+    for line in text.splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):  # cgroup version 2 has "" for both
+            own = Path(path.lstrip("/"))
+            return [str(own), *map(str, own.parents)]
+    return ["."]
+
+
+def available_cpus() -> int:
+    """Return how many cores this process may use by affinity, cgroup quota and OMP_NUM_THREADS."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return max(1, math.ceil(min(cores, cgroup_cpu_quota(), omp_num_threads())))
+
+
+def omp_num_threads() -> float:
+    """Return the value of OMP_NUM_THREADS, or infinity if it is not set to a whole number."""
+    text = os.environ.get("OMP_NUM_THREADS", "")
+    return float(text) if text.isascii() and text.isdigit() and float(text) else math.inf
+
+
+def cgroup_cpu_quota() -> float:
+    """Return the CPU quota of this process's control groups in cores, or infinity."""
+    second = read_limits("cpu.max")
+    first = zip(
+        read_limits("cpu/cpu.cfs_quota_us"), read_limits("cpu/cpu.cfs_period_us"), strict=False
+    )
+    # each pair is a quota and a period in microseconds
+    pairs = (*second, *(quota + period for quota, period in first))
+    allowed = (
+        int(pair[0]) / int(pair[1])
+        for pair in pairs
+        if len(pair) == 2 and all(word.isdigit() and int(word) for word in pair)
+    )
+    return min(allowed, default=math.inf)
+
+
+MEMINFO = Path("/proc/meminfo")
+STATM = Path("/proc/self/statm")  # the first number is the size of the address space in pages
+GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, then of version 1
+    ("memory.max", "memory.current", "memory.stat"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+)
+
+
+def free_memory_bytes() -> float:
+    """Return the bytes this process may still use within all limits; infinity if none is known."""
+    return min(available_bytes(), free_address_bytes(), *list_group_bytes(), math.inf)
+
+
+def free_address_bytes() -> float:
+    """Return how many bytes of address space `ulimit -v` still allows this process, or infinity."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY or not STATM.exists():
+        return math.inf
+    return float(most - int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize())
+
+
+def available_bytes() -> float:
+    """Return MemAvailable of /proc/meminfo in bytes, or infinity if it does not exist."""
+    if not MEMINFO.exists():
+        return math.inf
+    lines = MEMINFO.read_text(encoding="ascii").splitlines()
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1_024.0 * int(found[0]) if found else math.inf
+
+
+def list_group_bytes() -> Iterator[float]:
+    """Yield the free bytes of each control group of this process; file cache counts as free."""
+    for names in GROUPS:
+        for limit, usage, statistics in zip(*map(read_limits, names), strict=False):
+            if limit and limit[0].isdigit():
+                values = dict(zip(statistics[::2], statistics[1::2], strict=False))
+                used = int(usage[0]) - int(values.get("inactive_file", 0))
+                yield float(int(limit[0]) - used)
+
+
+LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # files of cgroup versions 2 and 1
+
+
+def device_memory(device: torch.device) -> int:
+    """Return a CUDA GPU's total memory in bytes; for other devices, `memory_bytes()`."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return memory_bytes()
+
+
+def memory_bytes() -> int:
+    """Return the bytes of main memory, or this process's limit (`ulimit -v`, cgroups) if lower."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    if (most := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+        limits.append(most)
+    for name in LIMITS:
+        limits += [int(found[0]) for found in read_limits(name) if found and found[0].isdigit()]
+    return min(limits)
+
+
+def raise_open_file_limit(wanted: int) -> None:
+    """Raise this process's limit to `wanted` open files, or as far as the system allows."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
+
+
+def open_file_limit() -> float:
+    """Return how many files this process may have open at once, or infinity."""
+    now = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return math.inf if now == resource.RLIM_INFINITY else float(now)
