@@ -29,7 +29,7 @@ Pair = tuple[Callable[[Sequence[str]], list[list[int]]], Callable[[list[int]], s
 
 def ours(file: Path, lines: list[str], size: int) -> Pair:  # noqa: ARG001 - as the others
     """transduce."""
-    from transduce.vocabulary import learn_vocabulary
+    from transduce.vocabulary.learn import learn_vocabulary
 
     vocabulary = learn_vocabulary(lines, size)
     return vocabulary.encode_batch, vocabulary.decode

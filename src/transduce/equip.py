@@ -4,24 +4,15 @@ Without that package everything is computed by the plain operations of `transduc
 same results up to rounding, and more slowly.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
 import torch
 
-from transduce.machine.device import select_device
-from transduce.mixing import find_mixing
-from transduce.packed import Batch
-from transduce.paper.model import Transformer, build_transformer
+from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
-from transduce.paper.training import Adam, Optimiser, PendingUpdate, Update
-from transduce.settings import Recipe, Training
 from transduce.settings.search import InferencePrecision
-from transduce.vocabulary.vocabulary import Vocabularies
-
-ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
-BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
 
 
 def import_fast(name: str) -> ModuleType | None:
@@ -32,45 +23,6 @@ def import_fast(name: str) -> ModuleType | None:
         if error.name != "transduce.fast":
             raise
         return None
-
-
-def require_compiler(training: Training, device: torch.device) -> None:
-    """Raise InputError if `training.compile` is set and no compiler is installed."""
-    if compiling := import_fast("compiling"):
-        compiling.require_compiler(training, device)
-
-
-def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
-    """Return a recipe's new model with its first weights, on its device, equipped for training."""
-    sizes, (source, target) = recipe.architecture, map(len, vocabularies)
-    model = build_transformer(sizes, source, target, recipe.training.seed, find_mixing(sizes))
-    equip_for_training(model.to(select_device()), recipe.training)
-    return model
-
-
-def equip_for_training(model: Transformer, training: Training) -> None:
-    """Give a model, in place, the operations and modules that train it fastest on its device.
-
-    Call this once the model is on its device, and before its optimiser is made.
-    """
-    if choose := import_fast("choose"):
-        choose.equip_for_training(model, training)
-
-
-def build_optimiser(model: Transformer, training: Training) -> Optimiser:
-    """Return Adam on the weights of a model that is equipped for training."""
-    flat_adam = import_fast("flat_adam")
-    build: Callable[[Transformer, Training], Optimiser] = flat_adam.FlatAdam if flat_adam else Adam
-    return build(model, training)
-
-
-def read_ahead(batches: ReadBatches, last_step: int, device: torch.device) -> BatchesAndReading:
-    """Return two functions: one gets a step's batches, the other reads an update's results."""
-    prefetch = import_fast("prefetch")
-    if prefetch is None:
-        return batches, PendingUpdate.read
-    found: BatchesAndReading = prefetch.read_ahead(batches, last_step, device)
-    return found
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:

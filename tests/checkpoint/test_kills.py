@@ -15,7 +15,7 @@ import torch
 
 from transduce.checkpoint import load_newest_checkpoint, prune, save_checkpoint, save_snapshot
 from transduce.checkpoint.steps import is_intact, list_steps, step_folder
-from transduce.durable import lock_folder
+from transduce.durable.lock import lock_folder
 
 CALLS = ("mkdir", "open", "write", "fsync", "rename", "unlink", "rmdir")
 CALL, ANNOUNCED = 0, 1  # bytes of the page that a killed child leaves behind

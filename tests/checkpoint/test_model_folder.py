@@ -11,7 +11,7 @@ from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 RECIPE = Recipe(name="tiny", about="für Tests")

@@ -24,7 +24,8 @@ from transduce.checkpoint import (
     save_checkpoint,
     save_snapshot,
 )
-from transduce.durable import lock_folder, open_folder
+from transduce.durable import open_folder
+from transduce.durable.lock import lock_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.settings import Recipe
 

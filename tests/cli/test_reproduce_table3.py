@@ -64,7 +64,8 @@ def test_a_row_that_fails_does_not_lose_the_others(call, tmp_path, monkeypatch):
 
 
 def test_a_row_that_somebody_else_trains_is_left_to_them(call, tmp_path):
-    from transduce.durable import ensure_folder, lock_folder
+    from transduce.durable import ensure_folder
+    from transduce.durable.lock import lock_folder
 
     out = tmp_path / "out"
     assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0

@@ -8,8 +8,8 @@ from tests.cli.conftest import TINY
 from tests.cli.language import write
 
 from transduce.checkpoint import read_run
-from transduce.durable import lock_folder
 from transduce.durable.json import add_checksum
+from transduce.durable.lock import lock_folder
 from transduce.runs.recommend import recommend_recipe
 from transduce.runs.texts import FilePair
 

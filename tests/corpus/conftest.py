@@ -7,7 +7,7 @@ import pytest
 from transduce.corpus.build import Origin, build_store
 from transduce.settings import Data
 from transduce.tasks import build_task
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 DATA = Data(vocabulary_size=258, max_length=12, source_tokens=40, target_tokens=40)

@@ -9,7 +9,8 @@ from transduce.corpus.store import Store, build_provenance
 from transduce.durable import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
-from transduce.vocabulary import END, learn_vocabulary
+from transduce.vocabulary import END
+from transduce.vocabulary.learn import learn_vocabulary
 
 PAIRS = [("a dog", "ein Hund"), ("", "leer"), ("two äpfel", "zwei Äpfel"), ("x", "")]
 FILES = ("source.ids", "source.offsets", "target.ids", "target.offsets")

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from transduce.durable import atomic_folder, lock_folder, remove_folder, write_atomically
+from transduce.durable import atomic_folder, remove_folder, write_atomically
 from transduce.durable.files import temporary_path, trash_path
+from transduce.durable.lock import lock_folder
 from transduce.errors import InUseError
 
 

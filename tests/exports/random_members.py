@@ -13,7 +13,8 @@ from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer, build_transformer
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
-from transduce.vocabulary import Vocabulary, learn_vocabulary
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 TEXT = ["the dog sees a cat.", "a woman runs", "who runs now and not today", "der Hund läuft über"]

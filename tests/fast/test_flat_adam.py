@@ -5,9 +5,9 @@ import torch
 from tests.model.tiny import sizes
 from tests.training.tiny import SYMBOLS, batches, fresh, training_of
 
-from transduce.equip import equip_for_training
 from transduce.paper.model import build_transformer
 from transduce.paper.training import Adam, update_weights
+from transduce.training.equip import equip_for_training
 
 
 def plain(training):

@@ -31,7 +31,7 @@ from types import SimpleNamespace
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 from transduce.checkpoint import load_newest_checkpoint
-from transduce.durable import lock_folder
+from transduce.durable.lock import lock_folder
 from transduce.training import loop
 from transduce.training.journal import read_journal
 

@@ -15,7 +15,7 @@ from tests.journeys.kills import half_written
 
 from transduce.checkpoint import create_run, load_newest_checkpoint, prune
 from transduce.checkpoint.steps import list_steps
-from transduce.durable import lock_folder
+from transduce.durable.lock import lock_folder
 from transduce.errors import InUseError
 from transduce.settings import Recipe
 

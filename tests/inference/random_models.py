@@ -8,7 +8,7 @@ from transduce.inference.translator import Translator
 from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.settings import Architecture, Data, Recipe, Search
 from transduce.tasks import build_task
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 LINES = ["the dog sees a cat.", "", "a woman", "who runs now and not today", "the old red house"]

@@ -17,7 +17,6 @@ from tests.model.tiny import model_of, packed, sentences, states_of
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from transduce.equip import equip_for_training
 from transduce.errors import InputError
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
@@ -25,6 +24,7 @@ from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.recipes.operations import TextSize, count_forward_operations
 from transduce.settings import Architecture, Training
 from transduce.settings.counts import count_parameters
+from transduce.training.equip import equip_for_training
 from transduce.training.memory import estimate_token_bytes
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 13, 11

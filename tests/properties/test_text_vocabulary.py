@@ -6,8 +6,9 @@ from tests.vocabulary.lines import LINES
 from tests.vocabulary.odd import ODD
 
 from transduce.text.clean import normalise
-from transduce.vocabulary import BEGIN, END, Vocabulary, learn_vocabulary
+from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.kinds import KINDS
+from transduce.vocabulary.learn import learn_vocabulary
 
 LEARNED = [learn_vocabulary(LINES, 330, kind) for kind in KINDS]
 LOADED = [Vocabulary.from_bytes(learned.to_bytes()) for learned in LEARNED]

@@ -10,7 +10,7 @@ from transduce.runs import recommend
 from transduce.runs.recommend import CorpusCounts
 from transduce.settings import Data
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 
 
 @dataclass(frozen=True)

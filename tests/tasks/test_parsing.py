@@ -22,8 +22,8 @@ from transduce.tasks.parsing import (
 )
 from transduce.text.trees.linearise import FORMS
 from transduce.text.trees.write import format_tree
-from transduce.vocabulary import END, learn_vocabulary
-from transduce.vocabulary.learn import learn_closed_list
+from transduce.vocabulary import END
+from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 from transduce.vocabulary.vocabulary import Vocabularies
 

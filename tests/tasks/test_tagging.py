@@ -9,8 +9,8 @@ from transduce.search.label_constraint import LabelKind
 from transduce.settings import Data, Search
 from transduce.tasks import build_task
 from transduce.tasks.tagging import TAGGING
-from transduce.vocabulary import BEGIN, END, learn_vocabulary
-from transduce.vocabulary.learn import learn_closed_list
+from transduce.vocabulary import BEGIN, END
+from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 LABELS = ["B-NP", "I-NP", "I-VP", "O"]

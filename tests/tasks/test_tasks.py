@@ -20,7 +20,7 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.tasks.text import TextToText, Toy
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 SOURCE = Path(transduce.__file__).parent

@@ -3,12 +3,12 @@
 import torch
 from tests.model.tiny import sentences, sizes
 
-from transduce.equip import build_optimiser, equip_for_training
 from transduce.packed import Batch, Packed
 from transduce.paper.model import build_transformer
 from transduce.paper.training import update_weights
 from transduce.settings import Training
 from transduce.training.distributed.process_group import SINGLE_PROCESS
+from transduce.training.equip import build_optimiser, equip_for_training
 
 SYMBOLS = 9
 

@@ -15,7 +15,8 @@ import transduce
 from transduce.view.explainer.explain import explain
 from transduce.view.page import document, parts
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
-from transduce.vocabulary import END, learn_vocabulary
+from transduce.vocabulary import END
+from transduce.vocabulary.learn import learn_vocabulary
 
 pytestmark = pytest.mark.browser
 SEEDS = range(10)

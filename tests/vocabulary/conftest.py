@@ -3,8 +3,9 @@
 import pytest
 from tests.vocabulary.lines import LINES
 
-from transduce.vocabulary import Vocabulary, learn_vocabulary
+from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.kinds import KINDS
+from transduce.vocabulary.learn import learn_vocabulary
 
 EVERY = {kind: learn_vocabulary(LINES, 330, kind) for kind in KINDS}
 

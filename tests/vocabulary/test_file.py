@@ -5,8 +5,9 @@ import json
 import pytest
 
 from transduce.errors import FolderError
-from transduce.vocabulary import Vocabulary, learn_vocabulary
+from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.kinds import BytePair, WordPiece
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import deserialise, serialise
 
 

@@ -11,9 +11,13 @@ from tests.vocabulary.lines import LINES
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError
-from transduce.vocabulary import learn_vocabulary, max_vocabulary_size
 from transduce.vocabulary.kinds import KINDS, BytePair, WordPiece
-from transduce.vocabulary.learn import SAMPLE_CHARACTERS, sample_lines
+from transduce.vocabulary.learn import (
+    SAMPLE_CHARACTERS,
+    learn_vocabulary,
+    max_vocabulary_size,
+    sample_lines,
+)
 from transduce.vocabulary.vocabulary import deserialise
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +159,7 @@ def test_one_line_that_is_longer_than_the_sample_is_used():
 
 LEARN = """
 import sys
-from transduce.vocabulary import learn_vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 words = [f"wort{i % 997} {i % 31}ung" for i in range(5000)]
 print(*(learn_vocabulary(iter(words), 700, kind).hash for kind in ("byte-pair", "word-piece") * 2))
 """

@@ -13,8 +13,9 @@ from tests.vocabulary.odd import ODD
 from tokenizers import Tokenizer
 
 from transduce.errors import InputError
-from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary, learn_vocabulary
+from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary
 from transduce.vocabulary.kinds import MAX_WORD_BYTES, BytePair
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import deserialise
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from transduce.errors import FolderError, InputError
-from transduce.vocabulary import BEGIN, END, Vocabulary, learn_vocabulary
+from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.word_level import EXAMPLES, UNKNOWN, is_class, learn_word_level
 
 STEMS = [f"{first}{second}" for first in "bdfgklmn" for second in ("a", "e", "i")]

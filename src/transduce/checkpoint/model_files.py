@@ -1,4 +1,8 @@
-"""The files of a model folder: their names, and the checks of manifest and bytes, without torch."""
+"""The files of a model folder: their names, and the checks of manifest and bytes, without torch
+
+The file alignment.json has the heads that were chosen for word alignments. It is written after the
+model, so the manifest does not list it: it has its own checksum and names the manifest.
+"""
 
 import os
 import typing

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from transduce.checkpoint.model_files import is_model
 from transduce.checkpoint.model_folder import load_model
-from transduce.checkpoint.resume import load_newest_checkpoint
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.durable import read_regular, require_folder
@@ -57,6 +56,8 @@ def read_stored_model(folder: Path) -> StoredModel:
 
 def read_run_model(folder: Path) -> StoredModel:
     """Read the newest checkpoint of a run folder; raise FolderError if it is damaged."""
+    from transduce.checkpoint.resume import load_newest_checkpoint  # models are read without it
+
     run = read_run(folder)
     vocabularies = read_run_vocabularies(folder)
     checkpoint, rejected = load_newest_checkpoint(folder, count_weights(run.recipe, vocabularies))

@@ -77,7 +77,7 @@ def command(
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
     """Describe a prepared corpus in lines: pairs read, kept and left out, and vocabulary sizes."""
     from transduce.tasks import find_task_kind
-    from transduce.text.filters import EMPTY
+    from transduce.text.clean import EMPTY
 
     lines, kind = [], find_task_kind(prepared.data)
     for name, store in (("train", prepared.train), ("dev", prepared.dev)):

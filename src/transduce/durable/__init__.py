@@ -28,7 +28,6 @@ from transduce.durable.json import (
     to_checksummed_json,
     to_json,
 )
-from transduce.durable.lock import lock_folder
 
 __all__ = [
     "FolderWriter",
@@ -40,7 +39,6 @@ __all__ = [
     "from_checksummed_json",
     "has_manifest",
     "list_names",
-    "lock_folder",
     "open_folder",
     "parse_json",
     "read_json",

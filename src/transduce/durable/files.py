@@ -1,4 +1,8 @@
-"""Atomic writing of a file: it has a temporary name until it is synced to disk, then its own."""
+"""Atomic writing of a file: it has a temporary name until it is synced to disk, then its own
+
+Temporary files that killed processes left are deleted later. The system's write errors become
+SaveErrors with a hint.
+"""
 
 import errno
 import fcntl

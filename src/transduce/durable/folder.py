@@ -1,4 +1,7 @@
-"""Atomic writing of a folder: it is renamed to its own name when all files are on disk."""
+"""Folders with a manifest: written atomically, and read only if each sha256 is the listed one
+
+A folder is renamed to its own name when all its files are on disk.
+"""
 
 import errno
 import hashlib

@@ -1,4 +1,7 @@
-"""Strict JSON: no repeated keys, NaN, infinite numbers, lone surrogates, or over 20 levels."""
+"""Strict JSON, and JSON files with a format number and a sha256 of all their other entries
+
+Repeated keys, NaN, infinite numbers, lone surrogates and more than 20 levels are refused.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,8 @@
-"""Conversion of trained weights for inference: precision and memory layout (decision 0037)"""
+"""Conversion of trained weights for inference: precision and memory layout (decision 0037)
+
+A linear map x Wᵀ + b has W stored by columns, in oneDNN's blocks, or packed for MKL. Each class
+replaces a `Linear`, computes no gradients, and equals it up to rounding.
+"""
 
 import functools
 from collections.abc import Callable

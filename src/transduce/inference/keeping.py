@@ -17,8 +17,7 @@ from transduce.inference.lines import Line
 from transduce.inference.long_lines import LineWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.text.clean import normalise
-from transduce.text.documents.markup import PRIVATE
-from transduce.text.inline import Piece, insert_markup
+from transduce.text.inline import PRIVATE, Piece, insert_markup
 from transduce.text.placeholders import (
     Masked,
     count_items,

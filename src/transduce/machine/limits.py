@@ -1,12 +1,18 @@
-"""Resource limits of containers and cluster jobs: Linux control groups, versions 1 and 2."""
+"""What this process may use: memory, CPU cores and open files
+
+The limits are those of the machine, of `ulimit`, and of Linux control groups (versions 1 and 2),
+by which containers and cluster jobs are limited.
+"""
 
 import math
 import os
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 PROC_SELF_CGROUP = Path("/proc/self/cgroup")  # lists the control groups of this process
@@ -110,9 +116,11 @@ def list_group_bytes() -> Iterator[float]:
 LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # files of cgroup versions 2 and 1
 
 
-def device_memory(device: torch.device) -> int:
+def device_memory(device: "torch.device") -> int:
     """Return a CUDA GPU's total memory in bytes; for other devices, `memory_bytes()`."""
     if device.type == "cuda":
+        import torch
+
         return torch.cuda.get_device_properties(device).total_memory
     return memory_bytes()
 

@@ -12,7 +12,6 @@ from typing import final
 import torch
 
 from transduce.corpus.feed import Feed
-from transduce.equip import build_for_training, build_optimiser
 from transduce.errors import short_repr
 from transduce.machine.device import select_device
 from transduce.machine.process_settings import use_threads
@@ -31,6 +30,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
+from transduce.training.equip import build_for_training, build_optimiser
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
 SAMPLE_SECONDS = 2.0  # time for measuring batches; at least one after the first is measured

@@ -8,7 +8,6 @@ from jaxtyping import Int
 
 from transduce.corpus.feed import read_batch
 from transduce.corpus.store import Store
-from transduce.equip import build_for_training, build_optimiser
 from transduce.errors import NotEnoughMemoryError, is_out_of_memory
 from transduce.machine.device import select_device
 from transduce.machine.limits import available_cpus, device_memory, free_memory_bytes
@@ -17,6 +16,7 @@ from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Recipe
 from transduce.settings.counts import count_recipe_parameters
 from transduce.settings.recipe import with_changes
+from transduce.training.equip import build_for_training, build_optimiser
 from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
 
 WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float32

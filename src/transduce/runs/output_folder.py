@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from transduce.durable import lock_folder
 from transduce.durable.files import delete, list_entries
+from transduce.durable.lock import lock_folder
 from transduce.errors import InputError
 
 

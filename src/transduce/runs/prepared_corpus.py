@@ -39,8 +39,8 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import Vocabulary, learn_vocabulary
-from transduce.vocabulary.learn import learn_closed_list
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 from transduce.vocabulary.tag_lexicon import learn_tag_lexicon
 from transduce.vocabulary.vocabulary import (
     LEXICON,

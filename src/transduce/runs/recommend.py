@@ -19,8 +19,7 @@ from transduce.settings import Data, Recipe
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import TASKS, find_task_kind
 from transduce.text.clean import Cleaner
-from transduce.vocabulary import max_vocabulary_size
-from transduce.vocabulary.learn import WORD
+from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
 CHOSEN = "chosen by the size of the corpus and of the machine"

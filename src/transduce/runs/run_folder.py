@@ -21,7 +21,6 @@ from transduce.checkpoint.stored_model import StoredModel
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
-from transduce.equip import build_for_training, build_optimiser, read_ahead, require_compiler
 from transduce.errors import InputError
 from transduce.machine.device import select_device
 from transduce.packed import Batch
@@ -45,6 +44,12 @@ from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
+from transduce.training.equip import (
+    build_for_training,
+    build_optimiser,
+    read_ahead,
+    require_compiler,
+)
 from transduce.training.journal import LOG
 from transduce.training.loop import TrainingJob, train
 from transduce.training.progress import Progress

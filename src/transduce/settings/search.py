@@ -1,4 +1,4 @@
-"""Settings of beam search (section 6.1) and of sampling."""
+"""Settings of beam search (section 6.1) and of sampling, and the precision of inference."""
 
 import math
 from dataclasses import dataclass

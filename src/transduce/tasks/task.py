@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from transduce.settings import Data, Search
 from transduce.settings.description import ModelDescription
-from transduce.text.clean import normalise
+from transduce.text.clean import EMPTY, normalise
 from transduce.text.files import read_pairs_tsv
-from transduce.text.filters import EMPTY
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 

@@ -40,6 +40,7 @@ def pair_tags(markup: list[Piece]) -> dict[int, int]:
     return partners
 
 
+PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use
 Links = Sequence[tuple[int, int]]  # (source word, target word), counted from 0, surest first
 Side = Literal["before", "after"]
 Slot = tuple[Side, int]  # a side of a target word, and the word's index

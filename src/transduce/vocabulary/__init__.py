@@ -1,7 +1,6 @@
 """Vocabularies: lossless byte-pair or word-piece encoding of text, and lists of label symbols."""
 
-from transduce.vocabulary.learn import learn_vocabulary, max_vocabulary_size
 from transduce.vocabulary.symbols import BEGIN, BYTES, END
 from transduce.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["BEGIN", "BYTES", "END", "Vocabulary", "learn_vocabulary", "max_vocabulary_size"]
+__all__ = ["BEGIN", "BYTES", "END", "Vocabulary"]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from transduce.view.attention.record import Word
 from transduce.view.attention.words import is_punctuation, join_words, read_sequence
-from transduce.vocabulary import END, learn_vocabulary
-from transduce.vocabulary.learn import learn_closed_list
+from transduce.vocabulary import END
+from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary
 
 LETTERS = learn_vocabulary(["no merges here"], 258)
 PIECES = learn_vocabulary(["the lowest lows are slower than the lower ones"] * 9, 275)

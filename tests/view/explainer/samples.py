@@ -10,7 +10,8 @@ from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer, initialise
 from transduce.settings import Architecture, Data, Recipe
 from transduce.tasks import build_task
-from transduce.vocabulary import Vocabulary, learn_vocabulary
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 TEXT = "the old dog sees a woman"

@@ -12,10 +12,8 @@ from itertools import chain, islice
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.inline import Links, Piece, insert_markup, pair_tags
+from transduce.text.inline import PRIVATE, Links, Piece, insert_markup, pair_tags
 from transduce.text.paragraphs import SplitText, cut, find_sentences
-
-PRIVATE = range(0xF0000, 0xFFFFE)  # characters for private use
 
 MAX_MARKS = 100  # pieces of markup in a sentence; the time to insert them is quadratic
 

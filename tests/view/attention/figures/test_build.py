@@ -18,7 +18,8 @@ from transduce.view.attention.figures.rank import (
 )
 from transduce.view.attention.record import AttentionView, ModelName
 from transduce.view.attention.words import read_sequence
-from transduce.vocabulary import END, learn_vocabulary
+from transduce.vocabulary import END
+from transduce.vocabulary.learn import learn_vocabulary
 
 VOCABULARY = learn_vocabulary([figure.text for figure in FIGURES.values()] * 3, 300)
 LAYERS, HEADS = (1, 2), 8
