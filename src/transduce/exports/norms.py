@@ -1,4 +1,4 @@
-"""Rescales a model for a program whose layer norms add another ε to the variance.
+"""Rescale a model for a program whose layer norms add a different ε to the variance.
 
 Normalising c·x with c²·ε gives the same result as normalising x with ε. So the states between
 sub-layers are multiplied by c. Embeddings and the outputs of encoder and decoder stay unchanged.
@@ -14,8 +14,8 @@ from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, We
 def scale_states(weights: Weights, factor: float) -> Weights:
     """Return a post-norm model's weights, changed so that inner states are `factor` times as large.
 
-    The first norms of encoder and decoder keep their ε: their inputs contain positions of a fixed
-    scale.
+    The first norm of the encoder and of the decoder is not compensated and gets the program's ε,
+    because its inputs contain positions, whose scale is fixed.
     """
     stacks = (
         scale_stack(stack, np.float32(factor)) for stack in (weights.encoder, weights.decoder)
@@ -35,7 +35,7 @@ def scale_stack(stack: Stack, factor: np.float32) -> Stack:
 
 
 def scale_layer(layer: Layer, first: np.float32, inside: np.float32, last: np.float32) -> Layer:
-    """Adapt a layer to inputs times `first`; scale its states by `inside`, its output by `last`."""
+    """Adapt a layer to inputs scaled by `first`; scale states inside by `inside`, output by `last`."""
     cross = layer.cross_attention
     if cross is not None:
         cross = replace(

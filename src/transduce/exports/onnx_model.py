@@ -11,12 +11,12 @@ from torch.nn import functional
 from transduce.exports.weights import Affine, Array, Attention, Layer, Stack, Weights
 from transduce.settings import Architecture
 
-# B sentences · S source positions · T target positions before the current one · L layers
-# H heads · K features of a head · Q positions that attend · V symbols of the vocabulary
+# B sentences · S source positions · L layers · H heads · K features of a head · V symbols
+# T positions, in a decoder step those before the current one, U = T + 1 · Q positions that attend
 
 
 class LayerCache(NamedTuple):
-    """The keys and values of one layer: sentences B, heads H, positions T, features K."""
+    """The keys and values of one attention sub-layer, for T source or target positions."""
 
     keys: Float[Tensor, "B H T K"]
     values: Float[Tensor, "B H T K"]
@@ -91,11 +91,11 @@ class PlainLayer(nn.Module):
         self.norm = PlainAffine(layer.feed_forward_norm)
 
     def enter(self, x: Tensor, norm: PlainAffine) -> Tensor:
-        """Return a sub-layer's input for the states x: normalised in pre-norm, else x itself."""
+        """Return a sub-layer's input: x after the norm in a pre-norm model, else x itself."""
         return norm.norm(x) if self.pre_norm else x
 
     def leave(self, x: Tensor, norm: PlainAffine) -> Tensor:
-        """Return a sub-layer's result for the residual sum x: normalised in post-norm, else x."""
+        """Return a sub-layer's result: the sum x after the norm in a post-norm model, else x."""
         return x if self.pre_norm else norm.norm(x)
 
     def feed_forward(self, x: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ class PlainEncoder(PlainStack):
 
 @final
 class PlainDecoderStep(PlainStack):
-    """One step of the decoder, which reads the newest symbol, the KV cache and the memory."""
+    """One decoder step from the newest symbol, the KV cache and the source's keys and values."""
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(weights.decoder, weights)
@@ -170,7 +170,7 @@ class PlainDecoderStep(PlainStack):
         memory: tuple[Float[Tensor, "L B H S K"], Float[Tensor, "L B H S K"]],
         past: tuple[Float[Tensor, "L B H T K"], Float[Tensor, "L B H T K"]],
     ) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H U K"], Float[Tensor, "L B H U K"]]:
-        """Return log P of next symbols, and self-attention's keys and values with this step's."""
+        """Return log P of the next symbols, and the self-attention cache extended by this step."""
         allowed, caches = attention_mask[:, None, None, :], list[LayerCache]()
         x = self.embed(ids[:, None], self.positions.index_select(0, position)[None])
         for number, layer in enumerate(self.layers):

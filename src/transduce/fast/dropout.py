@@ -83,5 +83,5 @@ def view_bits(words: Int[Tensor, " words"], x: Float[Tensor, "*shape"]) -> Int[T
 
 
 def least_kept(p: float) -> int:
-    """Return the least 16-bit integer that keeps its element; a share p of all are less."""
+    """Return the dropout threshold: the least random int16 that keeps an element."""
     return round(p * 65_536) + LEAST_BITS

@@ -430,7 +430,7 @@ def attend_to_cache(
     mask: Float[Tensor, "S 1 #W s"],
     width: int,
 ) -> Float[Tensor, "R Hd_v"]:
-    """Attend from R hypotheses, each to the s cached positions of its sentence    (equation 1)
+    """Attend from R = S W hypotheses to s cached positions of their sentences    (equation 1)
 
     The mask is 0 or -inf. `width` is H d_v; it is given because reading a shape is an operator in a
     graph.

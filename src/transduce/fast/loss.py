@@ -167,7 +167,7 @@ def log_softmax_in_place(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
 
 
 def log_softmax_by_loops_if_faster(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Return what `log_softmax_in_place` does, computed by compiled loops if rows are many."""
+    """Log-softmax over V, which may overwrite the logits; many rows by compiled loops."""
     logits = at_least_float32(logits)
     if not has_rows_for_loops(logits, logits.shape[0]):
         return torch.log_softmax(logits, dim=-1, out=logits)

@@ -44,7 +44,11 @@ class Attempt:
     needs_links: bool = False  # whether `restore` needs the output's word alignment
 
     def finish(self, output: Output, source: str) -> tuple[Output, bool]:
-        """Return an output with the items of `source`, and whether all are there."""
+        """Put the placeholders, URLs and addresses of `source` back into an output.
+
+        Return it, and whether all of them fit. `lost` lists what is missing; the alignment is
+        dropped if its links would number other words.
+        """
         text, is_whole = self.restore(output)
         before, after = (self.read.text, output.text), (source, text)
         has_same_words = [*map(count_words, before)] == [*map(count_words, after)]

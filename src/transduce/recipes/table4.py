@@ -1,7 +1,8 @@
 """Recipes of Table 4: English constituency parsing    (section 6.3)
 
-Dropout and learning rate, which the paper chose on section 22 and does not print, are those of the
-published code (tensor2tensor). All other settings are the paper's or, if not stated, base's.
+The paper tuned dropout and learning rate on section 22 of the treebank and does not print them;
+these are the values of its published code, tensor2tensor. Other settings are the paper's, or the
+base model's where it states none; only the limits on the data and the search's batch are ours.
 The Penn Treebank needs a licence; `transduce train table4/wsj --trees FOLDER` reads a copy.
 """
 
@@ -15,7 +16,7 @@ BECAUSE = (
     "rate, these are those of tensor2tensor's {preset}; brackets are no words, so each side has a "
     "vocabulary of its own, and {symbols:,} symbols are the source's"
 )
-# Cleaning limits characters and length ratio for translations only; trees are much longer.
+# The usual limits on characters and length ratio suit translations; trees are longer.
 TREE_DATA: dict[str, Value] = {
     "data.task": "parsing",
     "data.target_language": "trees",

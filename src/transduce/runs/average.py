@@ -62,9 +62,10 @@ def average(
 ) -> AveragedModel:
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
-    `output` is a new folder, with `force` also a model folder, which is replaced. By default the
-    model is written to the folder `model` next to the run folder, or opened if it exists there
-    already; one of another run is refused. `last` is the number of snapshots to average; a run that
+    `output` must be a new folder; with `force` it may be a model folder, which is then replaced. By
+    default it is the folder `model` next to the run folder. If that exists, and neither `name`,
+    `languages` nor `force` is given, the model in it is opened; one of another run, or of other
+    snapshots, is refused. `last` is the number of snapshots to average; a run that
     has fewer is refused. By default it is the recipe's `training.average_last`, or all snapshots if
     the run has fewer. A run without snapshots gives the weights of its last checkpoint.
 
@@ -91,10 +92,10 @@ class ModelNames:
     languages: Sequence[str] | None = None
 
     def apply(self, recipe: Recipe, text: str, updates: int) -> Recipe:
-        """Return a run's recipe with these names; without a name, a default title counts `updates`.
+        """Return a run's recipe with these names; a default title is renewed to state `updates`.
 
-        `text` is the fingerprint of the training text. With other languages the recipe's corpus is
-        renamed as well.
+        `text` is the fingerprint of the training text. If the languages change, the corpus is named
+        as the user's own, unless it was generated or only variants of the languages changed.
         """
         if self.languages is not None:
             renamed = name_languages(recipe, self.languages)
@@ -119,7 +120,7 @@ def write_average(
         require_absent(output, "choose another name, or --force replaces it")
     begun = read_run(run)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
-    names.apply(begun.recipe, data.inputs["train"], 0)  # refuses names before reading any weights
+    names.apply(begun.recipe, data.inputs["train"], 0)  # refuses wrong names early
     steps, weights, progress = average_snapshots(run, last)
     recipe = names.apply(begun.recipe, data.inputs["train"], steps[-1])
     facts = CardFacts(
@@ -144,7 +145,10 @@ def write_average(
 
 
 def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
-    """Open the mean of a run's last snapshots in folder `model` beside it; write it if missing."""
+    """Open the model in the folder `model` beside a run; write it there first if it is missing.
+
+    It is the mean of the run's last snapshots. A model of another run or of others is refused.
+    """
     output = run.parent / KIND
     if not output.exists():
         write_average(run, output, last)
@@ -163,7 +167,7 @@ def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
 
 
 def list_card_scores(progress: Progress) -> list[Score]:
-    """Return the scores for an averaged model's card: that of the last validation, if any."""
+    """Return the last validation's score in a list, for a model's card; [] if there is none."""
     found = progress.last_validation
     if found is None or found.score is None:
         return []

@@ -152,7 +152,7 @@ def count_items(text: str) -> Counter[str]:
 
 
 def count_numbers(text: str) -> Counter[str]:
-    """Count the numbers of a text outside of items and tags; 1,000 counts as 1000."""
+    """Count the numbers outside placeholders, URLs, addresses and tags; 1,000 counts as 1000."""
     plain = replace_items(text, dict.fromkeys(count_items(text), " "))
     return Counter(map(read_number, NUMBER.findall(MARKUP.sub(" ", plain))))
 

@@ -63,7 +63,7 @@ class Row:
 
 
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
-    """Yield the sentences of a file with a token, a tab and its label on each line.
+    """Yield the sentences of a token-tab-label file, split at blank lines, or else at full stops.
 
     Only a file without a blank line is read into memory as a whole, because its last line shows
     that full stops, not blank lines, separate its sentences.

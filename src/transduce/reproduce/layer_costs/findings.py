@@ -20,7 +20,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence on how far operations counted by torch and by formula differ at most."""
+    """Return a sentence on the largest difference of operations by torch and by formula."""
     differ = [
         abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -95,7 +95,7 @@ def format_list(numbers: list[int]) -> str:
 
 
 def describe_time_growth(table: LayerTable) -> Iterator[str]:
-    """Yield one sentence on the layers whose time and operations grow differently, or nothing."""
+    """Yield a sentence on layers whose time and operations grow differently, if there are any."""
     rows = [(row.kind.name, list(format_power_differences(row))) for row in table.rows]
     deviating = [f"{name}: {', '.join(differ)}" for name, differ in rows if differ]
     if deviating:
@@ -106,9 +106,10 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def format_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield how time grows where operations grow differently, as in "n^0.60 ± 0.05 for n^1.00".
+    """Yield the powers of time and operations where they differ: "n^0.60 ± 0.05 for n^1.00".
 
-    The first power is that of time, the second that of operations.
+    n and d are compared in turn. The first power is that of time, with its standard error; the
+    second is that of operations.
     """
     for letter, grows in (("n", row.fit_power_of_n), ("d", row.fit_power_of_d)):
         counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)

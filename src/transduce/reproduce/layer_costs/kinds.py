@@ -55,7 +55,7 @@ def count_attention_operations(n: int, sizes: Architecture) -> int:
 
 
 def count_recurrent_operations(n: int, sizes: Architecture) -> int:
-    """Count the operations of two LSTMs for n positions, one per direction, each of width d / 2."""
+    """Count operations of a bidirectional LSTM over n positions, of width d / 2 per direction."""
     width = sizes.d_model // 2
     return 2 * n * 2 * 4 * width * (sizes.d_model + width)
 

@@ -90,7 +90,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
 
 
 def tabulate_operations(table: LayerTable) -> Cells:
-    """Return the table of operations, counted by torch and by formula, with their growth."""
+    """Return each layer's operations, by torch and by formula, and the powers they grow with."""
     n, d = table.plan.middle
     head = ["layer", "counted", "by hand", "differ", "with projections", "by hand", "grows"]
     rows = []

@@ -197,7 +197,7 @@ def read_optional(file: Path) -> dict[str, Any]:
 
 
 def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the size `key` of config.json; raise FolderError if it is no positive integer."""
+    """Return the size `key` of config.json; FolderError unless it is an int from 1 to 2^24 - 1."""
     found = values.get(key)
     if type(found) is not int or not 0 < found < 1 << 24:
         raise FolderError(describe_value(values, key, "a size"), NOT_SAVED, file=file)

@@ -57,7 +57,7 @@ class SentenceCounts:
 
 
 class Terminal(NamedTuple):
-    """A word with its part-of-speech tag."""
+    """A part-of-speech tag and its word."""
 
     tag: str
     word: str

@@ -1,8 +1,9 @@
-"""XLIFF 1.2 and 2: each source that has no target yet gets one; all else keeps its bytes.
+"""XLIFF 1.2 and 2: fills in targets that are missing, empty or unfinished.
 
-A target says that a machine wrote it: in version 1.2 its state is "needs-review-translation" with
-the qualifier "mt-suggestion"; in version 2 the state of its segment is "translated", or stays
-"initial" if its text has other placeholders, such as %s, than its source.
+Apart from their states and a missing target language all else keeps its bytes. In version 1.2 a new
+target is marked as a machine's: its state is "needs-review-translation" with the qualifier
+"mt-suggestion". In version 2 its segment's state becomes "translated", but stays as it was if the
+placeholders, tags or numbers of source and target differ.
 """
 
 import html
@@ -56,7 +57,7 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
 
 
 def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup:
-    """Split the text of a unit's element seg-source, or else source, into sentences."""
+    """Split the text of a unit's seg-source, or of its source if it has none, into sentences."""
     part = "seg-source" if "seg-source" in unit.parts else "source"
     pieces = find_pieces(found.content(unit, part), inline=options.inline)
     return split_markup(pieces, unescape_references, escape_xml)
@@ -68,7 +69,7 @@ def fill(
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],
     options: ParseOptions,
 ) -> Joined:
-    """Return the XLIFF text with all gaps filled, and a note on each unit to be reviewed."""
+    """Return the XLIFF text with all gaps filled, and notes on units whose placeholders differ."""
     written, doubts = [event.raw for event in found.events], list[str]()
     for gap, (texts, links) in zip(gaps, translations, strict=True):
         both = zip(gap.split.sentences, texts, strict=True)

@@ -178,7 +178,7 @@ def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
 
 
 def find_closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return the set of labels X that have a closing symbol /X, as the form t2t writes it."""
+    """Return all labels X with a closing symbol /X, as which t2t's format closes brackets."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 

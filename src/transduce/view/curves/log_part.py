@@ -45,7 +45,7 @@ def read_log_part(
 
 
 def empty_part(size: int = 0) -> LogPart:
-    """Return a part of a log without lines, which ends at byte `size`."""
+    """Return a log part that has no lines and ends at byte `size`."""
     return LogPart(build_updates([]), (), 0, size, b"")
 
 

@@ -41,7 +41,7 @@ class Stage:
 
 
 def read_trained_stage(translator: Translator) -> Stage:
-    """Return the weights of a translator's only model as its trained stage."""
+    """Return the weights of a translator's first model as the stage named "trained"."""
     return Stage("trained", None, read_weights(translator.models[0]))
 
 

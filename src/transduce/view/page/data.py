@@ -40,7 +40,7 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 
 
 def seven_bit_block(identifier: str, content: bytes) -> DataBlock:
-    """Return a data block of bytes, 1.17 times as large; in base64 it would be 1.33 times."""
+    """Return a block of bytes as 7-bit text, 1.17 times their size (base64: 1.33 times)."""
     return DataBlock(identifier, "text/plain", encode_seven_bits(content))
 
 

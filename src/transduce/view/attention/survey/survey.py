@@ -66,7 +66,7 @@ def survey(
     pairs: int = PAIRS,
     on_head: Callable[[int, int], None] = ignore_head,
 ) -> HeadSurvey:
-    """Return what each head of a model does on sentence pairs, and the loss without the head.
+    """Measure each head's attention on sentence pairs, and the loss with that head switched off.
 
         survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
         print(survey.loss, [(head.kind, head.loss) for head in survey.heads])
