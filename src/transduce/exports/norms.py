@@ -35,7 +35,7 @@ def scale_stack(stack: Stack, factor: np.float32) -> Stack:
 
 
 def scale_layer(layer: Layer, first: np.float32, inside: np.float32, last: np.float32) -> Layer:
-    """Adapt a layer to inputs scaled by `first`; scale states inside by `inside`, output by `last`."""
+    """Adapt a layer to inputs scaled by `first`; scale inner states and output by the others."""
     cross = layer.cross_attention
     if cross is not None:
         cross = replace(
