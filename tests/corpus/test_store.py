@@ -1,5 +1,8 @@
+import faulthandler
 import json
 import os
+import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -261,3 +264,18 @@ def test_a_file_that_is_cut_while_it_is_mapped_is_a_sentence_and_no_signal(store
     os.truncate(store.folder / name, 8)
     with pytest.raises(FolderError, match=f"{name}: was cut while it was used"):
         store.pair(11_999)
+
+
+def test_the_control_that_does_not_look_at_the_file_is_killed(store_of, monkeypatch, record):
+    store = store_of(PAIRS * 3_000)
+    os.truncate(store.folder / FILES[0], 8)
+    monkeypatch.setattr("transduce.corpus.side.require_whole_file", lambda _: None)
+    child = os.fork()
+    if child == 0:
+        faulthandler.disable()
+        with suppress(BaseException):
+            store.pair(11_999)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    record(exit_code=code)
+    assert code == -signal.SIGBUS

@@ -110,6 +110,7 @@ ROWS = (
         ),
         controls=(
             "faults/test_damage.py::test_the_control_whose_checkpoints_do_not_know_their_step_is_caught",
+            "corpus/test_store.py::test_the_control_that_does_not_look_at_the_file_is_killed",
         ),
     ),
     Row(
@@ -164,6 +165,8 @@ ROWS = (
         controls=(
             "training/distributed/test_group.py"
             "::test_control_processes_that_decide_for_themselves_drift_apart",
+            "faults/test_overflow.py"
+            "::test_the_control_that_does_not_look_at_sums_hands_out_what_is_no_number",
         ),
     ),
     Row(
@@ -271,6 +274,8 @@ ROWS = (
         controls=(
             "faults/test_places.py::test_the_control_that_checks_the_first_checkpoint_only_is_caught",
             "faults/test_places.py::test_the_control_that_follows_links_is_caught",
+            "faults/test_places.py"
+            "::test_the_control_whose_clean_up_looks_into_the_folder_hides_the_error",
         ),
     ),
     Row(

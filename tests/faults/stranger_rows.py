@@ -16,6 +16,10 @@ STRANGER_ROWS = (
             "faults/test_allowance.py::test_no_more_than_a_part_of_a_long_text_is_encoded_at_once",
             "faults/test_allowance.py::test_a_picture_is_refused_by_its_pieces_before_its_search",
             "faults/test_allowance.py::test_a_picture_of_a_wide_beam_is_refused",
+            "faults/test_allowance.py"
+            "::test_a_beam_of_a_stranger_s_recipe_that_would_take_gigabytes_is_refused",
+            "faults/test_allowance.py"
+            "::test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_training",
             "faults/test_allowance.py::test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes",
             "faults/test_allowance.py::test_a_server_searches_as_many_sentences_at_once_as_fit",
             "faults/test_memory.py"
@@ -32,6 +36,7 @@ STRANGER_ROWS = (
         ),
         controls=(
             "faults/test_memory.py::test_the_control_that_goes_on_without_the_batch_is_caught",
+            "faults/test_allowance.py::test_the_control_without_an_account_begins_the_work",
             "runs/test_machine_settings.py"
             "::test_the_control_without_a_probe_stores_what_does_not_fit",
         ),

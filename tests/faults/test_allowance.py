@@ -97,6 +97,28 @@ def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_tr
         transduce.train(tmp_path / "run", pairs, pairs[:5], recipe="tiny", settings=settings)
 
 
+@pytest.mark.parametrize(
+    ("account", "work"),
+    [
+        ("inference.lines.require_short_line", "inference.lines.split_line"),
+        ("inference.search_memory.require_affordable_beam", "inference.outputs.beam_strategy"),
+    ],
+)
+def test_the_control_without_an_account_begins_the_work(monkeypatch, record, account, work):
+    begun = []
+
+    def begin(*_, **__):
+        begun.append(work)
+        raise InterruptedError
+
+    monkeypatch.setattr(f"transduce.{account}", lambda *_: None)
+    monkeypatch.setattr(f"transduce.{work}", begin)
+    text, beam = (LONG, 2) if "line" in account else ("a dog", 9_999)
+    with pytest.raises(InterruptedError):
+        random_translator().searching(beam=beam, extra_length=1_000)(text)
+    record(begun=len(begun))
+
+
 def test_the_paper_s_widest_beam_is_never_refused():
     wide = random_translator().searching(beam=21, extra_length=99_000)
     search = wide.recipe.search

@@ -1,5 +1,6 @@
 """Finite weights whose products overflow: every use is refused alike, and none is stored."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,15 @@ def test_every_use_of_weights_that_overflow_is_refused(model, use):
     with pytest.raises(NotFiniteError) as error:
         use(model)
     assert "verify the model" in error.value.hint
+
+
+def test_the_control_that_does_not_look_at_sums_hands_out_what_is_no_number(
+    model, monkeypatch, record
+):
+    monkeypatch.setattr("transduce.inference.likelihood.require_finite_numbers", lambda *_: None)
+    (found,) = model.likelihood([(TEXT, TARGET)])
+    record(scores_that_are_no_numbers=int(math.isnan(found.score)))
+    assert math.isnan(found.score)
 
 
 def test_a_sound_model_passes_the_door():

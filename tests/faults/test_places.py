@@ -277,6 +277,20 @@ def test_the_clean_up_of_a_lock_hides_no_error_of_a_folder_that_vanished(tmp_pat
         lose()
 
 
+def test_the_control_whose_clean_up_looks_into_the_folder_hides_the_error(
+    tmp_path, monkeypatch, record
+):
+    def lose():
+        with locked_folder(tmp_path / "run"):
+            shutil.rmtree(tmp_path / "run")
+            raise SaveError("was moved or deleted")
+
+    monkeypatch.setattr("transduce.runs.output_folder.list_entries", os.scandir)
+    with pytest.raises(FileNotFoundError):
+        lose()
+    record(hidden_errors=1)
+
+
 def linked(tmp_path):
     """A run whose saves would lie elsewhere."""
     create_run(tmp_path / "run", Recipe(name="tiny"), {})
