@@ -18,11 +18,12 @@ from transduce.settings.search import InferencePrecision
 def import_fast(name: str) -> ModuleType | None:
     """Return the module of `transduce.fast` of this name, or None where that package is missing."""
     try:
-        return import_module(f"transduce.fast.{name}")
+        import_module("transduce.fast")
     except ModuleNotFoundError as error:
         if error.name != "transduce.fast":
             raise
         return None
+    return import_module(f"transduce.fast.{name}")
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:

@@ -8,7 +8,6 @@ training uses is imported when it is chosen.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
+from transduce.fast.unchanged import find_changed_modules, put_in_place
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
 from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
@@ -56,7 +56,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
     )
     multiple = training.pad_to_tokens or (TOKEN_MULTIPLE if is_half else 1)
     longest = min(PADDING_SENTENCE_TOKENS, model.sizes.max_positions)
-    model.operations = replace(
+    model.operations = put_in_place(
         operations, pad_batch=partial(Batch.pad_to_multiple, multiple=multiple, longest=longest)
     )
     if device.type == "cpu":
@@ -65,7 +65,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
         from transduce.fast.compiling import compile_layers
 
         loss = choose_loss(device, model.output.weight.dtype, compiled=True)
-        model.operations = replace(model.operations, smoothed_loss=loss)
+        model.operations = put_in_place(model.operations, smoothed_loss=loss)
         compile_layers(model)
 
 
@@ -80,7 +80,7 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
     weight = model.output.weight
     operations = choose_operations(model.sizes, weight.device, weight.dtype)
     if precision is not None and weight.device.type == "cpu":
-        operations = replace(operations, run_layers=LayerGraph(model.decoder))
+        operations = put_in_place(operations, run_layers=LayerGraph(model.decoder))
     model.operations = operations
 
 
@@ -92,7 +92,7 @@ def choose_operations(
     Flags on a GPU are never read, because reading one waits for all that is queued there.
     """
     on_cpu = device.type == "cpu"
-    return replace(
+    return put_in_place(
         PLAIN,
         attention=partial(choose_attention(sizes, device, precision).kernel, device=device),
         start_cache=start_cache,
@@ -157,7 +157,7 @@ def run_loops_once() -> None:
 
 def with_compiled_loops(operations: Operations) -> Operations:
     """Return CPU operations with compiled loops for cached attention, log-softmax and top sums."""
-    return replace(
+    return put_in_place(
         operations,
         start_cache=partial(start_cache, attend=attend_by_loops_if_faster),
         log_softmax=log_softmax_by_loops_if_faster,
@@ -182,9 +182,13 @@ def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[n
 
 
 def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Module]]) -> None:
-    """Replace the classes of a model's modules in place; `classes` maps old classes to new."""
+    """Replace the classes of a model's modules in place; `classes` maps old classes to new.
+
+    Modules of other classes stay, also of derived ones; so do those whose class was changed.
+    """
     for module in model.modules():
-        module.__class__ = classes.get(type(module), type(module))
+        if type(module) in classes.keys() - find_changed_modules():
+            module.__class__ = classes[type(module)]
 
 
 # --- Kernels of a GPU -----------------------------------------------------------------------------

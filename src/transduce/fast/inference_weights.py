@@ -23,6 +23,7 @@ from transduce.fast.onednn import (
     multiply_by_onednn,
     script_if_traced,
 )
+from transduce.fast.unchanged import find_changed_modules
 from transduce.machine.device import Processor, read_processor
 from transduce.machine.process_settings import release_freed_memory
 from transduce.paper.model import Linear, Transformer
@@ -212,12 +213,14 @@ def replace_linear_operators(
 ) -> None:
     """Replace every `Linear` in a model by `build(linear, its parent)`, in place.
 
-    Each old weight is freed before the next one is built.
+    Modules of derived classes stay. Each old weight is freed before the next one is built.
     """
+    if Linear in find_changed_modules():
+        return
     parents = [module for module in model.modules() if not isinstance(module, Linear)]
     for parent in parents:
         for name, child in list(parent.named_children()):
-            if isinstance(child, Linear):
+            if type(child) is Linear:
                 setattr(parent, name, build(child, parent))
 
 

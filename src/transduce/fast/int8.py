@@ -96,5 +96,13 @@ class Int8Linear(nn.Module):
 
 def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:
     """Return a linear map in 8 bits; its place in `parent` shows whether it follows a ReLU."""
-    is_after_relu = isinstance(parent, FeedForward) and linear is parent.outer
-    return Int8Linear(linear, follows_relu=is_after_relu and not parent.is_swish)
+    if isinstance(parent, FeedForward) and linear is parent.outer:
+        return Int8Linear(linear, follows_relu=is_never_negative(parent))
+    return Int8Linear(linear)
+
+
+@torch.no_grad()
+def is_never_negative(layer: FeedForward) -> bool:
+    """Return whether the activation gives no number below 0, as a ReLU does and swish does not."""
+    width = layer.outer.weight.shape[0]
+    return bool((layer.activate(torch.linspace(-4, 4, 16 * width).view(16, width)) >= 0).all())

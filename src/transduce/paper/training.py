@@ -124,6 +124,11 @@ class Adam:
         self.refresh_model()
 
 
+def build_plain_optimiser(model: nn.Module, training: Training) -> "Optimiser":
+    """Return the optimiser of a model's weights: Adam    (section 5.3)"""
+    return Adam(model, training)
+
+
 # --- One update (sections 5.1 to 5.4) -------------------------------------------------------------
 
 
@@ -291,6 +296,7 @@ class Optimiser(Protocol):
     def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None: ...
 
 
+BuildOptimiser = Callable[[nn.Module, Training], Optimiser]
 ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
 
 # adds the gradient of the micro-batch with this index; returns its summed loss and -log P

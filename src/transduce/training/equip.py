@@ -12,7 +12,13 @@ from transduce.machine.device import select_device
 from transduce.mixing import find_mixing
 from transduce.packed import Batch
 from transduce.paper.model import Transformer, build_transformer
-from transduce.paper.training import Adam, Optimiser, PendingUpdate, Update
+from transduce.paper.training import (
+    BuildOptimiser,
+    Optimiser,
+    PendingUpdate,
+    Update,
+    build_plain_optimiser,
+)
 from transduce.settings import Recipe, Training
 from transduce.vocabulary.vocabulary import Vocabularies
 
@@ -44,9 +50,9 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def build_optimiser(model: Transformer, training: Training) -> Optimiser:
-    """Return Adam on the weights of a model that is equipped for training."""
+    """Return the optimiser of a model that is equipped for training."""
     flat_adam = import_fast("flat_adam")
-    build: Callable[[Transformer, Training], Optimiser] = flat_adam.FlatAdam if flat_adam else Adam
+    build: BuildOptimiser = flat_adam.choose_optimiser() if flat_adam else build_plain_optimiser
     return build(model, training)
 
 

@@ -1,0 +1,154 @@
+"""Which parts of `paper/` still compute what this package computes in their place
+
+Whoever changes a formula in a chapter wants its new values, and not the old ones fast. So every
+part that has a faster form is called once in a process with a few numbers, on the CPU. Where the
+results differ, the plain part stays. Dropout is compared with the same random numbers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from transduce.fast.blocks import BucketedAttention
+from transduce.fast.highest_sums import highest_sums
+from transduce.fast.kv_cache import start_cache
+from transduce.fast.loss import log_softmax_in_place, smoothed_loss, target_log_probs
+from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear
+from transduce.paper.operations import (
+    PLAIN,
+    AttentionMask,
+    BuildAttention,
+    Operations,
+    StartCache,
+    is_any,
+    keep_batch,
+    run_layers,
+)
+from transduce.settings import Architecture
+
+Try = Callable[[], Sequence[Tensor]]  # calls a function; returns its results
+
+
+def put_in_place(operations: Operations, **faster: object) -> Operations:
+    """Return operations with faster functions in these fields, but for what was changed."""
+    changed = find_changed_operations()
+    kept = {name: one for name, one in faster.items() if name not in changed}
+    return replace(operations, **kept)  # type: ignore[arg-type] # each has its field's type
+
+
+@cache
+def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
+    """Return the fields of the plain operations that no longer hold what they did."""
+    known = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
+    others = [name for name, one in known.items() if getattr(plain, name) is not one]
+    compared = compare_operations(plain).items()
+    return frozenset([*others, *(name for name, pair in compared if differ(*pair))])
+
+
+@cache
+def find_changed_modules() -> frozenset[type]:
+    """Return the classes of `paper/model.py` that no longer compute what they did."""
+    return frozenset(kind for kind, pair in COMPARED_MODULES.items() if differ(*pair))
+
+
+def differ(first: Try, second: Try) -> bool:
+    """Return whether two functions return other results, or the first does not take the call."""
+    try:
+        with torch.random.fork_rng(devices=[]), torch.inference_mode(mode=False), torch.no_grad():
+            torch.manual_seed(1)
+            ours = first()
+            torch.manual_seed(1)
+            return not all(
+                torch.allclose(one.to(other.dtype), other, rtol=1e-4, atol=1e-5)
+                for one, other in zip(ours, second(), strict=True)
+            )
+    except Exception:  # noqa: BLE001 # the new function may ask for anything
+        return True
+
+
+def numbers(*shape: int) -> Tensor:
+    """Return a tensor of this shape with numbers between -2 and 2, always the same."""
+    return torch.arange(1.0, 1 + torch.Size(shape).numel()).sin().mul(2).view(shape)
+
+
+def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
+    """Return a call of the plain and one of the fast function, for each field of `Operations`."""
+    states, weight, ids = numbers(3, 4), numbers(5, 4), torch.tensor([0, 2, 4])
+    log_p = numbers(4, 5).log_softmax(dim=1)
+    faster: Mapping[str, tuple[object, Callable[..., Sequence[Tensor]]]] = {
+        "attention": (partial(BucketedAttention, device=torch.device("cpu")), attend),
+        "start_cache": (start_cache, take_two_steps),
+        "smoothed_loss": (smoothed_loss, lambda loss: loss(states, weight, ids, 0.1, None)),
+        "log_softmax": (log_softmax_in_place, lambda of: [of(numbers(2, 5))]),
+        "target_log_probs": (target_log_probs, lambda of: [of(states, weight, ids, None)]),
+        "highest_sums": (highest_sums, lambda best: best(numbers(2, 2), log_p, 3)),
+    }
+    return {
+        name: (partial(call, getattr(plain, name)), partial(call, fast))
+        for name, (fast, call) in faster.items()
+    }
+
+
+def attend(build: BuildAttention) -> list[Tensor]:
+    """Attend in two sentences under two masks."""
+    masks = [AttentionMask(causal=True), AttentionMask(neighbourhood=3)]
+    lengths, (q, k, v) = [2, 5], numbers(3, 7, 2, 3)
+    return [build(lengths, lengths, mask)(q, k, v) for mask in masks]
+
+
+def take_two_steps(start: StartCache) -> list[Tensor]:
+    """Attend from the first two tokens of two hypotheses, to themselves and to their sources."""
+    k, v = numbers(2, 5, 2, 3)
+    cache, found = start([k], [v], [2, 3]), []
+    for step in range(2):
+        cache = cache.open(None)
+        for layer in cache.view_step():
+            q, key, value = layer.split_heads(numbers(2, 18) + step, 2, [6, 6, 6])
+            layer.append(key, value)
+            found += [layer.attend(q), layer.attend_to_source(q)]
+        cache = cache.advance()
+    return found
+
+
+def norm() -> Sequence[Tensor]:
+    """Normalise three tokens."""
+    module = LayerNorm(Architecture(d_model=4))
+    module.weight.data, module.bias.data = numbers(4), numbers(4)
+    return [module(numbers(3, 4))]
+
+
+def plain_norm() -> Sequence[Tensor]:
+    """Compute the same by torch's function."""
+    epsilon = Architecture().norm_epsilon
+    return [functional.layer_norm(numbers(3, 4), (4,), numbers(4), numbers(4), epsilon)]
+
+
+def multiply() -> Sequence[Tensor]:
+    """Multiply three tokens with a matrix, in three ways."""
+    weights = nn.Parameter(numbers(2, 4)), nn.Parameter(numbers(2))
+    module, x = Linear.from_weight(*weights), numbers(3, 4)
+    return [module(x), module.relu(x), module.add(x, numbers(3, 2))]
+
+
+def plain_products() -> Sequence[Tensor]:
+    """Compute the same by torch's function."""
+    product = functional.linear(numbers(3, 4), numbers(2, 4), numbers(2))
+    return [product, product.relu(), product + numbers(3, 2)]
+
+
+COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
+    Dropout: (
+        lambda: [Dropout(0.5)(numbers(3, 4))],
+        lambda: [functional.dropout(numbers(3, 4), 0.5)],
+    ),
+    AddDropout: (
+        lambda: [AddDropout(0.5)(numbers(3, 4), numbers(3, 4) + 1)],
+        lambda: [numbers(3, 4) + functional.dropout(numbers(3, 4) + 1, 0.5)],
+    ),
+    LayerNorm: (norm, plain_norm),
+    Linear: (multiply, plain_products),
+}
