@@ -15,8 +15,8 @@ from typing import Any
 from tests.view.browser import open_browser
 from tests.view.explainer.opened import READY, search
 
-from transduce.inference.decoders import build_decoder
 from transduce.inference.load import load
+from transduce.inference.outputs import build_decoder
 from transduce.search.trace import trace_beam_search
 from transduce.text.files import read_lines
 from transduce.view.explainer.explain import explain

@@ -12,8 +12,8 @@ from tests.cli.language import sentences
 from tests.inference.random_models import random_translator
 
 from transduce.inference.evaluate import EvaluationText, perplexity, score_translations
-from transduce.inference.likelihood import token_log_probs
 from transduce.inference.load import load
+from transduce.inference.pairs import token_log_probs
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_the_perplexity_is_of_the_lines_that_fit_in_parts_that_fit(model, corpus
         sizes.append(len(source.ids) + len(target.ids))
         return token_log_probs(model, source, target)
 
-    monkeypatch.setattr("transduce.inference.likelihood.token_log_probs", counted)
+    monkeypatch.setattr("transduce.inference.pairs.token_log_probs", counted)
     monkeypatch.setattr("transduce.inference.evaluate.TOKENS", 1)  # then two longest sentences
     long = "a very long line " * 200
     found, left_out = perplexity(translator, *([long, *side] for side in sides))

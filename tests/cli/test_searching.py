@@ -229,8 +229,8 @@ def test_a_worker_whose_command_is_gone_before_it_loads_ends_quietly(monkeypatch
 
 def test_auto_says_on_stderr_which_precision_it_chose_and_why(call, babbler, monkeypatch):
     measured = Processor("AuthenticAMD", frozenset({"avx2"}))
-    monkeypatch.setattr("transduce.inference.precision.read_processor", lambda: measured)
-    monkeypatch.setattr("transduce.inference.precision.unsupported_int8_reason", lambda: "")
+    monkeypatch.setattr("transduce.inference.load.read_processor", lambda: measured)
+    monkeypatch.setattr("transduce.inference.load.unsupported_int8_reason", lambda: "")
     ended = call("translate", babbler, *FAST, "--precision=auto", stdin=LINES)
     assert ended.code == 0
     assert ended.stderr.splitlines()[0] == (

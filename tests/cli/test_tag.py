@@ -141,7 +141,7 @@ def test_a_fetched_treebank_is_the_baseline_by_its_training_split(call, tagger, 
         splits.append(split)
         return bank / f"{split}.pos"
 
-    monkeypatch.setattr("transduce.inference.test_set.find_treebank_file", find)
+    monkeypatch.setattr("transduce.inference.evaluate.find_treebank_file", find)
     for name in ("gum-pos", "gum-pos:dev"):
         ended = call("evaluate", tagger, bank / "test.pos", "--baseline", name)
         assert "most frequent label of each token: accuracy " in ended.stdout

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from transduce.corpus.shard import split_update
 from transduce.errors import InputError
+from transduce.packed import split_update
 
 SOURCE = np.array([5, 2, 9, 2, 5, 1])
 TARGET = np.array([4, 7, 9, 3, 2, 1])

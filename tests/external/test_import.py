@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from tests.external.environments import make_environment
 
 import transduce
-from transduce.inference.likelihood import target_log_probs
+from transduce.inference.pairs import target_log_probs
 from transduce.packed import Packed
 from transduce.settings.recipe import with_changes
 from transduce.text.clean import normalise

@@ -26,7 +26,7 @@ from transduce.fast.int8_kernels import (
     round_rows_to_int8,
     unsupported_int8_reason,
 )
-from transduce.inference.precision import describe_precision
+from transduce.inference.load import describe_precision
 from transduce.machine.device import Processor
 from transduce.paper.model import Linear
 from transduce.settings.search import InferencePrecision

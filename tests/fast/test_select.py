@@ -4,7 +4,6 @@ import pytest
 import torch
 from tests.model.tiny import sizes
 
-from transduce.fast import choose as selection
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import choose_attention, runs_triton
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
@@ -58,13 +57,13 @@ def test_a_torch_without_the_kernel_or_without_windows_has_padded_blocks(new_gpu
     def windowless(*, scale):
         raise AssertionError(scale)
 
-    monkeypatch.setattr(selection, "import_varlen_kernel", lambda: windowless)
+    monkeypatch.setattr("transduce.fast.varlen.import_varlen_kernel", lambda: windowless)
     assert "kernel has no window_size" in choose_attention(sizes(), new_gpu, HALF).reason
 
     def gone():
         raise ImportError
 
-    monkeypatch.setattr(selection, "import_varlen_kernel", gone)
+    monkeypatch.setattr("transduce.fast.varlen.import_varlen_kernel", gone)
     assert (
         "this torch has no variable-length kernel"
         in choose_attention(sizes(), new_gpu, HALF).reason

@@ -7,11 +7,10 @@ from tests.inference.random_models import LINES, WORDS, random_translator
 
 import transduce
 from transduce.errors import InputError, NotEnoughMemoryError
-from transduce.inference import search_memory
-from transduce.inference.lines import BLOCK_CHARACTERS, Line, split_into_blocks
-from transduce.inference.long_lines import WHOLE, split_line
+from transduce.inference import outputs
+from transduce.inference.lines import BLOCK_CHARACTERS, WHOLE, Line, split_into_blocks, split_line
 from transduce.scores.scoring import compute_score
-from transduce.search.beam_cost import estimate_bytes
+from transduce.search.halving import estimate_bytes
 from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
@@ -122,7 +121,7 @@ def test_the_control_without_an_account_begins_the_work(monkeypatch, record, acc
 def test_the_paper_s_widest_beam_is_never_refused():
     wide = random_translator().searching(beam=21, extra_length=99_000)
     search = wide.recipe.search
-    assert search_memory.limit_batch_size(wide.models, [[5, 6]], search, 21) == search
+    assert outputs.limit_batch_size(wide.models, [[5, 6]], search, 21) == search
 
 
 def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
@@ -140,9 +139,9 @@ def test_a_server_searches_as_many_sentences_at_once_as_fit(monkeypatch):
     model = random_translator()
     search = model.recipe.search
     one = estimate_bytes(model.models[0].sizes, len(WORDS), 24, search, search.beam)
-    monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: 3.9 * one)
+    monkeypatch.setattr(outputs, "free_memory_bytes", lambda: 3.9 * one)
     worker = SearchWorker(model, print)
     assert worker.translator.recipe.search == replace(search, batch_size=3)
-    monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: 0.5 * one)
+    monkeypatch.setattr(outputs, "free_memory_bytes", lambda: 0.5 * one)
     with pytest.raises(NotEnoughMemoryError, match="24 pieces and 2 hypotheses"):
         SearchWorker(model, print)

@@ -11,12 +11,12 @@ import pytest
 from tests.inference.random_models import LINES, random_translator, translator_of_six_heads
 
 from transduce.errors import NotEnoughMemoryError
-from transduce.inference import search_memory
-from transduce.inference.search_memory import limit_batch_size
+from transduce.inference import outputs
+from transduce.inference.outputs import limit_batch_size
 from transduce.paper.model import Transformer, TransformerDecoder
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import halving
-from transduce.search.beam_cost import estimate_bytes
+from transduce.search.halving import estimate_bytes
 from transduce.settings import Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
@@ -132,7 +132,7 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
     search = Search(beam=3)
 
     def find_size(free):
-        monkeypatch.setattr(search_memory, "free_memory_bytes", lambda: free)
+        monkeypatch.setattr(outputs, "free_memory_bytes", lambda: free)
         return limit_batch_size([model], sources, search, 3).batch_size
 
     assert find_size(1e12) == search.batch_size

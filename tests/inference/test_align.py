@@ -16,7 +16,8 @@ from tests.inference.random_models import WORDS as VOCABULARY
 
 import transduce
 from transduce.errors import InputError
-from transduce.inference.alignment import Alignment, PairWords
+from transduce.inference.alignment import PairWords
+from transduce.inference.outputs import Alignment
 from transduce.text.clean import normalise
 from transduce.view.attention.recorder import record_attention
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.inference.random_models import LINES, random_translator
 
-from transduce.inference.combine_parts import combine_best, combine_samples
-from transduce.inference.long_lines import split_line
+from transduce.inference.lines import split_line
+from transduce.inference.outputs import combine_best, combine_samples
 from transduce.paper.search import Hypothesis
 
 scores = st.lists(st.floats(-50, 0, width=32), min_size=1, max_size=4)

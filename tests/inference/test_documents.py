@@ -8,7 +8,7 @@ from tests.inference.random_models import ensemble_of, random_translator
 
 import transduce
 from transduce.errors import InputError
-from transduce.inference.long_lines import LineWarning
+from transduce.inference.lines import LineWarning
 from transduce.inference.translator import Translator
 
 PAGE = b"<p title='x'>the <b>dog</b> sees a cat. A woman <i>who runs</i></p><pre>now</pre>\r\n"

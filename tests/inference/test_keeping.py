@@ -7,11 +7,9 @@ import pytest
 from tests.inference.random_models import LINES, ensemble_of, random_translator
 
 import transduce
-from transduce.inference.align_block import align_kept
-from transduce.inference.alignment import Alignment
 from transduce.inference.keeping import Attempt, keep_items
 from transduce.inference.lines import Line
-from transduce.inference.outputs import BlockResult, Output
+from transduce.inference.outputs import Alignment, BlockResult, Output
 
 URL = "https://a.org/b?c=1"
 TEXTS = ["the {0} sees %s.", f"a woman ({URL}) runs now", "write to a@b.org", "{0}{1} {{ x }} runs"]
@@ -133,7 +131,7 @@ def test_a_line_too_long_to_align_keeps_its_links_or_says_that_it_has_none(trans
     translator, line = translator.aligning(), Line(1, "the dog sees a cat, " * 20 + "{0}")
     for links, facts in ((Alignment(((0, 0),), (1.0,)), []), (None, ["a source of "])):
         found = BlockResult([[Output("a dog {0}", -1.0, -2.0, links)]], [])
-        aligned = align_kept(translator, [line], found)
+        aligned = translator.aligner.align_kept([line], found)
         assert aligned.outputs[0][0].alignment == (links or Alignment())
         assert [warning.fact[:12] for warning in aligned.warnings] == facts
 

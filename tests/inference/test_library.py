@@ -11,7 +11,7 @@ from tests.inference.random_models import LINES, random_translator
 
 import transduce
 from transduce.errors import InputError
-from transduce.inference import worker_processes
+from transduce.inference import workers
 from transduce.inference.evaluate import evaluate
 from transduce.inference.translator import Translator
 
@@ -112,8 +112,8 @@ def test_scores_of_lists_and_a_comparison():
 @pytest.mark.slow
 def test_workers_give_the_results_of_one_process(monkeypatch):
     server = types.SimpleNamespace(get_context=lambda _: SERVER)
-    monkeypatch.setattr(worker_processes, "multiprocessing", server)
-    monkeypatch.setattr("transduce.inference.blocks.WORKER_BLOCK", 2)
+    monkeypatch.setattr(workers, "multiprocessing", server)
+    monkeypatch.setattr("transduce.inference.translator.WORKER_BLOCK", 2)
     one = load().searching(beam=3, extra_length=5)
     several = replace(one, workers=2, reload=load)
     assert several(LINES) == one(LINES)

@@ -10,8 +10,8 @@ from tests.inference.random_models import LINES, SEARCH, WORDS, ensemble_of, ran
 
 from transduce.errors import InputError
 from transduce.fast.loss import smoothed_loss
-from transduce.inference.decoders import build_decoder
-from transduce.inference.likelihood import target_log_probs
+from transduce.inference.outputs import build_decoder
+from transduce.inference.pairs import target_log_probs
 from transduce.packed import Batch, Packed
 from transduce.paper.search import beam_search
 from transduce.vocabulary import BEGIN, END

@@ -6,7 +6,7 @@ import pytest
 from tests.inference.random_models import WORDS, random_translator
 
 from transduce.errors import InputError
-from transduce.inference.long_lines import LineWarning, halve, split_line
+from transduce.inference.lines import LineWarning, halve, split_line
 from transduce.tasks import SplitLevel
 from transduce.tasks.tagging import Tagging
 from transduce.tasks.text import Toy, Translation

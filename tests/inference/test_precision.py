@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from transduce.inference import precision
-from transduce.inference.precision import choose_precision
+from transduce.inference.load import choose_precision
 from transduce.machine.device import Processor
 from transduce.settings.search import InferencePrecision
 
@@ -28,7 +27,7 @@ def obstacle(monkeypatch):
     """Set why 8-bit products are impossible; they are possible at first."""
 
     def set_reason(reason):
-        monkeypatch.setattr(precision, "unsupported_int8_reason", lambda: reason)
+        monkeypatch.setattr("transduce.inference.load.unsupported_int8_reason", lambda: reason)
 
     set_reason("")
     return set_reason
@@ -51,7 +50,7 @@ def test_int8_falls_back_with_a_sentence(obstacle):
 @pytest.mark.usefixtures("obstacle")
 @pytest.mark.parametrize("processor", OTHERS)
 def test_auto_is_float32_where_no_quality_was_measured(monkeypatch, processor):
-    monkeypatch.setattr(precision, "read_processor", lambda: processor)
+    monkeypatch.setattr("transduce.inference.load.read_processor", lambda: processor)
     chosen, message = choose_precision("auto", CPU)
     assert chosen == "float32"
     assert "precision auto: float32" in message
@@ -59,7 +58,7 @@ def test_auto_is_float32_where_no_quality_was_measured(monkeypatch, processor):
 
 @pytest.mark.parametrize("processor", MEASURED_IN_INT8)
 def test_auto_is_int8_where_it_was_measured_and_can_be_had(obstacle, monkeypatch, processor):
-    monkeypatch.setattr(precision, "read_processor", lambda: processor)
+    monkeypatch.setattr("transduce.inference.load.read_processor", lambda: processor)
     assert choose_precision("auto", CPU).precision == "int8"
     assert choose_precision("auto", GPU).precision == "float32"
     obstacle("no kernels")
@@ -68,8 +67,10 @@ def test_auto_is_int8_where_it_was_measured_and_can_be_had(obstacle, monkeypatch
 
 @pytest.mark.usefixtures("obstacle")
 def test_auto_is_bfloat16_with_amx_where_it_can_be_had(monkeypatch):
-    monkeypatch.setattr(precision, "read_processor", lambda: AMX)
+    monkeypatch.setattr("transduce.inference.load.read_processor", lambda: AMX)
     for is_fast, expected in ((True, "bfloat16"), (False, "float32")):
-        monkeypatch.setattr(precision, "has_fast_bfloat16", lambda _, fast=is_fast: fast)
+        monkeypatch.setattr(
+            "transduce.inference.load.has_fast_bfloat16", lambda _, fast=is_fast: fast
+        )
         assert choose_precision("auto", CPU).precision == expected
         assert choose_precision("auto", GPU).precision == "float32"

@@ -9,6 +9,7 @@ import time
 import types
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,10 @@ from tests.inference.random_models import LINES, random_translator
 from tests.processes import is_alive
 
 from transduce.errors import InputError, LostProcessError
-from transduce.inference import blocks
-from transduce.inference import worker_processes as workers
-from transduce.inference.blocks import report_warnings, translate_in_workers
-from transduce.inference.lines import Line, number_lines
-from transduce.inference.translator import Translator
+from transduce.inference import workers
+from transduce.inference.lines import Line, number_lines, split_into_blocks
+from transduce.inference.translator import Translator, report_warnings
+from transduce.inference.workers import run_in_workers
 
 pytestmark = [pytest.mark.workers, pytest.mark.slow]
 
@@ -52,7 +52,6 @@ def quick(monkeypatch):
     """Small blocks, and workers that begin where their imports end."""
     server = types.SimpleNamespace(get_context=lambda _: SERVER)
     monkeypatch.setattr(workers, "multiprocessing", server)
-    monkeypatch.setattr(blocks, "WORKER_BLOCK", 5)
     monkeypatch.setattr(workers, "AHEAD", 2)
 
 
@@ -61,8 +60,8 @@ def texts(outputs):
 
 
 def translate(load, lines, n=1, workers=2):
-    results = translate_in_workers(load, lines, n, workers)
-    return report_warnings(results, lambda _: None)
+    requests = (methodcaller("translate_block", one, n) for one in split_into_blocks(lines, 5))
+    return report_warnings(run_in_workers(load, requests, workers), lambda _: None)
 
 
 # random models lose the numbers of lines, and say so
@@ -149,7 +148,7 @@ def test_a_caller_who_stops_listening_ends_the_workers():
 LAUNCHER = """
 from tests.inference.test_worker_processes import MANY, load
 from transduce.inference.lines import number_lines
-from transduce.inference.worker_processes import start_workers
+from transduce.inference.workers import start_workers
 import time
 from operator import methodcaller
 if __name__ == "__main__":

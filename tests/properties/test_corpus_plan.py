@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.corpus.plan import Plan
-from transduce.corpus.shard import greedy_cut, split_update
+from transduce.packed import greedy_cut, split_update
 
 PAIRS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80)
 BUDGETS = st.tuples(st.integers(30, 200), st.integers(30, 200))

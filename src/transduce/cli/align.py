@@ -14,9 +14,8 @@ from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice, w
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.inference.alignment import Alignment
-    from transduce.inference.choose_heads import AlignmentChoice
-    from transduce.inference.gold_pairs import ScoredHeads
+    from transduce.inference.choose_heads import AlignmentChoice, ScoredHeads
+    from transduce.inference.outputs import Alignment
 
 
 @click.command("align")

@@ -120,10 +120,10 @@ def translate_and_score(
     from transduce.inference.evaluate import (
         build_evaluation_text,
         provenance,
+        read_test_set,
         score_translations,
         translate_sources,
     )
-    from transduce.inference.test_set import read_test_set
     from transduce.tasks import find_task_kind
     from transduce.text.arguments import read_text
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeVar, final
 from transduce.cli import display
 
 if TYPE_CHECKING:
-    from transduce.inference.long_lines import LineWarning
+    from transduce.inference.lines import LineWarning
     from transduce.inference.outputs import Output
 
 Found = TypeVar("Found")  # what is found for a line, such as its outputs

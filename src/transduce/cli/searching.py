@@ -19,7 +19,7 @@ from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, Sampling
 
 if TYPE_CHECKING:
-    from transduce.inference.long_lines import OnWarning
+    from transduce.inference.lines import OnWarning
     from transduce.inference.translator import Translator
     from transduce.tasks import TextToText
     from transduce.tasks.parsing import Parsing
@@ -199,8 +199,7 @@ class TranslatorChoice:
 
     def load(self) -> "Translator":
         """Load the models (several as one ensemble) with the settings that the options name."""
-        from transduce.inference.load import load
-        from transduce.inference.precision import choose_precision
+        from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
         from transduce.machine.process_settings import keep_freed_memory
         from transduce.tasks import require_task

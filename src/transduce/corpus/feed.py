@@ -8,10 +8,9 @@ import torch
 from jaxtyping import Int
 
 from transduce.corpus.plan import Plan
-from transduce.corpus.shard import split_update
 from transduce.corpus.side import Side
 from transduce.corpus.store import Store
-from transduce.packed import Batch, Packed
+from transduce.packed import Batch, Packed, split_update
 
 # P: the pairs of a batch
 

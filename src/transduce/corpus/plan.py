@@ -13,8 +13,8 @@ from typing import final
 import numpy as np
 from jaxtyping import Int, Integer
 
-from transduce.corpus.shard import greedy_cut
 from transduce.errors import InputError
+from transduce.packed import greedy_cut
 
 # N: pairs of the corpus · U: updates of an epoch · P: pairs of an update
 

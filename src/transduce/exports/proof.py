@@ -9,10 +9,8 @@ from typing import Any, final
 
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
-from transduce.inference.decoders import build_decoder
 from transduce.inference.load import TaskModel
-from transduce.inference.outputs import search_sources
-from transduce.inference.search_memory import limit_batch_size
+from transduce.inference.outputs import build_decoder, limit_batch_size, search_sources
 from transduce.paper.search import Hypothesis, beam_strategy, max_output_length
 from transduce.search import search_in_memory
 from transduce.text.clean import normalise

@@ -29,7 +29,6 @@ from transduce.fast.loss import (
 )
 from transduce.fast.onednn import has_onednn_bfloat16
 from transduce.fast.unchanged import find_changed_modules, put_in_place
-from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
 from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
 from transduce.paper.operations import PLAIN, BatchAttention, Operations, SmoothedLoss
@@ -248,6 +247,8 @@ def choose_attention(
         from transduce.fast.triton_attention import build_packed_attention
 
         return AttentionChoice(build_packed_attention, f"Triton, sentence by sentence: {reason}")
+    from transduce.fast.varlen import VarlenAttention
+
     return AttentionChoice(VarlenAttention, f"torch's variable-length kernel: {reason}")
 
 
@@ -266,6 +267,8 @@ def unsupported_reason(sizes: Architecture, device: torch.device, precision: tor
 
 def unsupported_gpu_reason(device: torch.device) -> str:
     """Return why this GPU or torch cannot run that kernel, or "" if they can."""
+    from transduce.fast.varlen import import_varlen_kernel
+
     if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
         return "this GPU is older than the variable-length kernel"
     try:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import overload
 
 from transduce.errors import InputError
-from transduce.inference.alignment import Alignment
 from transduce.inference.load import load
+from transduce.inference.outputs import Alignment
 from transduce.inference.translator import Texts, Translator
 from transduce.text.arguments import check_lines, describe_value, require_lines
 

@@ -5,8 +5,8 @@ Two words are linked if any of their pieces are. Without shifted attention, a pi
 one that writes it; with it, the next step, which reads the piece.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -15,45 +15,30 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from transduce.checkpoint.weights import require_finite_numbers
-from transduce.corpus.shard import split_update
+from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_cross_attention
-from transduce.inference.halving import Batch, compute_in_batches
-from transduce.packed import Packed
+from transduce.inference.lines import EncodedLine, Line, LineWarning
+from transduce.inference.outputs import Alignment, BlockResult, Combination, Output
+from transduce.inference.pairs import Batch, Pair, compute_in_batches, encode_pairs, find_unscorable
+from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
-from transduce.settings.alignment import AlignmentHeads
+from transduce.settings import Recipe
+from transduce.settings.alignment import (
+    AlignmentHeads,
+    build_alignment_heads,
+    build_default_heads,
+    number_heads,
+)
+from transduce.tasks import Task, TextToText, require_task
+from transduce.text.placeholders import find_items
 from transduce.vocabulary import BEGIN, Vocabulary
-from transduce.vocabulary.words import find_spaced_starts, group_words
+from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
 # L layers · H heads · C choices of heads · t target and s source pieces of a sentence pair
 # I source and J target words of the pair
 
 TOKENS = 8_192  # tokens of a batch, source and target together
 Sentences = Sequence[Sequence[int]]
-
-
-@final
-@dataclass(frozen=True)
-class Alignment:
-    """The links between the words of a source and a target; `str` gives Pharaoh's format.
-
-    A word is what blanks separate in a text. Words are counted from 0.
-    """
-
-    links: tuple[tuple[int, int], ...] = ()  # (source word, target word), in ascending order
-    weights: tuple[float, ...] = ()  # for each link, its words' largest piece weight
-
-    def __str__(self) -> str:
-        return " ".join(f"{i}-{j}" for i, j in self.links)
-
-    def rank_links(self) -> Sequence[tuple[int, int]]:
-        """Return the links, that of the largest weight first."""
-        pairs = zip(self.weights, self.links, strict=True)
-        return [link for _, link in sorted(pairs, key=lambda pair: -pair[0])]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the links and their weights, rounded to four decimals, as values for JSON."""
-        weights = [round(weight, 4) for weight in self.weights]
-        return {"alignment": [list(link) for link in self.links], "weights": weights}
 
 
 @final
@@ -149,3 +134,121 @@ def align_sentences(
         words = find_pair_words(vocabularies, ours[index], theirs[index])
         found[filled[index]] = words.align(weights)
     return found
+
+
+Parts = tuple[EncodedLine, Sequence[Combination]]  # a line, and the hypotheses of each output
+
+
+@final
+@dataclass(frozen=True)
+class Aligner:
+    """A model's alignment of words, by chosen heads or by all heads of its middle layer."""
+
+    models: Sequence[Transformer]  # more than one cannot align
+    task: Task
+    recipe: Recipe
+    chosen: AlignmentHeads | None
+
+    def require_alignable(self) -> None:
+        """Raise InputError for an ensemble, and for a model whose outputs are not text."""
+        if len(self.models) > 1:
+            fact = f"words are aligned by one model, and this is {len(self.models)}"
+            raise InputError(fact, "name one model of the ensemble")
+        require_task(self.task, TextToText, self.recipe.data, "word alignment")
+
+    def find_heads(self) -> AlignmentHeads:
+        """Return the heads to align by: the chosen ones, or all of the middle layer."""
+        return self.chosen or build_default_heads(self.models[0].sizes)
+
+    def change_heads(self, changes: Mapping[str, Any]) -> AlignmentHeads:
+        """Return these heads with changes; a new layer alone means all its heads."""
+        self.require_alignable()
+        sizes, before = self.models[0].sizes, self.find_heads()
+        if changes.get("layer", before.layer) != before.layer:
+            changes = {"heads": number_heads(sizes), **changes}
+        heads = build_alignment_heads(**{**asdict(before), **changes})
+        heads.require_in(sizes)
+        return heads
+
+    def align_texts(self, pairs: Sequence[Pair]) -> list[tuple[Alignment, LineWarning | None]]:
+        """Return each pair's alignment, and a warning if it is too long and has no links."""
+        self.require_alignable()
+        encoded = encode_pairs(pairs, self.task)
+        warnings = [find_unscorable(pair, self.recipe) for pair in encoded]
+        fitting = [pair for pair, warning in zip(encoded, warnings, strict=True) if not warning]
+        vocabularies = self.task.source, self.task.target
+        sources, targets = [pair.source for pair in fitting], [pair.target for pair in fitting]
+        (model,), heads = self.models, self.find_heads()
+        found = iter(align_sentences(model, vocabularies, sources, targets, heads))
+        return [(Alignment() if warning else next(found), warning) for warning in warnings]
+
+    def add_alignments(
+        self,
+        lines: Sequence[Line],
+        found: Sequence[Parts],
+        outputs: Sequence[Sequence[Output]],
+    ) -> list[list[Output]]:
+        """Return the outputs of a block of lines, each with the word alignment to its line.
+
+        The parts of a line that was split are aligned one by one, as they were translated.
+        """
+        task = self.task
+        texts = [
+            (task.normalise(line.text), pair_parts(line.number, parts, rank, task))
+            for line, parts, best in zip(lines, found, outputs, strict=True)
+            for rank in range(len(best))
+        ]
+        flat = iter(self.align_texts([pair for _, pairs in texts for pair in pairs]))
+        joined = iter(
+            [join_alignments(text, pairs, [next(flat)[0] for _ in pairs]) for text, pairs in texts]
+        )
+        return [[replace(output, alignment=next(joined)) for output in best] for best in outputs]
+
+    def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
+        """Return results in which items were kept, each output with the alignment to its line.
+
+        What the model read in lines with items had other words, so these are aligned anew. A pair
+        too long for that keeps its links if they number its own words; else a warning says so.
+        """
+        places = [
+            (index, rank)
+            for index, line in enumerate(lines)
+            if any(find_items(line.text))
+            for rank in range(len(found.outputs[index]))
+        ]
+        pairs = [
+            Pair(lines[i].number, lines[i].text, found.outputs[i][rank].text) for i, rank in places
+        ]
+        outputs, warnings = [list(best) for best in found.outputs], list(found.warnings)
+        aligned = self.align_texts(pairs)
+        for (index, rank), (alignment, warning) in zip(places, aligned, strict=True):
+            before = outputs[index][rank]
+            if warning is not None and before.alignment is not None:
+                continue
+            outputs[index][rank] = replace(before, alignment=alignment)
+            warnings += [warning] if warning is not None and not rank else []
+        return BlockResult(outputs, warnings)
+
+
+def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:
+    """Pair the text of each part of a line with the same part of output number `rank`, from 0."""
+    encoded, combinations = parts
+    return [
+        Pair(number, text, task.decode(part.ids, text))
+        for text, part in zip(encoded.texts, combinations[rank], strict=True)
+    ]
+
+
+def join_alignments(text: str, pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Alignment:
+    """Return the alignment of a whole line of `text` from those of its parts, in order."""
+    weights: dict[tuple[int, int], float] = {}
+    at = words = 0  # characters of the source, words of the target, before a part
+    for pair, alignment in zip(pairs, alignments, strict=True):
+        at = max(at, text.find(pair.source, at))
+        first = text.count(" ", 0, at)
+        for (i, j), weight in zip(alignment.links, alignment.weights, strict=True):
+            link = (i + first, j + words)
+            weights[link] = max(weight, weights.get(link, 0.0))
+        at, words = at + len(pair.source), words + len(pair.target.split())
+    links = tuple(sorted(weights))
+    return Alignment(links, tuple(weights[link] for link in links))

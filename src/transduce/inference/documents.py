@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import final
 
 from transduce.inference.keeping import describe_lost
+from transduce.inference.lines import LineWarning
 from transduce.inference.load import load
-from transduce.inference.long_lines import LineWarning
 from transduce.inference.outputs import Output
 from transduce.inference.translator import Translator
 from transduce.tasks import TextToText, require_task

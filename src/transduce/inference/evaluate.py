@@ -1,20 +1,24 @@
-"""Evaluates a model on a test set: translations, scores, and perplexity of the references."""
+"""`transduce.evaluate`: translations of a test set, their scores, and the references' perplexity
+
+A test set is files of lines, files in a task's format, or a fetched corpus. For tagging, a baseline
+gives every token its most frequent label in a training text.
+"""
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, final
 
+from transduce.datasets.cache import cache_folder
+from transduce.datasets.catalogue import is_treebank
+from transduce.datasets.fetch import find_split_files, open_corpus, read_splits
+from transduce.datasets.fetch_trees import find_treebank_file
 from transduce.errors import InputError, suggest_names
-from transduce.inference.likelihood import target_log_probs
-from transduce.inference.load import load
-from transduce.inference.majority import label_by_majority
-from transduce.inference.pairs import number_pairs, require_matches
-from transduce.inference.precision import describe_precision
-from transduce.inference.test_set import read_test_set
+from transduce.inference.load import describe_precision, load
+from transduce.inference.pairs import number_pairs, require_matches, target_log_probs
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.runs.development import are_sides_swapped
@@ -22,9 +26,13 @@ from transduce.scores.metrics import METRICS
 from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score, format_scores
 from transduce.scores.scoring import compute_score, require_scorable
+from transduce.settings import Data
 from transduce.settings.fields import require
-from transduce.tasks import find_task_kind
-from transduce.text.arguments import Text, require_lines
+from transduce.tasks import find_task_kind, require_task
+from transduce.tasks.tagging import Tagging, read_tagged_pairs
+from transduce.text.arguments import Text, read_text, require_lines
+from transduce.text.words import split_words
+from transduce.vocabulary.tag_lexicon import most_frequent
 
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
@@ -203,3 +211,92 @@ def provenance(translator: Translator) -> dict[str, Any]:
 def today() -> str:
     """Return the date in UTC as YYYY-MM-DD."""
     return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+Sides = tuple[list[str], list[str]]  # lines of the source and of the reference
+
+
+def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
+    """Return the source and reference lines of a test set from files, lists or a fetched corpus.
+
+    A test set of trees or tagged tokens is a file, a treebank's folder, or a fetched treebank's
+    name.
+    """
+    if reference is not None:
+        return read_text("source", source), read_text("reference", reference)
+    require(
+        isinstance(source, str | Path),
+        "reference must be given with lines of a source",
+        "or name a fetched test set as the source",
+    )
+    if read_file := find_task_kind(data).read_test_file:
+        return read_both_sides(find_task_files(str(source), data), read_file)
+    files = find_fetched(str(source), data)
+    return read_text("source", files[0]), read_text("reference", files[1])
+
+
+def read_both_sides(
+    files: Sequence[Path], read_file: Callable[[Path], Iterable[tuple[str, str]]]
+) -> Sides:
+    """Read files in a task's format, such as trees; return all source and reference lines."""
+    pairs = [pair for file in files for pair in read_file(file)]
+    require(bool(pairs), f"{files[0]} has no test sentence", "look at the file")
+    return [source for source, _ in pairs], [reference for _, reference in pairs]
+
+
+def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path]:
+    """Return the files of a split at a path, or those of a fetched treebank.
+
+    A treebank is named CORPUS, for the given split, or CORPUS:SPLIT.
+    """
+    if Path(name).exists():
+        return find_task_kind(data).list_files(Path(name), split)
+    corpus, _, named = name.partition(":")
+    if not is_treebank(corpus):
+        hint = "name a file, or a fetched treebank as CORPUS:SPLIT"
+        raise InputError(f"{name} is neither a file nor a treebank", hint)
+    file = find_treebank_file(corpus, named or split, cache_folder())
+    if file is None:
+        raise InputError(f"{corpus} has no split {named or split}", f"{corpus}:dev, for example")
+    return [file]
+
+
+def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
+    """Return the source and target file of a fetched corpus, named CORPUS or CORPUS:SPLIT."""
+    hint = "name a reference, or instead of the source a fetched test set"
+    require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
+    corpus, _, split = name.partition(":")
+    languages, cache = (data.source_language, data.target_language), cache_folder()
+    texts = find_split_files(corpus, split or "test", languages, cache)
+    if texts is None:
+        have = read_splits(open_corpus(corpus, languages, cache))
+        raise InputError(f"{corpus} has no split {split or 'test'}", f"it has {', '.join(have)}")
+    return texts
+
+
+def label_by_majority(
+    train: Path | str, sentences: Sequence[str], translator: Translator
+) -> list[str]:
+    """Return a line of labels for each sentence: the most frequent one of each token in `train`.
+
+    `train` is tagged text, as a file or as the name CORPUS or CORPUS:SPLIT of a fetched one. A
+    token that it lacks gets its most frequent label of all. Raises InputError if `translator` is
+    not a tagger.
+    """
+    data = translator.recipe.data
+    require_task(translator.task, Tagging, data, "a baseline of most frequent labels")
+    sides = read_both_sides(find_task_files(str(train), data, "train"), read_tagged_pairs)
+    return label_tokens(zip(*sides, strict=True), sentences)
+
+
+def label_tokens(tagged: Iterable[tuple[str, str]], sentences: Sequence[str]) -> list[str]:
+    """Label each token of sentences with its most frequent label in (tokens, labels) lines."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for tokens, labels in tagged:
+        for token, label in zip(split_words(tokens), split_words(labels), strict=True):
+            counts[token][label] += 1
+    known = {token: most_frequent(found) for token, found in counts.items()}
+    unknown = most_frequent(sum(counts.values(), Counter()))
+    return [
+        " ".join(known.get(token, unknown) for token in split_words(line)) for line in sentences
+    ]

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import final
 
-from transduce.inference.lines import Line
-from transduce.inference.long_lines import LineWarning
+from transduce.inference.lines import Line, LineWarning
 from transduce.inference.outputs import BlockResult, Output
 from transduce.text.clean import normalise
 from transduce.text.inline import PRIVATE, Piece, insert_markup

@@ -1,30 +1,65 @@
-"""Searches the parts of many lines at once, and joins their hypotheses into the lines' outputs."""
+"""Searches the parts of many lines at once, and joins their hypotheses into the lines' outputs
 
+The batch of a search is limited to an estimate of what fits in free memory: a process over the
+limit of a control group is killed without an error, so that it cannot try again. Where the system
+raises an error, `search/halving.py` halves the batch.
+"""
+
+import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from transduce.equip import choose_search_operations
-from transduce.inference.alignment import Alignment
-from transduce.inference.combine_parts import Combination
-from transduce.inference.decoders import build_decoder
-from transduce.inference.lines import EncodedLine
-from transduce.inference.long_lines import LineWarning
-from transduce.inference.search_memory import limit_batch_size
+from transduce.errors import NotEnoughMemoryError
+from transduce.inference.lines import EncodedLine, LineWarning
+from transduce.machine.limits import free_memory_bytes
+from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
-from transduce.paper.search import Hypothesis, beam_strategy
+from transduce.paper.operations import Operations
+from transduce.paper.search import Decoder, Hypothesis, beam_strategy
 from transduce.search import (
     ConstrainedSource,
+    Ensemble,
     sampling_strategy,
     search_in_memory,
     with_constraints,
 )
+from transduce.search.halving import estimate_bytes, require_affordable_beam
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 from transduce.tasks import Task
 
 Sources = Sequence[Sequence[int]]
+Combination = Sequence[Hypothesis]  # a hypothesis of each part of a line, in order
+
+
+@final
+@dataclass(frozen=True)
+class Alignment:
+    """The links between the words of a source and a target; `str` gives Pharaoh's format.
+
+    A word is what blanks separate in a text. Words are counted from 0.
+    """
+
+    links: tuple[tuple[int, int], ...] = ()  # (source word, target word), in ascending order
+    weights: tuple[float, ...] = ()  # for each link, its words' largest piece weight
+
+    def __str__(self) -> str:
+        return " ".join(f"{i}-{j}" for i, j in self.links)
+
+    def rank_links(self) -> Sequence[tuple[int, int]]:
+        """Return the links, that of the largest weight first."""
+        pairs = zip(self.weights, self.links, strict=True)
+        return [link for _, link in sorted(pairs, key=lambda pair: -pair[0])]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the links and their weights, rounded to four decimals, as values for JSON."""
+        weights = [round(weight, 4) for weight in self.weights]
+        return {"alignment": [list(link) for link in self.links], "weights": weights}
 
 
 @final
@@ -135,3 +170,103 @@ def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[L
     ]
     warnings = [LineWarning(line.number, fault, "repaired") for fault in repaired if fault]
     return [line.warning, *warnings] if line.warning else warnings
+
+
+SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
+
+
+def limit_batch_size(
+    models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
+) -> Search:
+    """Lower the batch size of `search` to the number of sentences that fit in free memory, or 1.
+
+    `width` is the number of hypotheses of a sentence. Raise NotEnoughMemoryError if all free memory
+    is too little for one sentence, and InputError if its beam is too wide. A GPU is not asked: it
+    raises errors.
+    """
+    if not sources or models[0].output.weight.device.type != "cpu":
+        return search
+    longest = sorted(map(len, sources), reverse=True)[: search.batch_size]
+    known = [(model.sizes, len(model.output.weight)) for model in models]
+    needs = np.cumsum(
+        [sum(estimate_bytes(*one, n, search, width) for one in known) for n in longest]
+    )
+    require_affordable_beam(int(needs[0]), longest[0], width)
+    free = free_memory_bytes()
+    if needs[0] > free:
+        raise NotEnoughMemoryError(
+            f"a sentence of {longest[0]:,} pieces and {width:,} hypotheses may need "
+            f"{needs[0] / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} are free",
+            "try a smaller beam, fewer samples, or shorter lines",
+        )
+    fitting = int((needs <= SHARE * free).sum())
+    if fitting == len(longest):
+        return search
+    return replace(search, batch_size=max(1, fitting))
+
+
+class Sum(NamedTuple):
+    """The score of a combination of hypotheses for a line's first parts; the best sorts first."""
+
+    negative: float  # the negative sum of scores
+    before: int  # the rank, from 0, of the combination without the last part
+    rank: int  # the rank, from 0, of the last part's hypothesis
+
+
+def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
+    """Return the `n` combinations of a line's parts with the highest sums of scores, best first.
+
+    `found` has each part's hypotheses, best first. Parts are added one by one, and only the `n`
+    best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
+    by the ranks of the parts' hypotheses.
+    """
+    totals, steps = [0.0], list[list[Sum]]()
+    for hypotheses in found:
+        best = merge_best(totals, [one.score for one in hypotheses], n)
+        totals = [-one.negative for one in best]
+        steps.append(best)
+    return [trace_back(found, steps, rank) for rank in range(len(totals))]
+
+
+def merge_best(totals: Sequence[float], scores: Sequence[float], n: int) -> list[Sum]:
+    """Return the `n` highest sums of a total and a score, both given in descending order."""
+    heap, best = [Sum(-(totals[0] + scores[0]), 0, 0)], list[Sum]()
+    while heap and len(best) < n:
+        top = heapq.heappop(heap)
+        best.append(top)
+        _, before, rank = top
+        if rank + 1 < len(scores):
+            heapq.heappush(heap, Sum(-(totals[before] + scores[rank + 1]), before, rank + 1))
+        if rank == 0 and before + 1 < len(totals):  # so that no sum is reached twice
+            heapq.heappush(heap, Sum(-(totals[before + 1] + scores[0]), before + 1, 0))
+    return best
+
+
+def trace_back(
+    found: Sequence[Sequence[Hypothesis]], steps: Sequence[Sequence[Sum]], rank: int
+) -> Combination:
+    """Return the combination with the `rank`-th best total, found by following sums backwards."""
+    chosen = []
+    for hypotheses, best in zip(reversed(found), reversed(steps), strict=True):
+        chosen.append(hypotheses[best[rank].rank])
+        rank = best[rank].before
+    return chosen[::-1]
+
+
+def combine_samples(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
+    """Return `n` combinations of a line's parts: the i-th sample of every part, for each i."""
+    return [[part[index] for part in found] for index in range(min([n, *map(len, found)]))]
+
+
+def build_decoder(
+    models: Sequence[Transformer], operations: Sequence[Operations] | None = None
+) -> Decoder[Any]:
+    """Return a decoder of one model, or an ensemble of several, set to evaluation mode.
+
+    `operations` are those of each model in this search, by default its own.
+    """
+    each = operations or [model.operations for model in models]
+    members = tuple(
+        build_model_decoder(model.eval(), own) for model, own in zip(models, each, strict=True)
+    )
+    return members[0] if len(members) == 1 else Ensemble(members)

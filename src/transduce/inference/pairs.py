@@ -1,19 +1,30 @@
-"""Encodes pairs of lines, and scores their given targets as the search would score them."""
+"""Encodes pairs of lines, and scores their given targets as the search would score them
 
-from collections.abc import Iterable, Iterator, Sequence
+All positions of a target are computed in one forward pass (teacher forcing).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeVar, final
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
 from transduce.allowance import require_short_line
-from transduce.errors import InputError
-from transduce.inference.likelihood import target_log_probs
-from transduce.inference.long_lines import LineWarning
+from transduce.checkpoint.weights import require_finite_numbers
+from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
+from transduce.inference.lines import LineWarning
+from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
 from transduce.paper.search import score_log_probs
+from transduce.search.ensemble import log_mean_exp
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.tasks import Task, find_task_kind
 from transduce.text.arguments import describe_value, require_encodable
+from transduce.vocabulary import BEGIN
 
 TOKENS = 8_192  # tokens of a batch, source and target together
 
@@ -108,3 +119,69 @@ def score_pairs(
     log_probs = target_log_probs(models, sources, targets, tokens)
     scores = score_log_probs(log_probs, list(map(len, targets)), recipe.search)
     return list(zip(scores, log_probs, strict=True))
+
+
+Result = TypeVar("Result")
+Batch = Int[np.ndarray, " _"]  # indices of pairs
+
+
+def compute_in_batches(
+    batches: Iterable[Batch], compute: Callable[[Batch], Result]
+) -> Iterator[tuple[Batch, Result]]:
+    """Yield each batch with what `compute` returns for it; halve a batch when memory runs out."""
+    pending = list(batches)[::-1]
+    while pending:
+        batch = pending.pop()
+        try:
+            result = compute(batch)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(batch) == 1:
+                raise NotEnoughMemoryError(
+                    "there is not enough memory for a single pair of sentences",
+                    "try shorter lines, or fewer --workers",
+                ) from None
+            pending += np.array_split(batch, 2)[::-1]
+        else:
+            yield batch, result
+
+
+# T target tokens of a batch
+
+Sentences = Sequence[Sequence[int]]
+
+
+@torch.inference_mode()
+def target_log_probs(
+    models: Sequence[Transformer], sources: Sentences, targets: Sentences, tokens: int
+) -> list[float]:
+    """Return each pair's log P(target | source) in nats, computed in batches of `tokens` tokens.
+
+    The ids of every source and target end with END. Batches hold at most `tokens` tokens, source
+    and target together. Several models score as an ensemble.
+    """
+    totals = [0.0] * len(sources)
+    first, second = (np.array(list(map(len, side)), np.int64) for side in (sources, targets))
+
+    def compute(batch: Batch) -> Float[Tensor, " T"]:
+        source, target = (
+            Packed.from_sentences([side[n] for n in batch]) for side in (sources, targets)
+        )
+        return log_mean_exp([token_log_probs(model, source, target) for model in models]).cpu()
+
+    batches = split_update(np.arange(len(sources)), first, second, tokens)
+    for batch, by_token in compute_in_batches(batches, compute):
+        require_finite_numbers(by_token, "a pair")
+        sentences = by_token.double().split(second[batch].tolist())
+        for index, sentence in zip(batch.tolist(), sentences, strict=True):
+            totals[index] = float(sentence.sum())
+    return totals
+
+
+def token_log_probs(model: Transformer, source: Packed, target: Packed) -> Float[Tensor, " T"]:
+    """Return one model's log P of every target token, given the source and the tokens before it."""
+    device = model.output.weight.device
+    memory = model.eval().encode(source.to(device))
+    states = model.decode(target.to(device).shift_right(BEGIN), memory)
+    return model.target_log_probs(states, target.ids.to(device))

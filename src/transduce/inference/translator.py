@@ -3,42 +3,37 @@
 import importlib
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, pairwise
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, final, overload
 
+from transduce.equip import equip_for_long_searches
 from transduce.errors import InputError
-from transduce.inference.align_block import (
-    add_alignments,
-    align_block,
-    align_kept,
-    change_heads,
-)
-from transduce.inference.alignment import Alignment
-from transduce.inference.arguments import require_known
-from transduce.inference.blocks import (
-    PairMethod,
-    reload_in_worker,
-    report_warnings,
-    run_pairs_in_workers,
-    translate_in_workers,
-)
-from transduce.inference.combine_parts import Combination, combine_best, combine_samples
+from transduce.inference.alignment import Aligner
 from transduce.inference.keeping import keep_items
 from transduce.inference.lines import (
+    HINT,
     EncodedLine,
+    Item,
     Line,
+    LineWarning,
+    OnWarning,
     encode_line,
     number_lines,
     split_into_blocks,
 )
-from transduce.inference.long_lines import HINT, LineWarning, OnWarning
 from transduce.inference.outputs import (
+    Alignment,
     BlockResult,
+    Combination,
     Output,
     collect_warnings,
+    combine_best,
+    combine_samples,
     join_parts,
     keep_different,
     sample_sources,
@@ -52,6 +47,8 @@ from transduce.inference.pairs import (
     require_matches,
     score_pairs,
 )
+from transduce.inference.workers import run_in_workers
+from transduce.machine.process_settings import keep_freed_memory, use_threads
 from transduce.paper.model import Transformer
 from transduce.paper.search import Hypothesis
 from transduce.settings import Recipe, Search
@@ -66,7 +63,11 @@ if TYPE_CHECKING:
     from transduce.text.arguments import Text
     from transduce.view.attention.attend import Attention  # for the types of two methods only
     from transduce.view.explainer.explain import Explainer
+from dataclasses import fields
 
+from transduce.errors import suggest_names
+
+WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
@@ -166,11 +167,7 @@ class Translator:
             require_lines("prefixes", prefixes)
             prefixes = check_lines("prefixes", prefixes)
         numbered = number_lines(check_lines("lines", lines), prefixes)
-        if self.workers > 1:
-            results = translate_in_workers(self.worker_loader(), numbered, n, self.workers)
-        else:
-            results = (self.translate_block(b, n) for b in split_into_blocks(numbered, block))
-        return report_warnings(results, self.on_warning)
+        return self.run_on_blocks(numbered, block, "translate_block", n)
 
     def likelihood(
         self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
@@ -202,21 +199,28 @@ class Translator:
         return (output.alignment or Alignment() for output in found)
 
     def run_on_pairs(
-        self, method: PairMethod, pairs: Iterable[tuple[str, str]], block: int = BLOCK
+        self, method: str, pairs: Iterable[tuple[str, str]], block: int
     ) -> Iterator[Output]:
-        """Yield the target of each (source, target) pair, scored or aligned, lazily and in order.
-
-        With several workers a block has 250 pairs instead of `block`.
-        """
+        """Yield the scored or aligned target of each (source, target) pair, lazily and in order."""
         require_count("block", block)
         require_lines("pairs", pairs)
-        numbered = number_pairs(pairs)
+        found = self.run_on_blocks(number_pairs(pairs), block, method)
+        return (output for (output,) in found)
+
+    def run_on_blocks(
+        self, items: Iterable[Item], block: int, method: str, *arguments: object
+    ) -> Iterator[list[Output]]:
+        """Yield the outputs of each line or pair, in order, by a method that takes a block of them.
+
+        With several workers a block has 250 items instead of `block`.
+        """
+        size = block if self.workers == 1 else WORKER_BLOCK
+        calls = (methodcaller(method, some, *arguments) for some in split_into_blocks(items, size))
         if self.workers > 1:
-            results = run_pairs_in_workers(self.worker_loader(), method, numbered, self.workers)
+            results = run_in_workers(self.worker_loader(), calls, self.workers)
         else:
-            run = getattr(self, method)
-            results = (run(some) for some in split_into_blocks(numbered, block))
-        return (output for (output,) in report_warnings(results, self.on_warning))
+            results = (call(self) for call in calls)
+        return report_warnings(results, self.on_warning)
 
     def evaluate(
         self,
@@ -259,7 +263,12 @@ class Translator:
     def aligning(self, **changes: int | Sequence[int]) -> "Translator":
         """Return a translator whose outputs have alignments, by `layer`, `heads` and `shifted`."""
         require_known("aligning", changes, AlignmentHeads)
-        return replace(self, aligns=True, alignment_heads=change_heads(self, changes))
+        return replace(self, aligns=True, alignment_heads=self.aligner.change_heads(changes))
+
+    @property
+    def aligner(self) -> Aligner:
+        """The alignment of words by this translator's model and heads."""
+        return Aligner(self.models, self.task, self.recipe, self.alignment_heads)
 
     @property
     def keeps_items(self) -> bool:
@@ -275,7 +284,10 @@ class Translator:
             lambda some, links: replace(self, aligns=self.aligns or links).search_block(some, n),
             can_align=len(self.models) == 1,
         )
-        return align_kept(self, lines, found)
+        if self.aligns:
+            return self.aligner.align_kept(lines, found)
+        plain = [[replace(one, alignment=None) for one in best] for best in found.outputs]
+        return replace(found, outputs=plain)
 
     def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
         """Search a block of lines at once, as they are; return the `n` best outputs of each."""
@@ -303,7 +315,7 @@ class Translator:
             by_line.append((line, chosen))
             outputs.append(texts)
         if self.aligns:
-            outputs = add_alignments(self, lines, by_line, outputs)
+            outputs = self.aligner.add_alignments(lines, by_line, outputs)
         faults = [collect_warnings(line, chosen[0], self.task) for line, chosen in by_line]
         return BlockResult(outputs, list(chain.from_iterable(faults)))
 
@@ -334,7 +346,14 @@ class Translator:
 
     def align_block(self, pairs: Sequence[Pair]) -> BlockResult:
         """Align each pair; a pair that is too long has no links, and a warning."""
-        return align_block(self, pairs)
+        found = self.aligner.align_texts(pairs)
+        warnings = [warning for _, warning in found if warning]
+        if warnings and self.strict:
+            raise InputError(str(warnings[0]), HINT)
+        both = zip(pairs, found, strict=True)
+        return BlockResult(
+            [[Output(pair.target, *UNKNOWN, links)] for pair, (links, _) in both], warnings
+        )
 
     def worker_loader(self) -> "Callable[[], Translator]":
         """Return a function that loads this translator again in a worker process."""
@@ -345,3 +364,36 @@ class Translator:
             )
         changes = {name: getattr(self, name) for name in CARRIED}
         return partial(reload_in_worker, self.reload, self.recipe.search, changes)
+
+
+def report_warnings(
+    results: Generator[BlockResult, None, None], on_warning: OnWarning
+) -> Generator[list[Output], None, None]:
+    """Yield every line's outputs; call `on_warning` with a block's warnings before its first line.
+
+    Closing this generator closes `results`, which ends the worker processes.
+    """
+    with closing(results):
+        for result in results:
+            for warning in result.warnings:
+                on_warning(warning)
+            yield from result.outputs
+
+
+def reload_in_worker(
+    reload: Callable[[], Translator], search: Search, changes: Mapping[str, Any]
+) -> Translator:
+    """Load a translator with these settings in a worker process that uses one thread."""
+    keep_freed_memory()
+    use_threads(1)
+    found = reload()
+    equip_for_long_searches(found.models)
+    return replace(found, recipe=replace(found.recipe, search=search), **changes)
+
+
+def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:
+    """Refuse a call of the method `name` if a keyword in `changes` is no field of `settings`."""
+    known = [field.name for field in fields(settings)]
+    for key in changes:
+        if key not in known:
+            raise InputError(f"{name}() has no setting {key!r}", suggest_names(key, known))

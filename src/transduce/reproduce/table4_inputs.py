@@ -7,8 +7,8 @@ from typing import final
 
 from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
+from transduce.inference.evaluate import find_task_files
 from transduce.inference.load import load
-from transduce.inference.test_set import find_task_files
 from transduce.inference.translator import Translator
 from transduce.reproduce.parsing_table import read_gold
 from transduce.runs.average import average

@@ -7,15 +7,14 @@ from typing import TypeVar
 import numpy as np
 
 from transduce.corpus.feed import read_batch
-from transduce.corpus.shard import split_update
 from transduce.corpus.store import Store
 from transduce.mixing import build_model_decoder
-from transduce.packed import Batch
+from transduce.packed import Batch, split_update
 from transduce.paper.model import Transformer
 from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search import search_in_memory, with_constraints
-from transduce.search.beam_cost import estimate_bytes, require_affordable_beam
+from transduce.search.halving import estimate_bytes, require_affordable_beam
 from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests

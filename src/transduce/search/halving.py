@@ -1,8 +1,13 @@
-"""Continuous batching that halves its batch when memory runs out"""
+"""Searches within memory: a limit for wide beams, and batches halved when memory runs out
+
+A recipe's beam may be a stranger's. Each hypothesis has cached keys and values of all its pieces,
+so that a beam of 10,000 takes gigabytes and most of a minute for one short line.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from transduce.allowance import BEAM_BYTES, require_affordable
 from transduce.errors import NotEnoughMemoryError, is_out_of_memory
 from transduce.paper.search import (
     Decoder,
@@ -11,7 +16,7 @@ from transduce.paper.search import (
     State,
     run_continuous_batching,
 )
-from transduce.settings import Search
+from transduce.settings import Architecture, Search
 
 
 def search_in_memory(
@@ -47,3 +52,34 @@ def search_in_memory(
                     "try a smaller beam, shorter lines, or fewer --workers",
                 ) from None
         size = max(1, size // 2)
+
+
+FLOAT = 4  # bytes of a float32
+COPIES = 4  # of the log P of all symbols of a hypothesis: logits, sums, keys of the top-k
+WIDEST = 21  # the paper's widest beam (section 6.3), which only free memory limits
+
+
+def estimate_bytes(
+    sizes: Architecture, symbols: int, length: int, search: Search, width: int
+) -> int:
+    """Estimate the bytes of a search with `width` hypotheses for a source of `length` pieces.
+
+    `symbols` is the size of the target vocabulary.
+    """
+    steps, cached = length + search.extra_length, count_cached(sizes)
+    own = width * steps * (2 * cached * FLOAT + 2 * 8)
+    # 2 ·: for a copy of each number; 8: bytes of a token
+    return own + length * cached * FLOAT + width * symbols * FLOAT * COPIES
+
+
+def count_cached(sizes: Architecture) -> int:
+    """Count the numbers in the cached keys and values of one token, over all layers."""
+    return sizes.layers * sizes.heads * (sizes.d_k + sizes.d_v)
+
+
+def require_affordable_beam(needed: int, length: int, width: int) -> None:
+    """Refuse over 21 hypotheses of a sentence if they may need more than `BEAM_BYTES` bytes."""
+    if width > WIDEST:
+        fact = f"a sentence of {length:,} pieces with {width:,} hypotheses"
+        hint = "a smaller beam (search.beam, --beam), fewer samples, or shorter lines"
+        require_affordable(fact, needed, BEAM_BYTES, hint)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.errors import TransduceError
-from transduce.inference.worker_processes import block_interrupts
+from transduce.inference.workers import block_interrupts
 from transduce.serve.messages import Answer, Order, Ready, Unloadable
 from transduce.settings.recipe import shorten_name
 

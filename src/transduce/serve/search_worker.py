@@ -8,16 +8,20 @@ from typing import Any, final
 import torch
 
 from transduce.errors import TransduceError
-from transduce.inference.align_block import add_alignments, align_texts
-from transduce.inference.alignment import Alignment
-from transduce.inference.combine_parts import Combination, combine_best
-from transduce.inference.decoders import build_decoder
 from transduce.inference.keeping import Attempt, list_attempts, take_as_it_is, warn_of_loss
-from transduce.inference.likelihood import token_log_probs
 from transduce.inference.lines import EncodedLine, Line, encode_line
-from transduce.inference.outputs import Output, collect_warnings, join_parts, keep_different
-from transduce.inference.pairs import Pair, encode_pairs, find_unscorable
-from transduce.inference.search_memory import limit_batch_size
+from transduce.inference.outputs import (
+    Alignment,
+    Combination,
+    Output,
+    build_decoder,
+    collect_warnings,
+    combine_best,
+    join_parts,
+    keep_different,
+    limit_batch_size,
+)
+from transduce.inference.pairs import Pair, encode_pairs, find_unscorable, token_log_probs
 from transduce.inference.translator import Translator
 from transduce.packed import Packed
 from transduce.paper.search import Hypothesis
@@ -181,7 +185,7 @@ class SearchWorker:
         combinations, outputs = keep_different(combinations, outputs, sentence.n)
         if attempt.needs_links:
             both = [(done.line, combinations)]
-            (outputs,) = add_alignments(self.translator, [attempt.read], both, [outputs])
+            (outputs,) = self.translator.aligner.add_alignments([attempt.read], both, [outputs])
         finished = [attempt.finish(output, sentence.text) for output in outputs]
         if not finished[0][1] and len(done.attempts) > 1:
             self.attempt(sentence, done.attempts[1:])
@@ -218,7 +222,7 @@ def describe_output(translator: Translator, line: EncodedLine, best: Combination
     if best:
         text = Line(1, " ".join(line.texts))
         empty = [[Output("", 0.0, 0.0)]]  # `add_alignments` reads only the number of outputs
-        ((output,),) = add_alignments(translator, [text], [(line, [best])], empty)
+        ((output,),) = translator.aligner.add_alignments([text], [(line, [best])], empty)
         alignment = output.alignment or alignment
     return describe_pieces(translator, [*map(list, line.sources)], targets, alignment)
 
@@ -231,7 +235,7 @@ def describe_pair(translator: Translator, text: str, output: str) -> Details:
     (pair,) = encode_pairs([Pair(1, text, output)], translator.task)
     is_short = find_unscorable(pair, translator.recipe) is None
     sources, targets = ([pair.source], [pair.target]) if is_short else ([], [])
-    ((alignment, _),) = align_texts(translator, [Pair(1, text, output)])
+    ((alignment, _),) = translator.aligner.align_texts([Pair(1, text, output)])
     return describe_pieces(translator, sources, targets, alignment)
 
 

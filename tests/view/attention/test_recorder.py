@@ -9,7 +9,7 @@ from tests.inference.random_models import SEARCH, SIZES, ensemble_of, random_tra
 
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_attention
-from transduce.inference.decoders import build_decoder
+from transduce.inference.outputs import build_decoder
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer

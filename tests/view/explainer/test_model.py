@@ -5,7 +5,7 @@ import pytest
 from tests.view.explainer.opened import open_explainer, search, trace
 from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
-from transduce.inference.decoders import build_decoder
+from transduce.inference.outputs import build_decoder
 from transduce.search.trace import trace_beam_search
 from transduce.view.explainer.header import build_stored_model
 from transduce.view.explainer.reference import trace_model

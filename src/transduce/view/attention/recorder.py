@@ -12,11 +12,9 @@ from jaxtyping import Float32
 from transduce.allowance import PICTURE_BYTES, require_affordable, require_short_line
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError
-from transduce.inference.align_block import find_heads
 from transduce.inference.attention_weights import AttentionRecord, capture_attention
-from transduce.inference.decoders import build_decoder
+from transduce.inference.outputs import build_decoder, limit_batch_size
 from transduce.inference.pairs import Pair, require_matches
-from transduce.inference.search_memory import limit_batch_size
 from transduce.inference.translator import PART_BITS, Translator
 from transduce.packed import Packed
 from transduce.search import with_constraints
@@ -156,7 +154,7 @@ def build_view(translator: Translator, source: list[int], output: EncodedOutput)
         weights=stack_weights(record),
         steps=add_beams(steps, output, translator),
         is_given=not output.beams,
-        alignment=find_heads(translator) if isinstance(task, TextToText) else None,
+        alignment=translator.aligner.find_heads() if isinstance(task, TextToText) else None,
     )
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Float32
 
 from transduce.view.attention.record import PieceSequence, Word
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.words import find_spaced_starts, group_words
+from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
 # H heads · Q query positions · K key positions
 

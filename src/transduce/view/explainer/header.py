@@ -6,8 +6,7 @@ from typing import Any, final
 
 import torch
 
-from transduce.inference.decoders import build_decoder
-from transduce.inference.search_memory import limit_batch_size
+from transduce.inference.outputs import build_decoder, limit_batch_size
 from transduce.inference.translator import Translator
 from transduce.paper.model import Transformer
 from transduce.search.trace import trace_beam_search

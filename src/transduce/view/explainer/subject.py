@@ -1,7 +1,7 @@
 """Checks whether a model can run in a page: its kind, its size, its precision."""
 
 from transduce.errors import InputError
-from transduce.inference.precision import describe_precision
+from transduce.inference.load import describe_precision
 from transduce.inference.translator import Translator
 from transduce.settings import Architecture
 from transduce.settings.fields import require

@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from jaxtyping import Float, Float32
 
-from transduce.inference.alignment import Alignment, PairWords
+from transduce.inference.alignment import PairWords
+from transduce.inference.outputs import Alignment
 from transduce.view.attention.record import AttentionView
 from transduce.view.attention.tendencies import (
     BROAD,

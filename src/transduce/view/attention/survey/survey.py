@@ -9,13 +9,12 @@ from typing import final
 import numpy as np
 import torch
 
-from transduce.corpus.shard import split_update
 from transduce.errors import InputError
-from transduce.inference.align_block import find_heads
-from transduce.inference.alignment import Alignment, align_sentences, find_pair_words
+from transduce.inference.alignment import align_sentences, find_pair_words
 from transduce.inference.attention_weights import capture_attention
-from transduce.inference.gold_pairs import lay_out_gold
+from transduce.inference.choose_heads import lay_out_gold
 from transduce.inference.load import load
+from transduce.inference.outputs import Alignment
 from transduce.inference.pairs import (
     EncodedPair,
     Pair,
@@ -24,7 +23,7 @@ from transduce.inference.pairs import (
     require_matches,
 )
 from transduce.inference.translator import Translator
-from transduce.packed import Packed
+from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
 from transduce.scores.alignments import parse_gold_links, read_alignments
 from transduce.settings.fields import require
@@ -104,7 +103,7 @@ def align_pairs(
         return [AlignedPair(pair, None) for pair in encoded]
     vocabularies = translator.task.source, translator.task.target
     if gold is None:
-        heads = find_heads(translator)
+        heads = translator.aligner.find_heads()
         sources, targets = [pair.source for pair in encoded], [pair.target for pair in encoded]
         found = align_sentences(translator.models[0], vocabularies, sources, targets, heads)
     else:
@@ -155,7 +154,7 @@ def build_survey(
             on_head(done, len(heads) * len(batches))
         tokens += len(target.ids)
     found = [describe(sums, head, (base - log_probs[head]) / tokens) for head in heads]
-    own = str(find_heads(translator)) if isinstance(translator.task, TextToText) else ""
+    own = str(translator.aligner.find_heads()) if isinstance(translator.task, TextToText) else ""
     named = name_model(translator), translator.recipe.data.task
     return HeadSurvey(*named, len(pairs), tokens, -base / tokens, alignment or own, tuple(found))
 
@@ -226,7 +225,7 @@ def add_alignment(
     if one.alignment is None:
         return
     vocabularies = translator.task.source, translator.task.target
-    rows = slice(1, None) if find_heads(translator).shifted else slice(None, -1)
+    rows = slice(1, None) if translator.aligner.find_heads().shifted else slice(None, -1)
     words = find_pair_words(vocabularies, one.pair.source, one.pair.target)
     sums.add_aligned(view.weights["cross"][:, :, rows, :-1], words, one.alignment)
 
