@@ -100,7 +100,7 @@ def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_tr
     ("account", "work"),
     [
         ("inference.lines.require_short_line", "inference.lines.split_line"),
-        ("inference.search_memory.require_affordable_beam", "inference.outputs.beam_strategy"),
+        ("inference.outputs.require_affordable_beam", "inference.outputs.beam_strategy"),
     ],
 )
 def test_the_control_without_an_account_begins_the_work(monkeypatch, record, account, work):

@@ -47,7 +47,7 @@ def test_every_use_of_weights_that_overflow_is_refused(model, use):
 def test_the_control_that_does_not_look_at_sums_hands_out_what_is_no_number(
     model, monkeypatch, record
 ):
-    monkeypatch.setattr("transduce.inference.likelihood.require_finite_numbers", lambda *_: None)
+    monkeypatch.setattr("transduce.inference.pairs.require_finite_numbers", lambda *_: None)
     (found,) = model.likelihood([(TEXT, TARGET)])
     record(scores_that_are_no_numbers=int(math.isnan(found.score)))
     assert math.isnan(found.score)

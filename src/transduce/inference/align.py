@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
-from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.inference.outputs import Alignment
 from transduce.inference.translator import Texts, Translator
-from transduce.text.arguments import check_lines, describe_value, require_lines
 
 
 @overload
@@ -28,21 +26,4 @@ def align(
     `transduce.choose_alignment_heads` stored with the model, by default all of its middle layer.
     """
     translator = model if isinstance(model, Translator) else load(model)
-    if isinstance(source, str) and isinstance(target, str):
-        (alignment,) = translator.align_pairs([(source, target)])
-        return alignment
-    if isinstance(source, str) or isinstance(target, str):
-        wrong = target if isinstance(source, str) else source
-        raise InputError(
-            f"source and target must be two strings or two lists, not a string and "
-            f"{describe_value(wrong)}"
-        )
-    texts = []
-    for name, text in (("source", source), ("target", target)):
-        require_lines(name, text)
-        texts.append(list(check_lines(name, text)))
-    sources, targets = texts
-    if len(sources) != len(targets):
-        fact = f"source has {len(sources):,} lines, but target has {len(targets):,}"
-        raise InputError(fact, "line i of one must be the translation of line i of the other")
-    return list(translator.align_pairs(zip(sources, targets, strict=True)))
+    return translator.align(source, target)  # type: ignore[arg-type]  # two of a kind, or refused

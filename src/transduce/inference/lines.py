@@ -1,4 +1,4 @@
-"""Prepares input lines for the search: numbers, prefixes, splits of long lines, ids, constraints."""
+"""Prepares lines for the search: numbers, prefixes, splits of long lines, ids, constraints."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

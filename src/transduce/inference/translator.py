@@ -1,18 +1,18 @@
 """The class `Translator`, which turns lines into outputs in order; empty lines stay empty."""
 
-import importlib
 import math
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from importlib import import_module
 from itertools import accumulate, chain, pairwise
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, final, overload
+from typing import Any, final, overload
 
 from transduce.equip import equip_for_long_searches
-from transduce.errors import InputError
+from transduce.errors import InputError, suggest_names
 from transduce.inference.alignment import Aligner
 from transduce.inference.keeping import keep_items
 from transduce.inference.lines import (
@@ -56,16 +56,14 @@ from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.recipe import shorten_name
 from transduce.settings.search import Sampling
 from transduce.tasks import Task, TextToText
-from transduce.text.arguments import check_lines, require_count, require_lines, require_string
-
-if TYPE_CHECKING:
-    from transduce.inference.evaluate import Evaluation
-    from transduce.text.arguments import Text
-    from transduce.view.attention.attend import Attention  # for the types of two methods only
-    from transduce.view.explainer.explain import Explainer
-from dataclasses import fields
-
-from transduce.errors import suggest_names
+from transduce.text.arguments import (
+    Text,
+    check_lines,
+    describe_value,
+    require_count,
+    require_lines,
+    require_string,
+)
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
@@ -184,9 +182,25 @@ class Translator:
     def align(self, source: Texts, target: Texts) -> list[Alignment]: ...
     def align(self, source: Any, target: Any) -> Any:
         """Return the word alignment of a source and a target: see `transduce.align`."""
-        from transduce.inference.align import align  # late: align.py imports this module
-
-        return align(self, source, target)
+        if isinstance(source, str) and isinstance(target, str):
+            (alignment,) = self.align_pairs([(source, target)])
+            return alignment
+        if isinstance(source, str) or isinstance(target, str):
+            wrong = target if isinstance(source, str) else source
+            raise InputError(
+                f"source and target must be two strings or two lists, not a string and "
+                f"{describe_value(wrong)}"
+            )
+        texts = []
+        for name, text in (("source", source), ("target", target)):
+            require_lines(name, text)
+            texts.append(list(check_lines(name, text)))
+        sources, targets = texts
+        if len(sources) != len(targets):
+            fact = f"source has {len(sources):,} lines, but target has {len(targets):,}"
+            hint = "line i of one must be the translation of line i of the other"
+            raise InputError(fact, hint)
+        return list(self.align_pairs(zip(sources, targets, strict=True)))
 
     def align_pairs(
         self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
@@ -224,28 +238,24 @@ class Translator:
 
     def evaluate(
         self,
-        source: "Text",
-        reference: "Text | None" = None,
+        source: Text,
+        reference: Text | None = None,
         *,
         metrics: Sequence[str] | None = None,
         language: str | None = None,
-    ) -> "Evaluation":
+    ) -> Any:  # noqa: ANN401
         """Translate a test set and score it: see `transduce.evaluate`."""
-        from transduce.inference.evaluate import evaluate  # late: evaluate.py imports this module
+        return import_module("transduce").evaluate(
+            self, source, reference, metrics=metrics, language=language
+        )
 
-        return evaluate(self, source, reference, metrics=metrics, language=language)
-
-    def attend(self, text: str, target: str | None = None) -> "Attention":
+    def attend(self, text: str, target: str | None = None) -> Any:  # noqa: ANN401
         """Return what the model attends to for a text: see `transduce.attend`."""
-        module = importlib.import_module("transduce.view.attention.attend")
-        found: Attention = module.attend(self, text, target)
-        return found
+        return import_module("transduce").attend(self, text, target)
 
-    def explain(self, *texts: str, **settings: int | str) -> "Explainer":
+    def explain(self, *texts: str, **settings: int | str) -> Any:  # noqa: ANN401
         """Return a page in which this model runs, every step visible: see `transduce.explain`."""
-        module = importlib.import_module("transduce.view.explainer.explain")
-        found: Explainer = module.explain(self, *texts, **settings)
-        return found
+        return import_module("transduce").explain(self, *texts, **settings)
 
     def searching(self, **changes: int | float | str) -> "Translator":
         """Return a translator with other settings of the beam search, such as `beam=8`."""
