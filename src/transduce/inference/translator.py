@@ -394,11 +394,17 @@ def reload_in_worker(
     reload: Callable[[], Translator], search: Search, changes: Mapping[str, Any]
 ) -> Translator:
     """Load a translator with these settings in a worker process that uses one thread."""
-    keep_freed_memory()
-    use_threads(1)
-    found = reload()
-    equip_for_long_searches(found.models)
+    found = load_for_long_searches(reload, threads=1)
     return replace(found, recipe=replace(found.recipe, search=search), **changes)
+
+
+def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Translator:
+    """Load a translator in a process that only searches, with this number of threads."""
+    keep_freed_memory()
+    use_threads(threads)
+    found = load()
+    equip_for_long_searches(found.models)  # while nobody waits
+    return found
 
 
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:

@@ -74,20 +74,29 @@ def run_in_workers(
 @contextmanager
 def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model, Any]]]:
     """Start `workers` processes at the start of a with block; kill them at its end."""
-    context, staff = multiprocessing.get_context("spawn"), list[Worker[Model, Any]]()
+    staff = list[Worker[Model, Any]]()
     try:
         for number in range(1, workers + 1):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=serve_requests, args=(theirs, load), daemon=True)
-            with block_interrupts():
-                process.start()
-            theirs.close()  # so that the worker's death closes the pipe
-            staff.append(Worker(number, process, ours))
+            pipe, process = start_with_pipe(serve_requests, load)
+            staff.append(Worker(number, process, pipe))
         yield staff
     finally:
         for worker in staff:
             worker.process.kill()
             worker.process.join()
+
+
+def start_with_pipe(
+    serve: Callable[["Connection[Any, Any]", Load[Model]], None], load: Load[Model]
+) -> tuple["Connection[Any, Any]", SpawnProcess]:
+    """Start a process that calls `serve(pipe, load)`; return the other end of the pipe, and it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, load), daemon=True)
+    with block_interrupts():
+        process.start()
+    theirs.close()  # so that the end of either process closes the pipe
+    return ours, process
 
 
 @contextmanager

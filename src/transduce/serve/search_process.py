@@ -1,10 +1,10 @@
 """A search process: it loads one model and carries out orders from a pipe until that closes."""
 
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.errors import TransduceError
-from transduce.inference.workers import block_interrupts
+from transduce.inference.workers import start_with_pipe
 from transduce.serve.messages import Answer, Order, Ready, Unloadable
 from transduce.settings.recipe import shorten_name
 
@@ -38,17 +38,13 @@ class ModelChoice:
 
     def __call__(self) -> "Translator":
         """Return the loaded and verified model; refuse one whose task is not text to text."""
-        from transduce.equip import equip_for_long_searches
         from transduce.inference.load import load
-        from transduce.machine.process_settings import keep_freed_memory, use_threads
+        from transduce.inference.translator import load_for_long_searches
         from transduce.runs.text_names import name_languages
         from transduce.tasks import TextToText, require_task
 
-        keep_freed_memory()
-        use_threads(self.threads)
-        found = load(self.folder, precision=self.precision, keep=self.keep)
-        found = found.searching(**self.search)
-        equip_for_long_searches(found.models)  # while nobody waits
+        read = partial(load, self.folder, precision=self.precision, keep=self.keep)
+        found = load_for_long_searches(read, self.threads).searching(**self.search)
         require_task(found.task, TextToText, found.recipe.data, f"{self.folder}: a server")
         if self.languages is not None:
             found = replace(found, recipe=name_languages(found.recipe, self.languages))
@@ -57,13 +53,7 @@ class ModelChoice:
 
 def start_search_process(load: Load) -> tuple["Connection[Order, Answer]", BaseProcess]:
     """Start a process that loads a model by `load`; return the pipe to it, and the process."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=run_search_process, args=(theirs, load), daemon=True)
-    with block_interrupts():
-        process.start()
-    theirs.close()  # so that the end of either process closes the pipe
-    return ours, process
+    return start_with_pipe(run_search_process, load)
 
 
 def run_search_process(pipe: "Connection[Answer, Order]", load: Load) -> None:
