@@ -69,7 +69,8 @@ def main(words: Sequence[str]) -> int:
     file = results_path(asked, found["machine"].get("GPU", "none"))
     for part in asked.parts or SECONDS:
         left = MOST - 10 - (time.monotonic() - began)
-        measured = part_of(part, min(SECONDS[part], left), asked)
+        most = MOST if asked.rehearse else min(SECONDS[part], left)  # a processor may be busy
+        measured = part_of(part, most, asked)
         found["parts"][TITLES[part]] = measured
         found["ceiling"] = found["ceiling"] or ceiling(measured["cases"])
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -32,6 +32,23 @@ FILES_HINT = "raise the limit (`ulimit -n`), or try fewer --workers"
 THREADS_HINT = "raise the limit (`ulimit -u`), or try fewer --workers and training.threads"
 
 
+# Options of the command line in messages, which Python shows as arguments, but in commands.
+COMMAND = re.compile(r"(`[^`]*`|\btransduce [a-z]+[^;\n]*)")
+COPIES = re.compile("--from FOLDER")
+FILES = re.compile(r"--(dev-|old-|test-)?source FILE --\1?target FILE")
+SETTING = re.compile(r"--set ([a-z_]+\.[a-z0-9_]+)=([^\s,;)]+)")
+LANGUAGES = re.compile(r"--languages ([a-z]{2,3})(?:-([a-z]{2,3}))?\b")
+NAMED = re.compile(r"--(scale|metric|language|scheme|precision) ([a-z][a-z0-9-]*)")
+OUTPUT = re.compile(r"(?<![\w-])-o ([^\s,;)]+)")
+OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z0-9][^\s,;)]*))?")
+ARGUMENTS = {
+    **dict.fromkeys(("pairs", "trees", "tags"), "train"),
+    **{f"{split}_{kind}": split for split in ("dev", "old", "test") for kind in ("pairs", "trees")},
+    "from": "parent",
+    "metric": "metrics",
+    "no_dev": "dev=False",
+    "set": "settings",
+}
 LONGEST_MESSAGE = 4_000  # characters; a path has at most 4,096 bytes, and usually far fewer
 
 
@@ -54,6 +71,10 @@ class TransduceError(Exception):
         self.fact = cut_message(f"{location}: {fact}" if location else fact)
         self.hint = hint = cut_message(hint)
         super().__init__(self.fact + (f"\nhint: {hint}" if hint else ""))
+
+    def __str__(self) -> str:
+        """Return the fact and the hint, with arguments of Python in place of options."""
+        return self.fact + (f"\nhint: {name_arguments(self.hint)}" if self.hint else "")
 
 
 class InputError(TransduceError):
@@ -118,6 +139,50 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
     if number == errno.EAGAIN or NO_THREADS.search(str(error)):
         return NotEnoughMemoryError("no more threads or processes can be started", THREADS_HINT)
     return None
+
+
+def name_arguments(message: str) -> str:
+    """Return a message with arguments of Python in place of the command line's options.
+
+    `--set training.steps=10` becomes `settings={"training.steps": 10}`, and `--last 2` `last=2`.
+    """
+
+    def name_setting(found: re.Match[str]) -> str:
+        value = found[2].capitalize() if found[2] in ("true", "false") else found[2]
+        is_word = value[0].islower() and value[0].isascii()
+        shown = f'"{value}"' if is_word else value
+        return f'settings={{"{found[1]}": {shown}}}'
+
+    def name_files(found: re.Match[str]) -> str:
+        return f"{found[1][:-1] if found[1] else 'train'}=(FILE, FILE)"
+
+    def name_languages(found: re.Match[str]) -> str:
+        codes = [f'"{code}"' for code in found.groups() if code]
+        return f"languages=({', '.join(codes)}{',' * (len(codes) == 1)})"
+
+    def name_word(found: re.Match[str]) -> str:
+        return f'metrics=["{found[2]}"]' if found[1] == "metric" else f'{found[1]}="{found[2]}"'
+
+    def name_option(found: re.Match[str]) -> str:
+        option = found[1].replace("-", "_")
+        name = ARGUMENTS.get(option, option)
+        return f"{name}={found[2]}" if found[2] else name
+
+    def name_all(part: str) -> str:
+        for pattern, name in (
+            (COPIES, "copies=FOLDER"),
+            (FILES, name_files),
+            (SETTING, name_setting),
+            (LANGUAGES, name_languages),
+            (NAMED, name_word),
+            (OUTPUT, r'output="\1"'),
+            (OPTION, name_option),
+        ):
+            part = pattern.sub(name, part)
+        return part
+
+    parts = COMMAND.split(message)  # every second one is a command, which stays
+    return "".join(part if number % 2 else name_all(part) for number, part in enumerate(parts))
 
 
 def cut_message(text: str) -> str:

@@ -4,6 +4,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from transduce.errors import InputError
+
 ROOT = Path(__file__).parents[2]
 KINDS = {
     node.name
@@ -38,3 +42,25 @@ def caught() -> set[str]:
 
 def test_every_kind_of_error_that_is_raised_is_caught_in_a_test():
     assert (raised() & KINDS) - caught() == set()
+
+
+@pytest.mark.parametrize(
+    ("hint", "in_python"),
+    [
+        ("--set training.steps=20 or --no-dev", 'settings={"training.steps": 20} or dev=False'),
+        ("--set data.shared_vocabulary=false", 'settings={"data.shared_vocabulary": False}'),
+        ("--set data.vocabulary=byte-pair", 'settings={"data.vocabulary": "byte-pair"}'),
+        ("--source FILE --target FILE, or --pairs FILE", "train=(FILE, FILE), or train=FILE"),
+        ("--dev-source FILE --dev-target FILE", "dev=(FILE, FILE)"),
+        ("--languages en-de", 'languages=("en", "de")'),
+        ("a smaller --scale, --scale laptop", 'a smaller scale, scale="laptop"'),
+        ("--from MODEL; fewer --workers", "parent=MODEL; fewer workers"),
+        ("without --last, --last 2; --metric bleu", 'without last, last=2; metrics=["bleu"]'),
+        ("-o curves.html", 'output="curves.html"'),
+        ("`transduce align M --choose GOLD`, --force", "`transduce align M --choose GOLD`, force"),
+    ],
+)
+def test_python_shows_arguments_where_the_command_line_has_options(hint, in_python):
+    error = InputError("--fact", hint)
+    assert str(error) == f"--fact\nhint: {in_python}"
+    assert (error.fact, error.hint) == ("--fact", hint)

@@ -90,7 +90,7 @@ def test_a_prefix_that_the_output_cannot_hold_is_refused_and_the_hint_helps():
     most = len(WORDS.encode("a")) + 3
     assert str(error.value) == (
         f"line 1: its prefix has {pieces} pieces, and its output at most {most}\n"
-        f"hint: raise search.extra_length (--extra-length) to {3 + pieces - most} or more"
+        f"hint: raise search.extra_length (extra_length) to {3 + pieces - most} or more"
     )
     longer = TRANSLATE.searching(extra_length=3 + pieces - most)
     assert longer(["a"], prefix=["xxxxxxxxxxx"]) == ["xxxxxxxxxxx"]

@@ -132,7 +132,7 @@ def test_a_worker_that_is_lost_is_named_and_the_others_end(name):
     first, hint = str(error.value).split("\nhint: ")
     assert first.startswith("worker ")
     assert first.endswith(f") was ended by {name}")
-    assert hint == "the others were ended, too; with fewer --workers each has more memory"
+    assert hint == "the others were ended, too; with fewer workers each has more memory"
     assert error.value.exit_code == 7
     assert no_worker_is_left()
 

@@ -49,7 +49,7 @@ def test_an_unknown_row_is_refused_with_the_nearest():
 
 
 def test_a_seed_is_no_change():
-    with pytest.raises(InputError, match=r"training\.seed is no change of a row\nhint: --seeds 3"):
+    with pytest.raises(InputError, match=r"training\.seed is no change of a row\nhint: seeds=3"):
         names(changes={"training.seed": 4})
 
 

@@ -115,7 +115,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        ({"n": (64,)}, "--n: growth needs at least two sizes\nhint: such as --n 64,128"),
+        ({"n": (64,)}, "--n: growth needs at least two sizes\nhint: such as n=64,128"),
         ({"d": (64, 64)}, "--d: growth needs at least two sizes"),
         ({"n": (0, 8)}, "--n: sizes are at least 2, not 0"),
         ({"d": (8, 12)}, "--d 12: there are 8 heads of d / 8 numbers each"),

@@ -41,7 +41,7 @@ def test_a_row_of_another_table_is_refused_by_name():
 
 
 def test_no_result_is_no_table():
-    with pytest.raises(InputError, match="no row has been measured yet\nhint: without --gather"):
+    with pytest.raises(InputError, match="no row has been measured yet\nhint: without gather"):
         build_table([], TABLE_3)
 
 

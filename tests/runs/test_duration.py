@@ -143,9 +143,12 @@ def test_minutes_are_measured_with_the_threads_and_micro_batches_of_the_run(tmp_
     [
         (
             {"recipe": "tiny"},
-            "--minutes chooses sizes and updates, and so does a recipe or a model",
+            "the minutes decide sizes and updates, and so does a recipe or a model",
         ),
-        ({"settings": {"training.steps": 5}}, "--minutes chooses training.steps, which is set too"),
+        (
+            {"settings": {"training.steps": 5}},
+            "the minutes decide training.steps, which is",
+        ),
         ({"minutes": 0.0}, "minutes must be a positive number, not 0.0"),
         ({"minutes": "30"}, "minutes must be a positive number, not '30'"),
     ],

@@ -250,3 +250,5 @@ def test_without_a_recipe_one_is_recommended_with_its_reasons(tmp_path):
     run = transduce.train(tmp_path / "run", PAIRS, settings=settings, callbacks=callbacks)
     assert run.recipe.architecture.d_model == 128
     assert reasons[0].startswith("30 pairs after cleaning")
+    assert 'others: settings={"architecture.layers": 6} and so on' in reasons[0]
+    assert not any("--" in reason for reason in reasons)

@@ -103,5 +103,5 @@ def test_gold_trees_that_are_none_are_refused_beside_silver_ones(tmp_path):
     (tmp_path / "g").write_text("")
     gold = TaskFiles(tmp_path / "g", PARSING)
     mixed = MixedPairs(gold, TaskFiles(write_trees(tmp_path / "s", "a"), PARSING), 1.0)
-    with pytest.raises(InputError, match="no gold"):
+    with pytest.raises(InputError, match="the gold text is empty"):
         list(mixed.read())

@@ -115,7 +115,7 @@ def test_a_comparison_goes_to_json_whole():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"samples": 39}, "39 samples have no 95 % of them\nhint: --samples 1000"),
+        ({"samples": 39}, "39 samples have no 95 % of them\nhint: samples=1000"),
         ({"seed": -1}, "a seed is 0 or more"),
     ],
 )

@@ -213,9 +213,7 @@ def test_a_tab_parts_the_sides(file):
 @pytest.mark.parametrize(("line", "found"), [("a", "1 column"), ("a\tb\tc", "3 columns")])
 def test_a_line_without_exactly_two_columns_is_refused(file, line, found):
     path = file(f"a\tb\n{line}\n".encode())
-    hint = (
-        "one tab, target; --columns 1,2 chooses two columns, --source and --target name two files"
-    )
+    hint = "one tab, target; columns=1,2 chooses two columns"
     with pytest.raises(InputError, match=rf"text, line 2: {found}, not 2(.|\n)*{hint}"):
         list(read_pairs_tsv(path))
 
@@ -268,5 +266,5 @@ def test_two_of_several_columns_are_chosen(file):
     assert next(read_pairs_tsv(path, (3, 1))) == ("Ein Hund.", "7")
     with pytest.raises(InputError, match="line 1: 3 columns, and --columns asks for number 4"):
         next(read_pairs_tsv(path, (4, 1)))
-    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*--columns 1,2"):
+    with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=1,2"):
         next(read_pairs_tsv(path))

@@ -71,7 +71,7 @@ def choose_trees(
     require(
         test is not None or is_penn or is_treebank(recipe.data.corpus),
         "no trees to test on are named",
-        "test=FILE (--test-trees FILE), or a Penn Treebank folder with section 23",
+        "--test-trees FILE, or a Penn Treebank folder with section 23",
     )
     if test is None:
         test = folder if is_penn else f"{recipe.data.corpus}:test"

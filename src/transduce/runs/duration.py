@@ -162,7 +162,7 @@ def fit_to_minutes(
     """
     for path in ("training.steps", "data.source_tokens", "data.target_tokens"):
         require(
-            path not in settings, f"--minutes chooses {path}, which is set too", "leave out one"
+            path not in settings, f"the minutes decide {path}, which is set too", "leave out one"
         )
     has_gpu, seconds = select_device().type != "cpu", 60 * minutes
     sizes = find_fitting(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu)

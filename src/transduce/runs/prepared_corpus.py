@@ -138,7 +138,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
     """Refuse a corpus prepared with other data settings, except for names and tokens per update."""
     fact = describe_other_settings(prepared.data, data)
-    hint = "prepare it anew, or --set the recipe to what was prepared"
+    hint = "prepare it anew, or change these settings of the recipe"
     if fact:
         raise InputError(fact, hint, file=prepared.folder)
 

@@ -128,7 +128,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         on_progress=on_progress,
         on_message=on_message,
     )
-    hint = "--dev-source FILE --dev-target FILE, for example; in Python the argument dev"
+    hint = "--dev-source FILE --dev-target FILE, for example"
     require(prepared.dev is not None, "a sweep compares by a development set", hint)
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings, has_gpu=has_gpu())

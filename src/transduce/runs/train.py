@@ -10,7 +10,7 @@ from os import PathLike
 from types import FrameType
 from typing import TYPE_CHECKING, Literal, NoReturn, final
 
-from transduce.errors import InputError, short_repr
+from transduce.errors import InputError, name_arguments, short_repr
 from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.settings import Recipe
@@ -103,7 +103,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         languages=languages,
         minutes=minutes,
     )
-    return train_interruptibly(inputs, callbacks, estimates=minutes is None)
+    return train_interruptibly(
+        inputs, callbacks, estimates=minutes is None, name_options=name_arguments
+    )
 
 
 def set_process_for_training() -> None:
@@ -127,10 +129,12 @@ def train_interruptibly(
     callbacks: "TrainingCallbacks | ObserveTraining | None",
     *,
     estimates: bool,
+    name_options: Callable[[str], str] = str,
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
 
-    With `estimates` a new run's duration is measured if the callbacks receive messages.
+    With `estimates` a new run's duration is measured if the callbacks receive messages, in which
+    `name_options` may replace options of the command line.
     """
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
@@ -143,7 +147,7 @@ def train_interruptibly(
     require_run_folder(inputs.folder)
     with locked_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
-        observer = CallbackObserver(TrainingCallbacks())
+        observer = CallbackObserver(TrainingCallbacks(), name_options)
 
         @contextmanager
         def observe(recipe: Recipe) -> "Iterator[CallbackObserver]":
@@ -208,6 +212,7 @@ class CallbackObserver:
     """Observer that calls a user's callbacks; Ctrl-C during a callback stops the run."""
 
     callbacks: "TrainingCallbacks"
+    name_options: Callable[[str], str]
     requests: "SignalRequests | None" = None
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
@@ -223,7 +228,7 @@ class CallbackObserver:
     def on_message(self, sentence: str) -> None:
         """Pass a sentence about the run to the user's callback."""
         with self.interrupts_as_requests():
-            self.callbacks.on_message(sentence)
+            self.callbacks.on_message(self.name_options(sentence))
 
     def on_warning(self, sentence: str) -> None:
         """Pass a warning to the user's message callback."""

@@ -91,7 +91,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     is_begun = is_run(inputs.folder)
     require(
         inputs.minutes is None or is_begun or (inputs.recipe is None and inputs.parent is None),
-        "--minutes chooses sizes and updates, and so does a recipe or a model to go on from",
+        "the minutes decide sizes and updates, and so does a recipe or a model to go on from",
         "leave out one, or set the updates: --set training.steps=2000",
     )
     if inputs.minutes is not None:

@@ -28,7 +28,7 @@ def test_the_variables_of_torchrun_are_read():
 
 
 def test_a_rank_without_a_rendezvous_is_refused():
-    with pytest.raises(InputError, match="MASTER_ADDR is not\nhint: start by torchrun, or by --wo"):
+    with pytest.raises(InputError, match="MASTER_ADDR is not\nhint: start by torchrun, or by wo"):
         ProcessRank.from_environment({"RANK": "0", "WORLD_SIZE": "2"})
 
 

@@ -23,7 +23,7 @@ from transduce.view.curves.run_log import (
 )
 from transduce.view.curves.update_lines import LogEvent
 
-RUN_HINT = "name the run's folder, as train -o does"
+RUN_HINT = "name the folder of a run"
 KNOWN = ("validation", *MARKS)
 
 
