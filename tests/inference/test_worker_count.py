@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from transduce.inference.worker_count import choose_workers, load_on_own_cores
+from transduce.inference.workers import choose_workers, load_on_own_cores
 
 GIGABYTE = 10**9
 QUIET = {"lines": 10**6, "cores": 8, "load": 0.0, "free_memory": math.inf, "model_bytes": 0}

@@ -1,4 +1,4 @@
-"""The file run.json of a run folder: the run's id, recipe and data fingerprints."""
+"""The files that a run begins with: its id, recipe and fingerprints, and its vocabularies."""
 
 import os
 import secrets
@@ -17,6 +17,8 @@ from transduce.durable import (
 )
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
+from transduce.vocabulary.vocabulary import LIMIT as VOCABULARY_LIMIT
+from transduce.vocabulary.vocabulary import Vocabularies, read_vocabularies
 
 RUN_FILE = "run.json"
 LIMIT = 1 << 20
@@ -93,3 +95,22 @@ def read_run_file(folder: Path) -> dict[str, Any]:
         case {"id": str(), "recipe": dict(), "fingerprints": dict()} if len(values) == 3:
             return values
     raise FolderError("is not as a run's first file is written", DAMAGED, file=file)
+
+
+def read_run_vocabularies(folder: Path) -> Vocabularies:
+    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
+    run = read_run(folder)
+    vocabularies = read_vocabularies(
+        folder,
+        lambda name: read_regular(folder / name, VOCABULARY_LIMIT),
+        shared=run.recipe.data.shared_vocabulary,
+        has_lexicon="tags" in run.fingerprints,
+    )
+    for name, found in vocabularies.hashes().items():
+        if run.fingerprints.get(name) != found:
+            raise FolderError(
+                f"the {name} vocabulary is not the one this run was begun with",
+                "put back the run's own file",
+                file=folder,
+            )
+    return vocabularies

@@ -9,15 +9,15 @@ from torch import Tensor
 
 from transduce.checkpoint.model_files import is_model
 from transduce.checkpoint.model_folder import load_model
-from transduce.checkpoint.run_file import is_run, read_run
+from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
 from transduce.checkpoint.weights import require_matching_tensors
-from transduce.durable import read_regular, require_folder
+from transduce.durable import require_folder
 from transduce.errors import FolderError, InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
-from transduce.vocabulary.vocabulary import LIMIT, Vocabularies, read_vocabularies
+from transduce.vocabulary.vocabulary import Vocabularies
 
 
 @final
@@ -73,25 +73,6 @@ def read_run_model(folder: Path) -> StoredModel:
         hash=checkpoint.hash,
         updates=checkpoint.step,
     )
-
-
-def read_run_vocabularies(folder: Path) -> Vocabularies:
-    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
-    run = read_run(folder)
-    vocabularies = read_vocabularies(
-        folder,
-        lambda name: read_regular(folder / name, LIMIT),
-        shared=run.recipe.data.shared_vocabulary,
-        has_lexicon="tags" in run.fingerprints,
-    )
-    for name, found in vocabularies.hashes().items():
-        if run.fingerprints.get(name) != found:
-            raise FolderError(
-                f"the {name} vocabulary is not the one this run was begun with",
-                "put back the run's own file",
-                file=folder,
-            )
-    return vocabularies
 
 
 def last_step(averaged: object) -> int:

@@ -14,7 +14,7 @@ import click
 from transduce.cli import display
 from transduce.cli.options import FILE, option
 from transduce.errors import FolderError
-from transduce.inference.worker_count import LINES_PER_WORKER, choose_workers, load_on_own_cores
+from transduce.inference.workers import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, Sampling
 

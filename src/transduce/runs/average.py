@@ -20,8 +20,8 @@ from transduce.checkpoint import (
 )
 from transduce.checkpoint.model_files import KIND, open_model_folder, require_replaceable_model
 from transduce.checkpoint.resume import STATE
+from transduce.checkpoint.run_file import read_run_vocabularies
 from transduce.checkpoint.snapshots import list_last_checkpoint
-from transduce.checkpoint.stored_model import read_run_vocabularies
 from transduce.durable import VerifiedFolder
 from transduce.durable.folder import require_absent
 from transduce.errors import FolderError, InputError

@@ -10,9 +10,8 @@ from typing import final
 from transduce.checkpoint import is_run, read_run
 from transduce.checkpoint.model_files import KIND as MODEL
 from transduce.checkpoint.model_files import is_model, verify_model_folder
-from transduce.checkpoint.run_file import RUN_FILE
+from transduce.checkpoint.run_file import RUN_FILE, read_run_vocabularies
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
-from transduce.checkpoint.stored_model import read_run_vocabularies
 from transduce.durable import open_folder, read_json, read_regular, require_folder
 from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT
 from transduce.errors import FolderError
