@@ -40,7 +40,8 @@ def section(found: Mapping[str, Any] | None) -> list[str]:
     for title, part in found["parts"].items():
         lines += [f"### {title}", "", *body(part["cases"], found["ceiling"])]
         if part["ended"]:
-            lines += [f"The part {part['ended']}; what it had measured stands above.", ""]
+            above = "; what it had measured stands above" if part["cases"] else ""
+            lines += [f"The part {part['ended']}{above}.", ""]
     return lines
 
 
