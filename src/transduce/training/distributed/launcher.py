@@ -3,6 +3,10 @@
 Each process runs this same command, with its rank in the environment. The processes find each other
 through a rendezvous file in a new folder that only this user can open, and communicate over the
 loopback interface only.
+
+The elastic launcher of torch cannot do this: it ends all processes once one has another exit code
+than 0, even while rank 0 still writes the checkpoint of a Ctrl-C, and its store listens on all
+interfaces. It also neither forwards SIGUSR1 nor notices a process that is suspended.
 """
 
 import os
