@@ -68,7 +68,7 @@ def test_another_attention_is_that_of_training_and_of_searches(change):
     states = model.encode(packed([3, 2])).states
     assert torch.equal(states, plain.encode(packed([3, 2]), PLAIN).states)
     assert not torch.allclose(states, as_it_was)
-    equip_for_inference(model)
+    equip_for_inference(model, InferencePrecision.FLOAT32)
     search = Search(beam=1, extra_length=2)
     decoders = [TransformerDecoder(model, one) for one in (model.operations, PLAIN)]
     [[found]], [[expected]] = (beam_search(one, SOURCES, search) for one in decoders)
@@ -94,6 +94,26 @@ def test_another_function_is_found_by_its_values(name):
 def test_a_function_with_other_arguments_is_another(name):
     change: dict[str, Any] = {name: lambda: None}
     assert find_changed_operations(replace(PLAIN, **change)) == {name}
+
+
+def test_attention_that_takes_more_than_before_is_another(monkeypatch):
+    """Such as a bias of each head: the model gives it to what was built, and `fast/` has none."""
+    plain = operations.PlainLayerCache.attend
+
+    def attend(self, q, bias=None):
+        assert bias is None
+        return plain(self, q)
+
+    def build(*given):
+        def attend(q, k, v, dropout=0.0, bias=None):
+            assert bias is None
+            return PLAIN.attention(*given)(q, k, v, dropout)
+
+        return attend
+
+    monkeypatch.setattr(operations.PlainLayerCache, "attend", attend)
+    changed = find_changed_operations(replace(PLAIN, attention=build))
+    assert changed == {"attention", "start_cache"}
 
 
 @pytest.mark.parametrize("module", [AddDropout, Dropout, LayerNorm, Linear])

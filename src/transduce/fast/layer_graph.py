@@ -50,7 +50,7 @@ class LayerGraph:
     """Runs the layers of a decoder in decoding steps on a CPU: plainly at first, then as a graph.
 
     Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
-    graph's first states differ from the plain ones, the layers stay plain.
+    graph's first states differ from the plain ones, and with a plain cache, the layers stay plain.
     """
 
     def __init__(self, decoder: Iterable[StepLayer]) -> None:
@@ -66,7 +66,8 @@ class LayerGraph:
     ) -> Float[Tensor, "R d_model"]:
         """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
         assert decoder is self.decoder, "a graph holds the weights of one decoder"
-        assert isinstance(step, CacheStep)
+        if not isinstance(step, CacheStep):  # the plain cache
+            return run_layers(decoder, x, step)
         kind = find_kind(x, step.attend)
         graph = self.graphs.get(kind)
         if graph is not None:

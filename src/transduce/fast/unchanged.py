@@ -8,6 +8,8 @@ results differ, the plain part stays. Dropout is compared with the same random n
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from inspect import signature
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,9 +23,9 @@ from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear
 from transduce.paper.operations import (
     PLAIN,
     AttentionMask,
-    BuildAttention,
+    BatchAttention,
+    Cache,
     Operations,
-    StartCache,
     is_any,
     keep_batch,
     run_layers,
@@ -31,6 +33,7 @@ from transduce.paper.operations import (
 from transduce.settings import Architecture
 
 Try = Callable[[], Sequence[Tensor]]  # calls a function; returns its results
+ReadResult = Callable[[Any], Sequence[Tensor]]  # reads tensors from what a function returned
 
 
 def put_in_place(operations: Operations, **faster: object) -> Operations:
@@ -78,38 +81,51 @@ def numbers(*shape: int) -> Tensor:
 def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
     """Return a call of the plain and one of the fast function, for each field of `Operations`."""
     states, weight, ids = numbers(3, 4), numbers(5, 4), torch.tensor([0, 2, 4])
-    log_p = numbers(4, 5).log_softmax(dim=1)
-    faster: Mapping[str, tuple[object, Callable[..., Sequence[Tensor]]]] = {
-        "attention": (partial(BucketedAttention, device=torch.device("cpu")), attend),
-        "start_cache": (start_cache, take_two_steps),
-        "smoothed_loss": (smoothed_loss, lambda loss: loss(states, weight, ids, 0.1, None)),
-        "log_softmax": (log_softmax_in_place, lambda of: [of(numbers(2, 5))]),
-        "target_log_probs": (target_log_probs, lambda of: [of(states, weight, ids, None)]),
-        "highest_sums": (highest_sums, lambda best: best(numbers(2, 2), log_p, 3)),
-    }
-    return {
-        name: (partial(call, getattr(plain, name)), partial(call, fast))
-        for name, (fast, call) in faster.items()
+    log_p, (k, v) = numbers(4, 5).log_softmax(dim=1), numbers(2, 5, 2, 3)
+    mask = AttentionMask(causal=True, neighbourhood=5)
+    in_blocks = partial(BucketedAttention, device=torch.device("cpu"))
+    calls: Mapping[str, tuple[Callable[..., object], Sequence[object], ReadResult]] = {
+        "attention": (in_blocks, ([2, 5], [2, 5], mask), attend),
+        "start_cache": (start_cache, ([k], [v], [2, 3]), take_two_steps),
+        "smoothed_loss": (smoothed_loss, (states, weight, ids, 0.1, None), list),
+        "log_softmax": (log_softmax_in_place, (numbers(2, 5),), list),
+        "target_log_probs": (target_log_probs, (states, weight, ids, None), list),
+        "highest_sums": (highest_sums, (numbers(2, 2), log_p, 3), list),
     }
 
+    def call_plain(name: str) -> Sequence[Tensor]:
+        function, (_, given, read) = getattr(plain, name), calls[name]
+        assert count_arguments(function) == len(given)
+        return read(function(*given))
 
-def attend(build: BuildAttention) -> list[Tensor]:
-    """Attend in two sentences under two masks."""
-    masks = [AttentionMask(causal=True), AttentionMask(neighbourhood=3)]
-    lengths, (q, k, v) = [2, 5], numbers(3, 7, 2, 3)
-    return [build(lengths, lengths, mask)(q, k, v) for mask in masks]
+    def call_fast(name: str) -> Sequence[Tensor]:
+        function, given, read = calls[name]
+        return read(function(*given))
+
+    return {name: (partial(call_plain, name), partial(call_fast, name)) for name in calls}
 
 
-def take_two_steps(start: StartCache) -> list[Tensor]:
+def count_arguments(function: Callable[..., object]) -> int:
+    """Return how many arguments a function takes, with those that may be left out."""
+    return len(signature(function).parameters)
+
+
+def attend(attention: BatchAttention) -> Sequence[Tensor]:
+    """Attend in two sentences of 7 tokens."""
+    return [attention(*numbers(3, 7, 2, 3)), torch.tensor(count_arguments(attention))]
+
+
+def take_two_steps(cache: Cache) -> Sequence[Tensor]:
     """Attend from the first two tokens of two hypotheses, to themselves and to their sources."""
-    k, v = numbers(2, 5, 2, 3)
-    cache, found = start([k], [v], [2, 3]), []
+    found = []
     for step in range(2):
         cache = cache.open(None)
         for layer in cache.view_step():
             q, key, value = layer.split_heads(numbers(2, 18) + step, 2, [6, 6, 6])
             layer.append(key, value)
             found += [layer.attend(q), layer.attend_to_source(q)]
+            methods = layer.append, layer.attend, layer.attend_to_source
+            found += [torch.tensor(count_arguments(one)) for one in methods]
         cache = cache.advance()
     return found
 
