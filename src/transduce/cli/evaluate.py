@@ -86,8 +86,8 @@ def command(
     on each line.
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
-    score of the paper, and the perplexity of the reference without label smoothing. -o writes the
-    translations to a file.
+    score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE
+    and REFERENCE seem to be exchanged. -o writes the translations to a file.
     """
     require(str(output) != "-", "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
