@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-import torch
 from torch import Tensor
 
 from transduce.checkpoint.model_files import is_model
@@ -17,6 +16,7 @@ from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
+from transduce.settings.counts import count_parameters
 from transduce.vocabulary.vocabulary import Vocabularies
 
 
@@ -84,21 +84,15 @@ def last_step(averaged: object) -> int:
 
 
 def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
-    """Return the number of weights of a recipe's model with these vocabularies."""
-    with torch.device("meta"):  # where tensors have no memory
-        model = build_recipes_model(recipe, vocabularies)
-    return sum(weight.numel() for weight in model.parameters())
-
-
-def build_recipes_model(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
-    """Build the model of a recipe and its vocabularies; its weights are unset."""
-    sizes, (source, target) = recipe.architecture, vocabularies
-    return Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
+    """Return the number of weights of a recipe's model with these vocabularies, by formula."""
+    source, target = vocabularies
+    return count_parameters(recipe.architecture, len(source), len(target))
 
 
 def build_stored_model(stored: StoredModel) -> Transformer:
     """Build a stored recipe's model with its weights; refuse tensors of other names or shapes."""
-    model = build_recipes_model(stored.recipe, stored.vocabularies)
+    sizes, (source, target) = stored.recipe.architecture, stored.vocabularies
+    model = Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
     expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
     weights = require_matching_tensors(stored.weights, expected, file=stored.folder)
     for name, weight in model.named_weights().items():
