@@ -113,7 +113,7 @@ def test_a_corpus_that_was_prepared_elsewhere(call, corpus):
     assert "going on from step 3" in call(*command).stderr
     assert call(*command, "--set", "data.max_length=200").stderr == (
         f"error: {corpus / 'p'}: was prepared with data.max_length = 256, the recipe says 200\n"
-        "hint: prepare it anew, or --set the recipe to what was prepared\n"
+        "hint: prepare it anew, or change these settings of the recipe\n"
     )
     for name, option in (("a.en", "--source"), ("d.en", "--dev-source")):
         assert call(*command, option, corpus / name).stderr == (
