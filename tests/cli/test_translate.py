@@ -208,12 +208,14 @@ def test_a_folder_that_is_not_as_it_was_is_refused(call, model, damage, code, an
     assert answer in ended.stderr
 
 
-@pytest.mark.parametrize("name", ["nothing", "file"])
-def test_a_path_that_is_no_folder_is_refused(call, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "fact"), [("nothing", "no such folder"), ("file", "is a file, not a folder")]
+)
+def test_a_path_that_is_no_folder_is_refused(call, tmp_path, name, fact):
     (tmp_path / "file").write_bytes(b"")
     ended = call("translate", tmp_path / name, stdin=b"a dog\n")
     assert ended.code == 2
-    assert f"{name}: no such folder\nhint: name a model folder or a run\n" in ended.stderr
+    assert f"{name}: {fact}\nhint: name a model folder or a run\n" in ended.stderr
 
 
 def test_an_output_that_is_no_file_is_refused_before_the_work(call, model, tmp_path):
