@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from transduce.checkpoint import CardFacts, model_card
 from transduce.settings import Recipe
-from transduce.settings.description import ModelDescription
+from transduce.settings.data import ModelDescription
 from transduce.settings.recipe import with_changes
 
 

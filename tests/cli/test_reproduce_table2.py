@@ -131,9 +131,7 @@ def test_the_test_set_of_a_fetched_corpus_is_taken(monkeypatch, own_text):
     assert asked == [("multi30k", "test", data)]
     assert (source[1], target[0]) == ("The cat sleeps.", "Der Hund sieht eine Katze.")
     monkeypatch.setattr("transduce.reproduce.result.read_corpus", lambda *_: None)
-    with pytest.raises(
-        InputError, match="the corpus multi30k has no test set\nhint: test="
-    ):
+    with pytest.raises(InputError, match="the corpus multi30k has no test set\nhint: test="):
         read_test_set(data, None, None)
 
 

@@ -124,7 +124,10 @@ def test_the_search_of_a_given_parser_can_be_changed_and_nothing_else(call, pars
     ("options", "error"),
     [
         (["gum-pos"], "the recipe gum-pos is of the task tagging, not of parsing\nhint: table4"),
-        (["--trees", "{bank}/train.trees"], "no trees to test on are named\nhint: --test-trees FILE"),
+        (
+            ["--trees", "{bank}/train.trees"],
+            "no trees to test on are named\nhint: --test-trees FILE",
+        ),
         (["--trees", "{penn}", "--test-trees", "{empty}"], "{empty}: holds no files of trees"),
         (["--trees", "{bank}/nowhere"], "no trees to test on are named"),
         (["--trees", "{penn}", "--test-trees", "{bank}/dev.pos"], "dev.pos, line 1, column 1: te"),

@@ -65,9 +65,7 @@ def knows(path):
 def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     require_gpu_for_each(ProcessRank(world_size=2, local_size=1))
-    refused = (
-        r"2 processes on this machine need as many GPUs, and 1 are here\nhint: fewer workers"
-    )
+    refused = r"2 processes on this machine need as many GPUs, and 1 are here\nhint: fewer workers"
     with pytest.raises(InputError, match=refused):
         require_gpu_for_each(ProcessRank(world_size=2, local_size=2))
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, final, runtime_checkable
 
 from transduce.settings import Recipe
-from transduce.settings.data import OWN
-from transduce.settings.description import ModelDescription
+from transduce.settings.data import OWN, ModelDescription
 from transduce.settings.deviations import list_deviations
 from transduce.settings.recipe import Value, shorten_name
 

@@ -19,7 +19,7 @@ from transduce.datasets.penn import (
 )
 from transduce.errors import InputError
 from transduce.settings import Data, Search
-from transduce.settings.description import ModelDescription
+from transduce.settings.data import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import encode_lines
 from transduce.text.trees.clean import TreeReport, clean_tree

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.errors import InputError, short_repr
 from transduce.settings import Data, Search
-from transduce.settings.description import ModelDescription
+from transduce.settings.data import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.tasks.text import encode_lines
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES, read_tagged

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 from transduce.settings import Data, Search
-from transduce.settings.description import ModelDescription
+from transduce.settings.data import ModelDescription
 from transduce.text.clean import EMPTY, normalise
 from transduce.text.files import read_pairs_tsv
 from transduce.vocabulary import Vocabulary

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.settings import Data, Search
-from transduce.settings.description import ModelDescription
+from transduce.settings.data import ModelDescription
 from transduce.tasks.task import SplitLevel, TaskKind
 from transduce.text.clean import normalise
 from transduce.text.sentences import split_clauses, split_sentences
