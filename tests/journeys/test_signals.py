@@ -151,6 +151,8 @@ def test_preparing_is_ended_with_a_sentence_and_nothing_half_written(workspace, 
         assert process.stdout.readline() == b"reading\n"
         code, stderr = signalled(process, number)
     assert code == CODES[number]
-    assert stderr.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
+    languages, _, error = stderr.partition("\n")
+    assert languages == "languages: en to de"
+    assert error.startswith(f"error: {WORDS[number]} before it was done\nhint: the same command")
     assert workspace.names("p") == {"lock", "prepared.json"}
     workspace.good(*command)
