@@ -68,7 +68,8 @@ def trained(workspace, output, *, here=None):
         finally:
             os._exit(code)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    stderr = words.read_text(encoding="utf-8")
+    told = words.read_text(encoding="utf-8").splitlines(keepends=True)
+    stderr = "".join(line for line in told if not line.startswith("warning: "))  # of a tiny text
     words.unlink()
     return status, stderr
 
