@@ -11,6 +11,7 @@ from tests.training.tiny import training_of
 from torch.nn import functional
 
 from transduce.equip import import_fast
+from transduce.errors import InputError
 from transduce.fast.choose import equip_for_inference, equip_for_training
 from transduce.fast.flat_adam import FlatAdam, choose_optimiser
 from transduce.fast.int8 import is_never_negative
@@ -29,6 +30,7 @@ from transduce.paper.search import beam_search
 from transduce.paper.training import Adam, build_plain_optimiser
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision
+from transduce.training.equip import require_compiler
 
 SOURCES = packed([3]).to_sentences()
 
@@ -164,3 +166,10 @@ def test_another_optimiser_trains():
 def test_without_the_package_there_is_none_of_its_modules(monkeypatch):
     monkeypatch.setitem(sys.modules, "transduce.fast", None)
     assert import_fast("choose") is None
+
+
+def test_without_the_package_compiling_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transduce.fast", None)
+    require_compiler(training_of(), torch.device("cpu"))
+    with pytest.raises(InputError, match=r"training\.compile needs the package transduce\.fast"):
+        require_compiler(training_of(compile=True), torch.device("cpu"))

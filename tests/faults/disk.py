@@ -3,7 +3,8 @@
 The model is that of files and entries. A file's bytes last when the file was synced; a name in a
 folder lasts when the folder was synced. Until then each write and each change of a name stays or
 goes on its own, in any combination: a file may have its size and zeros for its bytes, a folder its
-name and not its files. A rename is one change of its folder, and is there wholly or not at all.
+name and not its files. A rename is one change of its folder, and is there wholly or not at all; to
+another folder it is a change of each, so that both names may be there, or neither.
 """
 
 import random
@@ -105,8 +106,13 @@ class Disk:
         assert isinstance(folder, Folder)
         if call.what == "rename":
             assert call.to is not None
-            assert call.to.parent == call.path.parent, "a name never moves to another folder"
-            folder.change(name, call.to.name, folder.names[name])
+            other, moved = self.find(call.to.parent), folder.names[name]
+            assert isinstance(other, Folder)
+            if other is folder:
+                folder.change(name, call.to.name, moved)
+            else:
+                other.change("", call.to.name, moved)
+                folder.change(name, "", None)
         elif call.what == "remove":
             folder.change(name, "", None)
         elif name not in folder.names:

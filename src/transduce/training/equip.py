@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from transduce.equip import import_fast
+from transduce.errors import InputError
 from transduce.machine.device import select_device
 from transduce.mixing import find_mixing
 from transduce.packed import Batch
@@ -27,9 +28,13 @@ BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
-    """Raise InputError if `training.compile` is set and no compiler is installed."""
-    if compiling := import_fast("compiling"):
+    """Raise InputError if `training.compile` is set and nothing here can compile."""
+    compiling = import_fast("compiling")
+    if compiling is not None:
         compiling.require_compiler(training, device)
+    elif training.compile:
+        fact = "training.compile needs the package transduce.fast, which is missing"
+        raise InputError(fact, "install transduce whole; or training.compile=false")
 
 
 def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:

@@ -56,7 +56,8 @@ TEXTS = [TEXT, "a", "red", "the the the the the", "größer!", "x" * 30, "who ru
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_search_finds_the_outputs_and_the_beams_of_python(browser, shape):
-    translator = make_translator(SHAPES[shape], seed=3)
+    # with this seed no two hypotheses of a beam are closer than 3e-5, so rounding swaps none
+    translator = make_translator(SHAPES[shape], seed=12)
     open_explainer(browser, translator, TEXT)
     decoder = build_decoder([stored_model(translator)])
     settings = translator.recipe.search

@@ -182,19 +182,6 @@ def find_closed_labels(symbols: Iterable[str]) -> set[str]:
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 
-def collect_symbols(trees: Iterable[Tree], form: Form) -> list[str]:
-    """Return the different symbols of linearised trees: words, then openings, then closings."""
-    labels, tags = set[str](), set[str]()
-    for tree in trees:
-        labels.update(tree.labels)
-        tags.update(tree.tags)
-    require_no_clash(labels, tags, form)
-    before, after = BRACKETS[form]
-    words = WORD_SYMBOLS.get(form, sorted(tags))
-    ordered = sorted(labels)
-    return [*words, *(before + one for one in ordered), *(after + one for one in ordered)]
-
-
 def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form) -> None:
     """Raise InputError if a part-of-speech tag would be taken for an opening or closing symbol."""
     if form in WORD_SYMBOLS:
