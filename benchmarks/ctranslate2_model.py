@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from transduce.durable import to_json
+from transduce.durable.json import to_json
 from transduce.exports.ctranslate2_file import serialise_variables
 from transduce.exports.ctranslate2_variables import name_variables
 from transduce.exports.to_ctranslate2 import CONFIG

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.checkpoint import create_run
+from transduce.checkpoint.run_file import create_run
 from transduce.settings import Recipe
 
 

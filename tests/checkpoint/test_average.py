@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.checkpoint import average_weights
+from transduce.checkpoint.average import average_weights
 from transduce.errors import InputError
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

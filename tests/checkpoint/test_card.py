@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transduce.checkpoint import CardFacts, model_card
+from transduce.checkpoint.card import CardFacts, model_card
 from transduce.settings import Recipe
 from transduce.settings.data import ModelDescription
 from transduce.settings.recipe import with_changes

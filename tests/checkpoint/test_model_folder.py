@@ -6,8 +6,10 @@ import json
 import pytest
 import torch
 
-from transduce.checkpoint import create_run, is_model, is_run, load_model, save_model
-from transduce.durable import atomic_folder, open_folder
+from transduce.checkpoint.model_files import is_model
+from transduce.checkpoint.model_folder import load_model, save_model
+from transduce.checkpoint.run_file import create_run, is_run
+from transduce.durable.folder import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes

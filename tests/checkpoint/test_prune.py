@@ -7,15 +7,10 @@ import pytest
 import torch
 from tests.checkpoint.samples import flip, folder, require_step, weights, write_checkpoints
 
-from transduce.checkpoint import (
-    average_weights,
-    create_run,
-    list_milestones,
-    list_snapshots,
-    load_newest_checkpoint,
-    prune,
-    save_snapshot,
-)
+from transduce.checkpoint.average import average_weights
+from transduce.checkpoint.resume import load_newest_checkpoint, prune
+from transduce.checkpoint.run_file import create_run
+from transduce.checkpoint.snapshots import list_milestones, list_snapshots, save_snapshot
 from transduce.errors import FolderError
 from transduce.settings import Recipe
 

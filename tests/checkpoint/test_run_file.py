@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from transduce.checkpoint import create_run, is_run, read_run, stored_recipe
+from transduce.checkpoint import stored_recipe
+from transduce.checkpoint.run_file import create_run, is_run, read_run
 from transduce.checkpoint.stored_recipe import ADDED_LATER, parse_stored_recipe
-from transduce.durable import to_checksummed_json
+from transduce.durable.json import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoint.samples import folder, require_step, write_checkpoints
 
-from transduce.checkpoint import load_newest_checkpoint, prune, resume
+from transduce.checkpoint import resume
+from transduce.checkpoint.resume import load_newest_checkpoint, prune
 from transduce.checkpoint.steps import list_steps
 from transduce.errors import FolderError, SaveError
 from transduce.runs.run_folder import require_run_folder

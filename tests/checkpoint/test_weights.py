@@ -16,7 +16,7 @@ from transduce.checkpoint.weights import (
     require_matching_tensors,
     to_bytes,
 )
-from transduce.durable import HashingReader
+from transduce.durable.folder import HashingReader
 from transduce.errors import FolderError, NotFiniteError
 
 FILE = Path("some/model.safetensors")

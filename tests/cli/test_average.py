@@ -9,15 +9,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from transduce.checkpoint import (
-    average_weights,
-    list_snapshots,
-    load_model,
-    read_run,
-    save_snapshot,
-)
+from transduce.checkpoint.average import average_weights
+from transduce.checkpoint.model_folder import load_model
 from transduce.checkpoint.resume import load_checkpoint
-from transduce.checkpoint.run_file import write_run
+from transduce.checkpoint.run_file import read_run, write_run
+from transduce.checkpoint.snapshots import list_snapshots, save_snapshot
 from transduce.errors import InputError
 from transduce.recipes import by_name
 from transduce.runs.average import average

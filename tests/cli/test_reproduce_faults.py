@@ -8,7 +8,7 @@ import pytest
 from tests.cli.rows import TINY
 from tests.reproduce.results import result
 
-from transduce.checkpoint import read_run
+from transduce.checkpoint.run_file import read_run
 from transduce.cli.main import transduce
 from transduce.cli.outcome import Terminated, run
 from transduce.errors import InputError, NotFiniteError

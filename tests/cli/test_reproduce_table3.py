@@ -64,7 +64,7 @@ def test_a_row_that_fails_does_not_lose_the_others(call, tmp_path, monkeypatch):
 
 
 def test_a_row_that_somebody_else_trains_is_left_to_them(call, tmp_path):
-    from transduce.durable import ensure_folder
+    from transduce.durable.files import ensure_folder
     from transduce.durable.lock import lock_folder
 
     out = tmp_path / "out"

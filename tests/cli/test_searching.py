@@ -10,7 +10,7 @@ from tests.cli.language import write
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import create_run
+from transduce.checkpoint.run_file import create_run
 from transduce.cli.outcome import Terminated
 from transduce.cli.searching import load_in_worker, warn_if_unfinished
 from transduce.machine.device import Processor
@@ -152,7 +152,7 @@ def test_the_order_of_an_ensemble_s_models_does_not_matter(translate, babbler, m
 
 
 def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
-    from transduce.checkpoint import load_model, save_model
+    from transduce.checkpoint.model_folder import load_model, save_model
     from transduce.vocabulary.learn import learn_vocabulary
     from transduce.vocabulary.vocabulary import Vocabularies
 

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import TINY
 from tests.cli.language import write
 
-from transduce.checkpoint import read_run
+from transduce.checkpoint.run_file import read_run
 from transduce.durable.json import add_checksum
 from transduce.durable.lock import lock_folder
 from transduce.runs.recommend import recommend_recipe

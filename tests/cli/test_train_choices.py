@@ -4,7 +4,7 @@ import pytest
 from tests.cli.language import write
 from tests.cli.treebank import write_treebank
 
-from transduce.checkpoint import read_run
+from transduce.checkpoint.run_file import read_run
 
 
 def test_neither_recipe_nor_text(call, tmp_path):

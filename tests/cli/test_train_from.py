@@ -2,7 +2,7 @@
 
 import pytest
 
-from transduce.checkpoint import read_run
+from transduce.checkpoint.run_file import read_run
 
 SHORT = ("--set=training.steps=2", "--set=training.threads=1")
 

@@ -9,7 +9,7 @@ import pytest
 
 from transduce.corpus.side import id_type
 from transduce.corpus.store import Store, build_provenance
-from transduce.durable import atomic_folder, open_folder
+from transduce.durable.folder import atomic_folder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
 from transduce.vocabulary import END

@@ -13,7 +13,7 @@ from transduce.datasets.catalogue import CORPORA, find_corpus
 from transduce.datasets.fetch import corpus_folder, fetch_corpus, find_split_files
 from transduce.datasets.readers import drop_every, split_by_hash, take_every
 from transduce.datasets.values import Corpus, Download, Part, Split, Text, TextPair
-from transduce.durable import open_folder
+from transduce.durable.folder import open_folder
 from transduce.errors import FolderError, InputError
 from transduce.runs.texts import FilePair
 from transduce.scores.test_sets import GERMAN_2014_FILTERED, identify_test_set

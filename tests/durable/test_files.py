@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from transduce.durable import atomic_file, resolve_output, write_atomically
-from transduce.durable.files import temporary_path, trash_path
+from transduce.durable.files import (
+    atomic_file,
+    resolve_output,
+    temporary_path,
+    trash_path,
+    write_atomically,
+)
 from transduce.errors import InputError, SaveError
 
 

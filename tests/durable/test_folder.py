@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.durable import atomic_folder, open_folder, remove_folder
+from transduce.durable.folder import atomic_folder, open_folder, remove_folder
 from transduce.errors import InputError, SaveError
 
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from transduce.durable import atomic_folder, remove_folder, write_atomically
-from transduce.durable.files import temporary_path, trash_path
+from transduce.durable.files import temporary_path, trash_path, write_atomically
+from transduce.durable.folder import atomic_folder, remove_folder
 from transduce.durable.lock import lock_folder
 from transduce.errors import InUseError
 

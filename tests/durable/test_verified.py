@@ -7,8 +7,7 @@ import random
 
 import pytest
 
-from transduce.durable import atomic_folder, open_folder
-from transduce.durable.folder import is_nearly_empty
+from transduce.durable.folder import atomic_folder, is_nearly_empty, open_folder
 from transduce.errors import FolderError
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.exports.random_members import PIECES, WORDS, random_member, shapes
 
-from transduce.durable import atomic_folder
+from transduce.durable.folder import atomic_folder
 from transduce.exports import sentencepiece_model, to_argos
 from transduce.exports.sentencepiece_rules import list_input_rules, list_output_rules
 from transduce.text.clean import normalise

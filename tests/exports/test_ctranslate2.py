@@ -12,7 +12,7 @@ import torch
 from tests.exports.plain_transformer import log_probs
 from tests.exports.random_members import PIECES, WORDS, random_member, shapes
 
-from transduce.durable import atomic_folder
+from transduce.durable.folder import atomic_folder
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.packed import Packed
 

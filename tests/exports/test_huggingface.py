@@ -11,7 +11,7 @@ from tests.exports.random_members import PIECES, WORDS, random_member, shapes
 from tests.exports.test_ctranslate2 import SOURCE, TARGET, our_log_probs
 from tokenizers import Tokenizer
 
-from transduce.durable import atomic_folder
+from transduce.durable.folder import atomic_folder
 from transduce.exports.to_huggingface import HUGGINGFACE, find_unsupported
 from transduce.text.clean import normalise
 

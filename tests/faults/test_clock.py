@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from tests.checkpoint.samples import folder, write_checkpoints
 
-from transduce.checkpoint import create_run, load_newest_checkpoint, resume
+from transduce.checkpoint import resume
+from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.run_file import create_run
 from transduce.checkpoint.steps import list_steps
 from transduce.settings import Recipe
 

@@ -12,8 +12,10 @@ from tests.checkpoint.samples import folder, require_step, write_checkpoints
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import create_run, load_newest_checkpoint, steps
-from transduce.durable import open_folder
+from transduce.checkpoint import steps
+from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.run_file import create_run
+from transduce.durable.folder import open_folder
 from transduce.errors import FolderError
 from transduce.settings import Recipe
 

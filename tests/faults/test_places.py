@@ -14,7 +14,8 @@ from tests.cli.language import write_corpus
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import create_run, resume, steps
+from transduce.checkpoint import resume, steps
+from transduce.checkpoint.run_file import create_run
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
 from transduce.errors import FolderError, SaveError

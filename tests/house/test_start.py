@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import transduce
-from transduce import checkpoint
 
 HEAVY = {"torch", "numpy", "tokenizers", "sacrebleu", "rich", "safetensors"}
 GOLDEN = Path(__file__).parents[1] / "golden/format-1"
@@ -86,10 +85,3 @@ def test_every_public_name_is_there_and_listed():
     for name in transduce.__all__:
         assert getattr(transduce, name) is not None
     assert transduce.recipes.by_name("table3/base").architecture.layers == 6
-
-
-def test_every_name_of_the_package_of_checkpoints_is_found_in_the_module_that_is_named_for_it():
-    listed = [name for names in checkpoint.MODULES.values() for name in names]
-    assert sorted(listed) == sorted(checkpoint.__all__)
-    for name in listed:
-        assert getattr(checkpoint, name).__name__ == name

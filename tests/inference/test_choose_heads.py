@@ -119,7 +119,7 @@ def test_a_stored_choice_that_was_edited_is_refused(tmp_path, old, new):
     ],
 )
 def test_a_choice_of_a_wrong_form_is_refused(tmp_path, values):
-    from transduce.durable import to_checksummed_json
+    from transduce.durable.json import to_checksummed_json
 
     (tmp_path / "alignment.json").write_bytes(to_checksummed_json({"model": "abc", **values}))
     with pytest.raises(FolderError, match="names"):

@@ -6,8 +6,9 @@ import pytest
 from tests.inference.random_models import random_translator
 
 import transduce
-from transduce.checkpoint import save_model
-from transduce.durable import atomic_folder, to_checksummed_json
+from transduce.checkpoint.model_folder import save_model
+from transduce.durable.folder import atomic_folder
+from transduce.durable.json import to_checksummed_json
 from transduce.errors import FolderError
 from transduce.vocabulary.vocabulary import Vocabularies
 

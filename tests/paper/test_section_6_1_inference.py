@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 import torch
 
-from transduce.checkpoint import average_weights
+from transduce.checkpoint.average import average_weights
 from transduce.paper.search import LengthScore, max_output_length, score_log_probs
 from transduce.recipes import by_name
 from transduce.settings import Search

@@ -6,7 +6,7 @@ import re
 import pytest
 from tests.reproduce.results import elsewhere, german, result
 
-from transduce.durable import to_checksummed_json
+from transduce.durable.json import to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.recipes.scale import LAPTOP
 from transduce.reproduce.job import RowJob

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from transduce.durable import open_folder
+from transduce.durable.folder import open_folder
 from transduce.errors import InputError
 from transduce.reproduce.layer_costs.findings import describe_findings
 from transduce.reproduce.layer_costs.kinds import KINDS

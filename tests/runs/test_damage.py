@@ -7,8 +7,10 @@ import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
-from transduce.checkpoint import load_newest_checkpoint, read_run
-from transduce.durable import folder, open_folder
+from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.run_file import read_run
+from transduce.durable import folder
+from transduce.durable.folder import open_folder
 from transduce.errors import FolderError
 from transduce.inference.load import load
 from transduce.paper.training import Update

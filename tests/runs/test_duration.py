@@ -7,7 +7,7 @@ import pytest
 from tests.cli.language import sentences
 
 import transduce
-from transduce.checkpoint import read_run
+from transduce.checkpoint.run_file import read_run
 from transduce.errors import InputError
 from transduce.recipes.fitted import TRANSLATION
 from transduce.runs import duration, training_inputs, training_run

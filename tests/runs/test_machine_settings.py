@@ -3,7 +3,7 @@
 import pytest
 from tests.runs.corpora import TOY, prepared_toy
 
-from transduce.checkpoint import read_run
+from transduce.checkpoint.run_file import read_run
 from transduce.errors import NotEnoughMemoryError
 from transduce.runs import machine_settings
 from transduce.runs.machine_settings import probe_update, select_longest

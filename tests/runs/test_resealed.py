@@ -8,14 +8,9 @@ import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
-from transduce.checkpoint import Checkpoint
-from transduce.durable import (
-    atomic_folder,
-    from_checksummed_json,
-    open_folder,
-    to_checksummed_json,
-    to_json,
-)
+from transduce.checkpoint.resume import Checkpoint
+from transduce.durable.folder import atomic_folder, open_folder
+from transduce.durable.json import from_checksummed_json, to_checksummed_json, to_json
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.resume_point import require_adam_state

@@ -6,7 +6,8 @@ import itertools
 from tests.training.stopping import single_process_until
 from tests.training.tiny import batches, fresh, training_of
 
-from transduce.checkpoint import create_run, is_run, load_newest_checkpoint
+from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.run_file import create_run, is_run
 from transduce.settings import Recipe
 from transduce.training.callbacks import TrainingCallbacks, ignore_event
 from transduce.training.loop import TrainingJob, train

@@ -7,7 +7,8 @@ import torch
 from tests.training.run import STEPS, train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import load_newest_checkpoint, read_run
+from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.run_file import read_run
 from transduce.fast.flat_adam import FlatAdam
 from transduce.paper import training as step_module
 from transduce.training.journal import read_journal

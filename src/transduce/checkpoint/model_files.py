@@ -14,17 +14,16 @@ from string import hexdigits
 from types import MappingProxyType
 
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
-from transduce.durable import (
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import (
+    AGAIN,
+    MANIFEST,
     VerifiedFolder,
-    from_checksummed_json,
     open_folder,
-    read_json,
     read_regular,
     require_replaceable,
-    to_checksummed_json,
-    write_atomically,
 )
-from transduce.durable.folder import AGAIN, MANIFEST
+from transduce.durable.json import from_checksummed_json, read_json, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
 from transduce.settings.architecture import Architecture

@@ -19,7 +19,8 @@ from transduce.checkpoint.model_files import (
 )
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.checkpoint.weights import read_tensors, require_finite, to_bytes
-from transduce.durable import atomic_folder, read_json, to_json
+from transduce.durable.folder import atomic_folder
+from transduce.durable.json import read_json, to_json
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.vocabulary.vocabulary import (

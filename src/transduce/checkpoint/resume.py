@@ -19,8 +19,9 @@ from transduce.checkpoint.steps import (
     write_step,
 )
 from transduce.checkpoint.weights import Tensors, read_tensors, require_finite, to_bytes
-from transduce.durable import VerifiedFolder, ensure_folder, read_json, to_json
-from transduce.durable.files import raise_save_errors
+from transduce.durable.files import ensure_folder, raise_save_errors
+from transduce.durable.folder import VerifiedFolder
+from transduce.durable.json import read_json, to_json
 from transduce.errors import FolderError, SaveError
 
 WEIGHTS = "model.safetensors"

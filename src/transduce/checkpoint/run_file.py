@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
-from transduce.durable import (
-    from_checksummed_json,
-    read_regular,
-    require_folder,
-    to_checksummed_json,
-    write_atomically,
-)
+from transduce.durable.files import require_folder, write_atomically
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.vocabulary.vocabulary import LIMIT as VOCABULARY_LIMIT

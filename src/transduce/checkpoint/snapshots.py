@@ -18,7 +18,7 @@ from transduce.checkpoint.steps import (
     write_step,
 )
 from transduce.checkpoint.weights import require_finite, to_bytes
-from transduce.durable import to_json
+from transduce.durable.json import to_json
 
 
 @final

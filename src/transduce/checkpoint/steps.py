@@ -7,15 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from transduce.checkpoint.run_file import read_run_id
-from transduce.durable import (
+from transduce.durable.files import raise_save_errors, sync_folder
+from transduce.durable.folder import (
     VerifiedFolder,
     atomic_folder,
     list_names,
     open_folder,
     remove_folder,
-    sync_folder,
 )
-from transduce.durable.files import raise_save_errors
 from transduce.errors import FolderError, SaveError
 
 STEP = re.compile(r"step-([0-9]{8,})")

@@ -10,7 +10,7 @@ from transduce.checkpoint.model_files import is_model
 from transduce.checkpoint.model_folder import load_model
 from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
 from transduce.checkpoint.weights import require_matching_tensors
-from transduce.durable import require_folder
+from transduce.durable.files import require_folder
 from transduce.errors import FolderError, InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer

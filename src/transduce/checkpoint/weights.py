@@ -10,7 +10,8 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from transduce.durable import HashingReader, read_json
+from transduce.durable.folder import HashingReader
+from transduce.durable.json import read_json
 from transduce.errors import FolderError, NotFiniteError
 
 HEADER_LIMIT = 1 << 20  # safetensors allows 100 MB, which takes seconds to parse

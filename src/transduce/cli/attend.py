@@ -248,7 +248,7 @@ def write_output(
     view: "AttentionView", output: Path, page: PageOptions, figure: FigureOptions
 ) -> None:
     """Write the attention page; to an .svg file, write the figure of the paper instead."""
-    from transduce.durable import resolve_output, write_atomically
+    from transduce.durable.files import resolve_output, write_atomically
     from transduce.view.attention.encode import WeightEncoding
     from transduce.view.attention.figures.build import draw_paper_figure
     from transduce.view.attention.page import build_attention_page

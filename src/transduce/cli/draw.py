@@ -44,7 +44,7 @@ def command(
         raise InputError(given, f"-o {what}.svg")
     require_matching(what, len(recipes), positions, steps)
     options.require_writable(output)
-    from transduce.durable import resolve_output, write_atomically
+    from transduce.durable.files import resolve_output, write_atomically
     from transduce.recipes import by_name
     from transduce.view.drawings.draw import BASE, POSITIONS, draw_positions, draw_rate
 

@@ -116,7 +116,7 @@ def translate_and_score(
 
     `files` are the source and the reference file.
     """
-    from transduce.durable import atomic_file, resolve_output
+    from transduce.durable.files import atomic_file, resolve_output
     from transduce.inference.evaluate import (
         build_evaluation_text,
         provenance,

@@ -87,7 +87,7 @@ def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
 @contextmanager
 def open_output(output: Path | None) -> Iterator[IO[str]]:
     """Open the output for a with block: standard output, or a file that is written atomically."""
-    from transduce.durable import atomic_file, resolve_output
+    from transduce.durable.files import atomic_file, resolve_output
 
     if output is None or str(output) == "-":
         yield sys.stdout

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import click
 from click.shell_completion import CompletionItem
 
-from transduce.durable import has_manifest, require_file_name, require_folder
+from transduce.durable.files import require_file_name, require_folder
+from transduce.durable.folder import has_manifest
 from transduce.errors import InputError, short_repr
 from transduce.recipes import names
 from transduce.recipes.choice import customise_recipe, find_recipe

@@ -167,7 +167,7 @@ def format_indented_tree(output: "Output") -> str:
 
 def draw(tree: str, path: Path) -> None:
     """Write the drawing of a tree, given as a line of brackets, to an SVG file."""
-    from transduce.durable import ensure_folder, write_atomically
+    from transduce.durable.files import ensure_folder, write_atomically
     from transduce.tasks.parsing import to_tree
     from transduce.view.drawings.trees import draw_svg
 

@@ -304,7 +304,7 @@ def computes_on_cpu() -> bool:
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
     """Print a message for each run that is not finished, with the step of its last checkpoint."""
-    from transduce.checkpoint import is_run, read_run
+    from transduce.checkpoint.run_file import is_run, read_run
     from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 
     for folder in filter(is_run, folders):
@@ -316,7 +316,8 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 def has_finished(run: Path, step: int) -> bool:
     """Return whether the checkpoint of step `step` says that early stopping ended the run."""
-    from transduce.checkpoint import read_checkpoint_state, read_run
+    from transduce.checkpoint.resume import read_checkpoint_state
+    from transduce.checkpoint.run_file import read_run
     from transduce.checkpoint.steps import CHECKPOINTS, step_folder
     from transduce.training.loop import is_finished
     from transduce.training.progress import read_progress

@@ -169,7 +169,7 @@ def command(
 
 def prepare(inputs: "TrainingInputs") -> "PreparedTraining":
     """Choose a recipe and prepare its corpus; print reasons for the recipe, and pair counts."""
-    from transduce.checkpoint import is_run
+    from transduce.checkpoint.run_file import is_run
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_inputs import prepare_training
 

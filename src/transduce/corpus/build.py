@@ -29,8 +29,8 @@ from transduce.corpus.segment import (
 )
 from transduce.corpus.side import OFFSETS, SIDES, require_whole_file
 from transduce.corpus.store import KIND, TEXTS, Store, build_provenance
-from transduce.durable import FolderWriter, atomic_folder, to_json
-from transduce.durable.folder import require_absent
+from transduce.durable.folder import FolderWriter, atomic_folder, require_absent
+from transduce.durable.json import to_json
 from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.version import __version__

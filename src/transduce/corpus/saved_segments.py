@@ -19,7 +19,7 @@ import numpy as np
 
 from transduce.corpus.segment import LENGTHS, EncodedSide, PairCounts, Segment
 from transduce.corpus.side import DAMAGED_HINT, SIDES, id_type, map_file, require_consistent
-from transduce.durable import VerifiedFolder, atomic_folder, open_folder, remove_folder
+from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder, remove_folder
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError
 

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Int, Int32, UInt, UInt64
 
-from transduce.durable import VerifiedFolder
+from transduce.durable.folder import VerifiedFolder
 from transduce.errors import FolderError
 from transduce.vocabulary import BEGIN, END
 

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Int, Int32
 
 from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side, require_consistent
-from transduce.durable import VerifiedFolder, open_folder
+from transduce.durable.folder import VerifiedFolder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
 from transduce.vocabulary import Vocabulary

@@ -15,15 +15,9 @@ from transduce.datasets.exchange import RefusedError
 from transduce.datasets.partial import NOTE_LIMIT, PartialDownload
 from transduce.datasets.transfer import CHUNK, DownloadProgress, NetworkSettings, transfer
 from transduce.datasets.values import Download
-from transduce.durable import (
-    ensure_folder,
-    from_checksummed_json,
-    read_regular,
-    sync_folder,
-    to_checksummed_json,
-    write_atomically,
-)
-from transduce.durable.files import raise_save_errors
+from transduce.durable.files import ensure_folder, raise_save_errors, sync_folder, write_atomically
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError, SaveError
 
 WRONG_FILE_HINT = "it is another file of that name, or damaged: move it elsewhere, or take it anew"

@@ -27,7 +27,7 @@ from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
 from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, TextPair
-from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_folder
+from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError
 
 KIND = "corpus"

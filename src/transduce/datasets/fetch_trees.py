@@ -26,7 +26,7 @@ from transduce.datasets.fetch import (
 from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.treebanks import Document, Treebank, TreebankSplit
 from transduce.datasets.unpack import read_text_lines
-from transduce.durable import FolderWriter, VerifiedFolder, atomic_folder, open_folder
+from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import InputError
 from transduce.text.tags import TaggedSentence, format_tagged
 from transduce.text.tags_of_trees import tag_base_noun_phrases, tag_parts_of_speech

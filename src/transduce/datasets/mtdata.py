@@ -29,7 +29,7 @@ from transduce.datasets.values import (
     TextPair,
     strip_newlines,
 )
-from transduce.durable import parse_json
+from transduce.durable.json import parse_json
 from transduce.errors import InputError, short_repr, suggest_names
 
 PREFIX = "mtdata/"

@@ -11,13 +11,9 @@ from pathlib import Path
 from typing import final
 
 from transduce.datasets.values import Download
-from transduce.durable import (
-    from_checksummed_json,
-    read_regular,
-    to_checksummed_json,
-    write_atomically,
-)
-from transduce.durable.files import raise_save_errors, sync, write_some
+from transduce.durable.files import raise_save_errors, sync, write_atomically, write_some
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError
 
 NOTE_LIMIT = 1 << 16  # the most bytes of a note

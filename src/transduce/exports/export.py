@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.durable import (
+from transduce.durable.files import atomic_file
+from transduce.durable.folder import (
     FolderWriter,
-    atomic_file,
     atomic_folder,
+    require_absent,
     require_replaceable,
-    to_json,
 )
-from transduce.durable.folder import require_absent
+from transduce.durable.json import to_json
 from transduce.equip import equip_for_inference
 from transduce.errors import InputError, suggest_names
 from transduce.exports.proof import (

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from transduce.checkpoint import is_run
 from transduce.checkpoint.card import USE, deviations_section, front_matter, title_section
 from transduce.checkpoint.model_files import CARD, open_model_folder
+from transduce.checkpoint.run_file import is_run
 from transduce.errors import FolderError
 from transduce.exports.target import Target
 from transduce.inference.load import TaskModel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
-from transduce.durable import FolderWriter
+from transduce.durable.folder import FolderWriter
 from transduce.inference.load import TaskModel
 
 README = "README.md"

@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.durable import FolderWriter, to_json
+from transduce.durable.folder import FolderWriter
+from transduce.durable.json import to_json
 from transduce.exports.sentencepiece_model import build_sentencepiece_model
 from transduce.exports.sentencepiece_rules import spell_symbol
 from transduce.exports.target import README, ByteStream, EngineOutput, Target

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable import FolderWriter, to_json
+from transduce.durable.folder import FolderWriter
+from transduce.durable.json import to_json
 from transduce.exports.ctranslate2_file import serialise_variables
 from transduce.exports.ctranslate2_variables import name_variables
 from transduce.exports.target import EngineOutput, Target

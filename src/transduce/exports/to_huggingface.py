@@ -7,7 +7,8 @@ from typing import Any, final
 
 import safetensors.numpy
 
-from transduce.durable import FolderWriter, to_json
+from transduce.durable.folder import FolderWriter
+from transduce.durable.json import to_json
 from transduce.exports.huggingface_weights import name_marian_weights
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json

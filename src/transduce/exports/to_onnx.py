@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transduce.durable import FolderWriter
+from transduce.durable.folder import FolderWriter
 from transduce.exports.onnx_model import PlainDecoderStep, PlainEncoder
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.to_ctranslate2 import name_tokenizers

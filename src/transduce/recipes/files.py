@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from transduce.durable import parse_json
+from transduce.durable.json import parse_json
 from transduce.errors import InputError
 from transduce.recipes.catalogue import RECIPES, by_name
 from transduce.settings import Recipe

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.checkpoint.card import markdown_table
-from transduce.durable import write_atomically
+from transduce.durable.files import write_atomically
 from transduce.errors import TransduceError
 from transduce.recipes.scale import PAPER, scale_by_name
 from transduce.reproduce.job import ROWS

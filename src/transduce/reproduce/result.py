@@ -5,17 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint import load_newest_checkpoint, read_run
-from transduce.checkpoint.resume import STATE
+from transduce.checkpoint.resume import STATE, load_newest_checkpoint
+from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
-from transduce.durable import (
-    from_checksummed_json,
-    read_regular,
-    require_folder,
-    to_checksummed_json,
-    write_atomically,
-)
-from transduce.durable.json import NEWER
+from transduce.durable.files import require_folder, write_atomically
+from transduce.durable.folder import read_regular
+from transduce.durable.json import NEWER, from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from transduce.durable import ensure_folder
+from transduce.durable.files import ensure_folder
 from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
 from transduce.reproduce.job import (
     RowJob,

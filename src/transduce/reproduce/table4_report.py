@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from transduce.checkpoint.card import markdown_table
-from transduce.durable import ensure_folder, write_atomically
+from transduce.durable.files import ensure_folder, write_atomically
 from transduce.recipes.printed import TABLE_4
 from transduce.reproduce.parsing_table import ParsingTable
 

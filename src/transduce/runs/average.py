@@ -9,21 +9,14 @@ from typing import final
 
 from torch import Tensor
 
-from transduce.checkpoint import (
-    CardFacts,
-    Snapshot,
-    average_weights,
-    list_snapshots,
-    model_card,
-    read_run,
-    save_model,
-)
+from transduce.checkpoint.average import average_weights
+from transduce.checkpoint.card import CardFacts, model_card
 from transduce.checkpoint.model_files import KIND, open_model_folder, require_replaceable_model
+from transduce.checkpoint.model_folder import save_model
 from transduce.checkpoint.resume import STATE
-from transduce.checkpoint.run_file import read_run_vocabularies
-from transduce.checkpoint.snapshots import list_last_checkpoint
-from transduce.durable import VerifiedFolder
-from transduce.durable.folder import require_absent
+from transduce.checkpoint.run_file import read_run, read_run_vocabularies
+from transduce.checkpoint.snapshots import Snapshot, list_last_checkpoint, list_snapshots
+from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title
 from transduce.runs import ledger

@@ -14,7 +14,7 @@ from transduce.datasets.fetch_trees import fetch_treebank
 from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
-from transduce.durable import VerifiedFolder
+from transduce.durable.folder import VerifiedFolder
 from transduce.durable.lock import lock_folder
 from transduce.errors import short_repr
 from transduce.settings.fields import require

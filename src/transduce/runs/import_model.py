@@ -5,7 +5,9 @@ from os import PathLike
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import CardFacts, model_card, require_matching_tensors, save_model
+from transduce.checkpoint.card import CardFacts, model_card
+from transduce.checkpoint.model_folder import save_model
+from transduce.checkpoint.weights import require_matching_tensors
 from transduce.durable.folder import require_absent
 from transduce.paper.model import Transformer
 from transduce.runs.ledger import describe_size

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Int32
 
-from transduce.checkpoint import Run
+from transduce.checkpoint.run_file import Run
 from transduce.corpus.store import Store
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate

@@ -20,16 +20,9 @@ from transduce.corpus.facts import parse_data_facts
 from transduce.corpus.saved_segments import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
 from transduce.corpus.store import BUDGETS, Store, build_provenance
-from transduce.durable import (
-    ensure_folder,
-    from_checksummed_json,
-    read_regular,
-    remove_folder,
-    require_folder,
-    to_checksummed_json,
-    write_atomically,
-)
-from transduce.durable.folder import MANIFEST
+from transduce.durable.files import ensure_folder, require_folder, write_atomically
+from transduce.durable.folder import MANIFEST, read_regular, remove_folder
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError, InputError
 from transduce.runs.development import clean_text, find_whole_text, require_texts_agree

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import (
-    Checkpoint,
-    load_newest_checkpoint,
-    require_matching_tensors,
-)
-from transduce.checkpoint.resume import MOMENTS, STATE
+from transduce.checkpoint.resume import MOMENTS, STATE, Checkpoint, load_newest_checkpoint
+from transduce.checkpoint.weights import require_matching_tensors
 from transduce.errors import FolderError
 from transduce.machine.device import select_device
 from transduce.machine.environment import (

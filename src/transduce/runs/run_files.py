@@ -4,7 +4,8 @@ from pathlib import Path
 
 from transduce.corpus.facts import DataFacts, parse_data_facts
 from transduce.corpus.side import DAMAGED_HINT
-from transduce.durable import from_checksummed_json, read_regular
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json
 from transduce.errors import FolderError
 
 DATA = "data.json"

@@ -9,18 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from transduce.checkpoint import (
-    create_run,
-    extend_run,
-    is_run,
-    read_run,
-)
-from transduce.checkpoint.run_file import RUN_FILE
+from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
 from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_real_folder
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
-from transduce.durable import ensure_folder, to_checksummed_json, write_atomically
+from transduce.durable.files import ensure_folder, write_atomically
+from transduce.durable.json import to_checksummed_json
 from transduce.errors import InputError
 from transduce.machine.device import select_device
 from transduce.packed import Batch

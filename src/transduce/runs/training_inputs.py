@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import is_run, read_run
+from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import select_device
 from transduce.recipes.choice import build_title, customise_recipe

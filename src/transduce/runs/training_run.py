@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
-from transduce.checkpoint import has_checkpoints, is_run, read_run
+from transduce.checkpoint.resume import has_checkpoints
+from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads

@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint import is_run, read_run
 from transduce.checkpoint.model_files import KIND as MODEL
 from transduce.checkpoint.model_files import is_model, verify_model_folder
-from transduce.checkpoint.run_file import RUN_FILE, read_run_vocabularies
+from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
 from transduce.checkpoint.steps import KINDS, list_steps, open_step, step_folder
-from transduce.durable import open_folder, read_json, read_regular, require_folder
-from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT
+from transduce.durable.files import require_folder
+from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT, open_folder, read_regular
+from transduce.durable.json import read_json
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import INPUTS_FILE, STORE, open_prepared
 from transduce.runs.run_files import DATA, read_data_facts

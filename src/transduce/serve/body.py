@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
-from transduce.durable import parse_json
+from transduce.durable.json import parse_json
 from transduce.serve.interface import ClientGone, Limits, Refusal, bad_request, too_large
 
 JSON, FORM, MULTIPART = (

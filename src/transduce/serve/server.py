@@ -16,8 +16,7 @@ from typing import Any, final
 
 import uvicorn
 
-from transduce.durable import read_regular
-from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT
+from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT, read_regular
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.machine.limits import open_file_limit
 from transduce.serve.app import build_app

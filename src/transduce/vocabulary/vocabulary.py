@@ -10,7 +10,7 @@ from typing import Any, final
 
 from tokenizers import Tokenizer
 
-from transduce.durable import parse_json
+from transduce.durable.json import parse_json
 from transduce.errors import FolderError
 from transduce.text.arguments import require_encodable
 from transduce.vocabulary.kinds import MODELS, VocabularyKind

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from transduce.durable import to_checksummed_json
+from transduce.durable.json import to_checksummed_json
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "format-1"
 MANIFEST = "manifest.json"

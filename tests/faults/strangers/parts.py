@@ -7,7 +7,7 @@ from typing import Any
 from tests.faults.strangers.contents import Case
 from tests.faults.strangers.folders import MANIFEST, Files, describe, reseal, seal_values
 
-from transduce.durable import to_checksummed_json
+from transduce.durable.json import to_checksummed_json
 
 ORIGINS: dict[str, tuple[object, ...]] = {
     "run": ("\x1b[2J", [1], "0" * 15, None),

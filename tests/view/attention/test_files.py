@@ -7,7 +7,7 @@ import pytest
 import safetensors.numpy
 from tests.inference.random_models import random_translator
 
-from transduce.durable import atomic_folder
+from transduce.durable.folder import atomic_folder
 from transduce.errors import FolderError, InputError
 from transduce.view.attention.files import load_record, save_record
 from transduce.view.attention.recorder import record_attention

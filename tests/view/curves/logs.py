@@ -5,7 +5,7 @@ import math
 from contextlib import closing
 from pathlib import Path
 
-from transduce.durable import to_checksummed_json
+from transduce.durable.json import to_checksummed_json
 from transduce.training.journal import LOG, Journal
 
 SCHEDULE = {"d_model": 32, "warmup": 100, "learning_rate_factor": 1.0}

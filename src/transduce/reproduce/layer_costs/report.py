@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.checkpoint.card import markdown_table
-from transduce.durable import atomic_folder
+from transduce.durable.folder import atomic_folder
 from transduce.reproduce.layer_costs.findings import describe_findings
 from transduce.reproduce.layer_costs.measure import LayerRow, LayerTable, MeasuredPoint
 from transduce.reproduce.report import format_csv

@@ -10,7 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable import read_json
+from transduce.durable.json import read_json
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.recipes.history import MARIAN
 from transduce.settings import Recipe

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from transduce.checkpoint.weights import read_tensors
-from transduce.durable import HashingReader
+from transduce.durable.folder import HashingReader
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.runs.marian.config import CONFIG, NOT_HERE, SAVED, MarianConfig, open_file
 from transduce.runs.marian.vocabularies import ImportedVocabularies

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import final
 
 from transduce.allowance import PICTURE_BYTES
-from transduce.durable import resolve_output, write_atomically
+from transduce.durable.files import resolve_output, write_atomically
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.inference.load import load
 from transduce.inference.translator import Translator

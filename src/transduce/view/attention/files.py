@@ -10,7 +10,8 @@ from typing import Any
 import safetensors.numpy
 
 from transduce.checkpoint.weights import read_tensors
-from transduce.durable import atomic_folder, open_folder, read_json, to_json
+from transduce.durable.folder import atomic_folder, open_folder
+from transduce.durable.json import read_json, to_json
 from transduce.errors import FolderError, InputError
 from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
 from transduce.view.attention.record import (

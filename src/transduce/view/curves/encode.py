@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64, UInt32
 
-from transduce.durable import from_checksummed_json, read_regular
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json
 from transduce.errors import TransduceError
 from transduce.view.curves.cells import BLOCK, Cells, build_cells
 from transduce.view.curves.read_log import finite_number

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import final
 
-from transduce.durable import require_folder
+from transduce.durable.files import require_folder
 from transduce.durable.folder import open_regular
 from transduce.training.journal import LOG
 from transduce.training.log_lines import UNREADABLE

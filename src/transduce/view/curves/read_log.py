@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from transduce.durable import require_folder
+from transduce.durable.files import require_folder
 from transduce.errors import InputError
 from transduce.training.journal import LOG
 from transduce.view.curves.log_cache import read_cached_log

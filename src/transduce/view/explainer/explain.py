@@ -7,8 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint import is_run
-from transduce.durable import resolve_output, write_atomically
+from transduce.checkpoint.run_file import is_run
+from transduce.durable.files import resolve_output, write_atomically
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.text.arguments import read_path, require_string

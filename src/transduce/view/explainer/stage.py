@@ -7,14 +7,10 @@ from typing import final
 
 from torch import Tensor
 
-from transduce.checkpoint import (
-    Snapshot,
-    list_milestones,
-    list_snapshots,
-    read_run,
-    require_matching_tensors,
-)
+from transduce.checkpoint.run_file import read_run
+from transduce.checkpoint.snapshots import Snapshot, list_milestones, list_snapshots
 from transduce.checkpoint.stored_model import build_stored_model, read_run_model
+from transduce.checkpoint.weights import require_matching_tensors
 from transduce.equip import equip_for_inference
 from transduce.errors import InputError
 from transduce.inference.load import load

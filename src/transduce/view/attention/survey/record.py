@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
-from transduce.durable import resolve_output, write_atomically
+from transduce.durable.files import resolve_output, write_atomically
 from transduce.settings.recipe import shorten_name
 from transduce.view.attention.record import ModelName
 from transduce.view.page.data import json_block
