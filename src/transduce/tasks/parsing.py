@@ -27,13 +27,14 @@ from transduce.text.trees.linearise import (
     NUMBERED_SYMBOLS,
     WORD_SYMBOLS,
     Form,
+    Repair,
     Symbol,
     classify_symbols,
     find_closed_labels,
     linearise,
+    repair_symbols,
 )
 from transduce.text.trees.read import parse_tree, read_trees
-from transduce.text.trees.repair import Repair, repair_symbols
 from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text

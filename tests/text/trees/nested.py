@@ -45,6 +45,28 @@ def linearised(node, form, numbers=None):
     return [opening, *middle, closing]
 
 
+def is_well_formed(symbols, form, words):
+    """Whether symbols of the labels S and NP are one tree over the words, without any repair."""
+    opening, closing = ("", "/") if form == "t2t" else ("(", ")")
+    open_labels, sizes, count = [], [], 0
+    for index, symbol in enumerate(symbols):
+        label = symbol.removeprefix(closing)
+        if index and not open_labels:
+            return False  # the tree has ended
+        if symbol in (f"{opening}S", f"{opening}NP"):
+            open_labels.append(symbol.removeprefix(opening))
+            sizes.append(count)
+        elif symbol in (f"{closing}S", f"{closing}NP"):
+            if not open_labels or open_labels.pop() != label or sizes.pop() == count:
+                return False
+        else:
+            expected = {"xx": "XX", "numbered": f"XX{count % 64 + 1}"}.get(form, symbol)
+            count += 1
+            if not open_labels or symbol != expected:
+                return False
+    return not open_labels and count == len(words)
+
+
 def constituents(node, start=0):
     """(label, start, end) in the order of the opening brackets."""
     if is_leaf(node):

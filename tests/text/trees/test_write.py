@@ -60,12 +60,11 @@ def test_a_flat_tree_has_one_constituent_over_all_words():
         flat_tree(["a", "b"], ["X"])
 
 
-def test_words_and_tags_are_replaced_one_for_one():
+def test_tags_are_replaced_one_for_one():
     tree = parse_tree("(S (NN a) (VP (VB b)))")
     assert tree.with_tags(["X", "Y"]) == parse_tree("(S (X a) (VP (Y b)))")
-    assert tree.with_words(["c", "d"]) == parse_tree("(S (NN c) (VP (VB d)))")
-    with pytest.raises(InputError, match="3 words for a tree of 2 words"):
-        tree.with_words(["c", "d", "e"])
+    with pytest.raises(InputError, match="3 tags for a tree of 2 words"):
+        tree.with_tags(["X", "Y", "Z"])
 
 
 def test_ten_thousand_levels_are_written_in_a_megabyte():

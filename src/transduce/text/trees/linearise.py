@@ -1,4 +1,4 @@
-"""Linearisation of a tree as a sequence of symbols, and its strict inverse    (section 6.3)
+"""A tree as a sequence of symbols, and the tree that any sequence of symbols gives    (section 6.3)
 
 A tree has four forms:
 
@@ -9,17 +9,28 @@ A tree has four forms:
 
 The n-th symbol of kind WORD stands for the n-th word. In the form t2t, labels and tags share one
 name space: a bare symbol X is a label if the list of all symbols has /X.
+
+A parser without a constraint may write malformed symbols. Vinyals, Kaiser et al. (2015) add
+brackets at the beginning or the end until they balance. The rules here do so too, and cover all
+other errors:
+
+- a closing bracket that closes nothing gets an opening bracket at the front;
+- a closing bracket closes the open bracket even if their labels differ; the opening label counts;
+- open brackets are closed at the end;
+- surplus words are dropped, and constituents without words are removed;
+- words that are missing, or outside of the only outer constituent, are added to that constituent;
+- several outer constituents, or none, are put under a new root.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import cycle, islice
 from types import MappingProxyType
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, final, get_args
 
 from transduce.errors import InputError
-from transduce.settings.fields import require
-from transduce.text.trees.tree import SymbolKind, Tree, TreeBuilder, require_one_per_word
+from transduce.text.trees.tree import Constituent, SymbolKind, Tree, require_one_per_word
 
 Form = Literal["xx", "numbered", "tags", "t2t"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -53,88 +64,6 @@ def linearise(tree: Tree, form: Form) -> list[str]:
         SymbolKind.CLOSE: [after + label for label in tree.labels],
     }
     return [symbols[step.kind][step.number] for step in tree.walk()]
-
-
-def delinearise(
-    symbols: Sequence[str],
-    words: Sequence[str],
-    form: Form,
-    tags: Sequence[str] | None = None,
-    labels: Collection[str] | None = None,
-) -> Tree:
-    """Return the tree that symbols describe over the words; raise InputError if malformed.
-
-    In the forms tags and t2t the symbols hold the part-of-speech tags; in the others these are
-    `tags`, by default XX for each word. Only the form t2t needs `labels`, the constituent labels;
-    by default these are all X with a closing symbol /X.
-    """
-    if tags is None:
-        tags = (WORD_SYMBOL,) * len(words)
-    require_one_per_word("tags", tags, words)
-    labels = find_closed_labels(symbols) if labels is None else labels
-    builder = TreeBuilder()
-    for number, text in enumerate(symbols, start=1):
-        try:
-            symbol = classify_symbol(text, form, labels)
-            require_legal(symbol, builder, len(words))
-            require(not has_wrong_number(symbol, len(builder.words), form), "it has a wrong number")
-        except InputError as error:
-            raise InputError(f"symbol {number} ({text}): {error.fact}", error.hint) from None
-        apply_symbol(symbol, builder, words, tags if form in WORD_SYMBOLS else None)
-    require_complete(builder, len(words))
-    return builder.build()
-
-
-def require_legal(symbol: Symbol, builder: TreeBuilder, words: int) -> None:
-    """Raise InputError if a symbol cannot come next in an unfinished tree of `words` words."""
-    is_inside = bool(builder.open_indices)
-    if builder.labels and not is_inside:
-        raise InputError("the tree has ended before it")
-    if symbol.kind is SymbolKind.CLOSE:
-        require_legal_closing(symbol.label, builder)
-    elif symbol.kind is SymbolKind.WORD:
-        if not is_inside:
-            raise InputError("a word outside of the tree")
-        if len(builder.words) == words:
-            raise InputError(f"one word too many, the sentence has {words}")
-
-
-def require_legal_closing(label: str, builder: TreeBuilder) -> None:
-    """Raise InputError unless the innermost open constituent has this label and at least a word."""
-    if not builder.open_indices:
-        raise InputError("it closes nothing")
-    top = builder.open_indices[-1]
-    if builder.labels[top] != label:
-        raise InputError(f"it closes a constituent {builder.labels[top]}")
-    if builder.starts[top] == len(builder.words):
-        raise InputError("it closes a constituent without words")
-
-
-def apply_symbol(
-    symbol: Symbol, builder: TreeBuilder, words: Sequence[str], tags: Sequence[str] | None
-) -> None:
-    """Add a symbol, which must be legal, to an unfinished tree.
-
-    A word's tag is from `tags` if they are given, else from its symbol.
-    """
-    if symbol.kind is SymbolKind.OPEN:
-        builder.open_constituent(symbol.label)
-    elif symbol.kind is SymbolKind.CLOSE:
-        builder.close_constituent()
-    else:
-        word = len(builder.words)
-        builder.add_word(words[word], symbol.label if tags is None else tags[word])
-
-
-def require_complete(builder: TreeBuilder, words: int) -> None:
-    """Raise InputError unless a tree has all its `words` words and no open constituent."""
-    if not builder.labels:
-        raise InputError("no symbols, and so no tree")
-    if builder.open_indices:
-        label = builder.labels[builder.open_indices[-1]]
-        raise InputError(f"the symbols end before the constituent {label} is closed")
-    if len(builder.words) < words:
-        raise InputError(f"the symbols end after {len(builder.words)} of {words} words")
 
 
 def classify_symbol(symbol: str, form: Form, labels: Collection[str] = ()) -> Symbol:
@@ -197,3 +126,135 @@ def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form)
 def clash_hint(form: Form) -> str:
     """Return an error's hint to use another form than t2t, or "" if the form is not t2t."""
     return "the other forms keep labels and tags apart" if form == "t2t" else ""
+
+
+@final
+@dataclass
+class Repair:
+    """Counts of the changes, by kind, that turned a parser's output symbols into a tree."""
+
+    symbols_dropped: int = 0  # symbols that the linearisation does not have
+    openings_added: int = 0
+    closings_added: int = 0
+    numbers_ignored: int = 0  # word symbols whose number is not that of the next word
+    labels_ignored: int = 0  # closing brackets whose label is not that of the opening one
+    words_dropped: int = 0
+    words_added: int = 0
+    words_moved: int = 0  # words that were outside of the outer constituent
+    constituents_dropped: int = 0  # constituents without words
+    roots_added: int = 0
+
+    @property
+    def was_malformed(self) -> bool:
+        """Whether the output symbols needed any change."""
+        return any(asdict(self).values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts of changes as JSON values, for a report."""
+        return asdict(self)
+
+
+def repair_symbols(
+    symbols: Sequence[str],
+    words: Sequence[str],
+    form: Form,
+    *,
+    tags: Sequence[str] | None = None,
+    labels: Collection[str] | None = None,
+    root: str = "S",
+) -> tuple[Tree, Repair]:
+    """Build a tree over all words from any list of symbols; return it and the changes it needed.
+
+    In the forms tags and t2t the symbols hold the part-of-speech tags. In the others, and for a
+    word without a symbol, these are `tags`, by default XX. Only the form t2t needs `labels`, the
+    constituent labels; by default these are all X with a closing symbol /X. `root` is the label of
+    a root that has to be added. Raises InputError only if there are no words, or not one tag for
+    each.
+    """
+    if not words:
+        raise InputError("a tree needs at least one word")
+    given = (WORD_SYMBOL,) * len(words) if tags is None else tuple(tags)
+    require_one_per_word("tags", given, words)
+    known = find_closed_labels(symbols) if labels is None else labels
+    state = RepairState(len(words))
+    for text in symbols:
+        try:
+            symbol = classify_symbol(text, form, known)
+        except InputError:
+            state.repair.symbols_dropped += 1
+            continue
+        state.repair.numbers_ignored += has_wrong_number(symbol, len(state.tags), form)
+        state.read(symbol)
+    state.close_all()
+    constituents = add_root(state, root)
+    read = given if form in WORD_SYMBOLS else (*state.tags, *given[len(state.tags) :])
+    labels_, starts, ends = zip(*constituents, strict=True)
+    return Tree(tuple(words), read, labels_, starts, ends), state.repair
+
+
+@final
+@dataclass
+class RepairState:
+    """The tags and constituents that were read from symbols so far, and the repairs made."""
+
+    words: int  # number of words of the sentence
+    tags: list[str] = field(default_factory=list)  # of the words that were read, in order
+    constituents: list[Constituent] = field(default_factory=list)  # the end is -1 while open
+    open_indices: list[int] = field(default_factory=list)
+    added: list[Constituent] = field(default_factory=list)  # start at word 0; innermost first
+    repair: Repair = field(default_factory=Repair)
+
+    def read(self, symbol: Symbol) -> None:
+        """Process the next symbol: open or close a constituent, or add a word."""
+        if symbol.kind is SymbolKind.OPEN:
+            self.open_indices.append(len(self.constituents))
+            self.constituents.append(Constituent(symbol.label, len(self.tags), -1))
+        elif symbol.kind is SymbolKind.CLOSE:
+            self._close(symbol.label)
+        elif len(self.tags) < self.words:
+            self.tags.append(symbol.label)
+        else:
+            self.repair.words_dropped += 1
+
+    def _close(self, label: str) -> None:
+        """Close the innermost open constituent, or add one that starts at the first word."""
+        position = len(self.tags)
+        if not self.open_indices:
+            self.added.append(Constituent(label, 0, position))
+            self.repair.openings_added += 1
+            return
+        index = self.open_indices.pop()
+        self.repair.labels_ignored += self.constituents[index].label != label
+        self.constituents[index] = self.constituents[index]._replace(end=position)
+
+    def close_all(self) -> None:
+        """Close all open constituents at the end of the symbols, and count them."""
+        self.repair.closings_added += len(self.open_indices)
+        for index in self.open_indices:
+            self.constituents[index] = self.constituents[index]._replace(end=len(self.tags))
+        self.open_indices.clear()
+
+
+def add_root(state: RepairState, label: str) -> list[Constituent]:
+    """Return a state's constituents in preorder with one root over all words; count the repairs."""
+    repair, words = state.repair, state.words
+    found = [*reversed(state.added), *state.constituents]
+    kept = [one for one in found if one.start < one.end]
+    repair.constituents_dropped += len(found) - len(kept)
+    repair.words_added += words - len(state.tags)
+    outer = find_outermost(kept)
+    if len(outer) != 1:
+        repair.roots_added += 1
+        return [Constituent(label, 0, words), *kept]
+    (root,) = outer
+    repair.words_moved += len(state.tags) - (root.end - root.start)
+    return [root._replace(start=0, end=words), *kept[1:]]
+
+
+def find_outermost(constituents: Sequence[Constituent]) -> list[Constituent]:
+    """Return the constituents, given in preorder, that are not inside another constituent."""
+    found = list[Constituent]()
+    for one in constituents:
+        if not found or one.start >= found[-1].end:
+            found.append(one)
+    return found

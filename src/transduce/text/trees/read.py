@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.files import read_lines
-from transduce.text.trees.tree import Tree, TreeBuilder
+from transduce.text.files import display_name, read_lines
+from transduce.text.trees.tree import Tree
 from transduce.text.words import BLANKS
 
 OnMalformed = Callable[[InputError], None]
@@ -33,8 +33,7 @@ def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> 
     instead, the tree is left out, and reading goes on at the next line that starts with a bracket;
     only the error for a missing ) is still raised, since its location is unknown.
     """
-    name = "standard input" if str(path) == "-" else str(path)
-    return parse_trees(read_lines(path), file=name, on_malformed=on_malformed)
+    return parse_trees(read_lines(path), file=display_name(path), on_malformed=on_malformed)
 
 
 def parse_trees(
@@ -78,7 +77,7 @@ class Bracket:
     column: int
     label: str | None = None
     word: str | None = None
-    has_children: bool = False
+    constituent: int | None = None  # the index of its constituent, once it holds a bracket
 
 
 @final
@@ -89,9 +88,14 @@ class TreeParser:
         self.file = file
         self.line = self.column = 0
         self.brackets = list[Bracket]()  # the open brackets, outermost first
-        self.builder = TreeBuilder()
         self.suspect_line = 0  # the first line that starts with ( inside of an open tree
         self.is_skipping = False
+        self.start_tree()
+
+    def start_tree(self) -> None:
+        """Begin a tree without words and constituents; the fields are those of `Tree`."""
+        self.words, self.tags = list[str](), list[str]()
+        self.labels, self.starts, self.ends = list[str](), list[int](), list[int]()
 
     def feed(self, line: str) -> Iterator[Tree]:
         """Parse the next line, and yield the trees that end in it."""
@@ -111,20 +115,22 @@ class TreeParser:
             elif token == ")":
                 self._close()
                 if not self.brackets:
-                    yield self._take_tree()
+                    fields = self.words, self.tags, self.labels, self.starts, self.ends
+                    yield Tree(*map(tuple, fields))
+                    self.start_tree()
             else:
                 self._read_text(token)
 
     def skip_tree(self) -> None:
         """Discard the open tree and all lines before the next line that starts with a bracket."""
         self.brackets.clear()
-        self.builder = TreeBuilder()
+        self.start_tree()
         self.is_skipping = True
 
     @property
     def size(self) -> int:
         """The number of words and constituents of the open tree."""
-        return len(self.builder.words) + len(self.builder.labels)
+        return len(self.words) + len(self.labels)
 
     def require_end(self) -> None:
         """Raise InputError if a bracket is still open, with the location of the outermost one."""
@@ -142,7 +148,8 @@ class TreeParser:
         if not self.brackets:
             raise self._error("this leaf is in no constituent", f"write (TOP ({tag} {word}))")
         self._require_constituent()
-        self.builder.add_word(word, sys.intern(tag))
+        self.words.append(word)
+        self.tags.append(sys.intern(tag))
 
     def _open(self) -> None:
         """Push the bracket that opens at the current line and column."""
@@ -155,7 +162,7 @@ class TreeParser:
     def _require_constituent(self) -> None:
         """Make the innermost bracket a constituent; refuse one that has a word or no label."""
         bracket = self.brackets[-1]
-        if bracket.has_children:
+        if bracket.constituent is not None:
             return
         if bracket.word is not None:
             raise self._error(MIXED, f"the bracket holds the word {bracket.word} already")
@@ -164,15 +171,17 @@ class TreeParser:
                 "the bracket before this one has no label",
                 "only the outermost bracket of a tree may lack one; is a ) missing before it?",
             )
-        bracket.has_children = True
-        self.builder.open_constituent(sys.intern(bracket.label or ""))
+        bracket.constituent = len(self.labels)
+        self.labels.append(sys.intern(bracket.label or ""))
+        self.starts.append(len(self.words))
+        self.ends.append(-1)
 
     def _read_text(self, text: str) -> None:
         """Store a text as the label of the innermost bracket, or as its word if it has a label."""
         if not self.brackets:
             raise self._error(f"text outside of brackets: {text[:60]}", "is this a file of trees?")
         bracket = self.brackets[-1]
-        if bracket.has_children:
+        if bracket.constituent is not None:
             raise self._error(MIXED, f"give the word {text[:60]} a bracket with its tag")
         if bracket.label is None:
             bracket.label = text
@@ -188,18 +197,13 @@ class TreeParser:
         if not self.brackets:
             raise self._error("a ) that closes no bracket", "remove it, or add the missing (")
         bracket = self.brackets.pop()
-        if bracket.has_children:
-            self.builder.close_constituent()
+        if bracket.constituent is not None:
+            self.ends[bracket.constituent] = len(self.words)
         elif bracket.word is None:
             self.column, self.line = bracket.column, bracket.line
             raise self._error("an empty constituent", "a bracket holds a word or brackets")
         else:
             self._add_leaf(bracket.label or "", bracket.word)
-
-    def _take_tree(self) -> Tree:
-        """Return the tree that has just ended and begin the next one."""
-        builder, self.builder = self.builder, TreeBuilder()
-        return builder.build()
 
     def _error(self, fact: str, hint: str) -> InputError:
         """Return the error for the current line and column."""

@@ -1,7 +1,4 @@
-"""A constituency tree as a flat value: its words, their tags, and labelled spans over the words.
-
-A `TreeBuilder` makes one from left to right.
-"""
+"""A constituency tree as a flat value: its words, their tags, and labelled spans over the words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -82,53 +79,11 @@ class Tree:
         require_one_per_word("tags", tags, self.words)
         return replace(self, tags=tuple(tags))
 
-    def with_words(self, words: Sequence[str]) -> "Tree":
-        """Return the same tree over other words; raise InputError if there are more or fewer."""
-        require_one_per_word("words", words, self.words)
-        return replace(self, words=tuple(words))
-
     def _repr_html_(self) -> str:
         """Return the drawing of the tree as HTML, which notebooks display."""
         from transduce.view.drawings.trees import draw_svg
 
         return f'<div style="overflow-x:auto">{draw_svg(self)}</div>'
-
-
-@final
-class TreeBuilder:
-    """A tree under construction; its methods open and close constituents and add words."""
-
-    def __init__(self) -> None:
-        self.words, self.tags = list[str](), list[str]()
-        self.labels, self.starts, self.ends = list[str](), list[int](), list[int]()
-        self.open_indices = list[int]()  # indices of the open constituents, outermost first
-
-    def open_constituent(self, label: str) -> None:
-        """Open a constituent that starts at the next word."""
-        self.open_indices.append(len(self.labels))
-        self.labels.append(label)
-        self.starts.append(len(self.words))
-        self.ends.append(-1)
-
-    def add_word(self, word: str, tag: str) -> None:
-        """Add a word to every constituent that is open."""
-        self.words.append(word)
-        self.tags.append(tag)
-
-    def close_constituent(self) -> None:
-        """Close the innermost open constituent after the latest word."""
-        self.ends[self.open_indices.pop()] = len(self.words)
-
-    def build(self) -> Tree:
-        """Return the finished tree; every constituent must have been closed."""
-        assert not self.open_indices
-        return Tree(
-            tuple(self.words),
-            tuple(self.tags),
-            tuple(self.labels),
-            tuple(self.starts),
-            tuple(self.ends),
-        )
 
 
 def flat_tree(words: Sequence[str], tags: Sequence[str], label: str = "S") -> Tree:
