@@ -9,7 +9,7 @@ import pytest
 
 from transduce.errors import FolderError
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.sentencepiece import SentencePiece, require_charsmap
+from transduce.vocabulary.sentencepiece import build_sentencepiece, require_charsmap
 
 PIECES = (("▁the", -1.0), ("▁dog", -2.0), ("▁", -3.0), ("s", -4.0), ("d", -4.0))
 DEEP = 1 << 11
@@ -63,7 +63,7 @@ HOSTILE = {
 
 
 def document(charsmap):
-    found = json.loads(Vocabulary(SentencePiece(PIECES, SOUND)).to_bytes())
+    found = json.loads(Vocabulary(build_sentencepiece(PIECES, SOUND)).to_bytes())
     found["normalizer"]["normalizers"][0]["precompiled_charsmap"] = charsmap
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -101,7 +101,7 @@ def test_a_loop_is_walked_once():
     ],
 )
 def test_a_piece_or_score_that_is_none_is_refused(change):
-    found = json.loads(Vocabulary(SentencePiece(PIECES)).to_bytes())
+    found = json.loads(Vocabulary(build_sentencepiece(PIECES)).to_bytes())
     change(found["model"]["vocab"])
     with pytest.raises(FolderError, match="no vocabulary of transduce"):
         Vocabulary.from_bytes(json.dumps(found).encode())

@@ -14,15 +14,13 @@ from tokenizers import Tokenizer
 
 from transduce.errors import InputError
 from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary
-from transduce.vocabulary.kinds import MAX_WORD_BYTES, BytePair
+from transduce.vocabulary.kinds import MAX_WORD_BYTES
 from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import deserialise
 
 
 def merges_of(data):
-    kind = deserialise(data)
-    assert isinstance(kind, BytePair)
-    return list(kind.merges)
+    return [tuple(merge) for merge in deserialise(data).model["merges"]]
 
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from transduce.text.clean import normalise
-from transduce.vocabulary.sentencepiece import BLANK
+from transduce.vocabulary.sentencepiece import SPACE
 from transduce.vocabulary.symbols import byte_letters
 
 UNASSIGNED = ("Cn", "Cs", "Co")  # Unicode categories: unassigned, surrogate, private
@@ -25,7 +25,7 @@ def spell(text: str) -> str:
 
 def spell_symbol(symbol: str) -> str:
     """Return a vocabulary symbol as a SentencePiece piece, in which a blank is written ▁."""
-    return symbol.replace(LETTERS[ord(" ")], BLANK)
+    return symbol.replace(LETTERS[ord(" ")], SPACE)
 
 
 def list_characters() -> Iterator[str]:

@@ -3,30 +3,28 @@
 Byte-pair and word-piece learn the same pieces from a text and give them the same ids. Byte-pair
 encoding applies the merges to a word in the order in which they were learned. Word-piece takes the
 longest known piece at the start of the word, then of the rest, and so on (Wu et al. 2016, the
-paper's [38]). A `ClosedList` is the fixed list of the symbols in the training data, such as
-brackets with labels, and cannot encode anything else. `WordLevel` is in word_level.py,
-`SentencePiece` in sentencepiece.py.
+paper's [38]). A closed list is the fixed list of the symbols in the training data, such as brackets
+with labels, and cannot encode anything else. Vocabularies of whole words are in word_level.py,
+those of SentencePiece in sentencepiece.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any
 
-from transduce.vocabulary.sentencepiece import SentencePiece
+from transduce.vocabulary.sentencepiece import read_sentencepiece
 from transduce.vocabulary.symbols import (
-    BLANK_SPLIT,
+    SPACE_SPLIT,
     SPECIALS,
     Merge,
+    VocabularyKind,
     assign_ids,
     byte_letters,
     list_symbols,
     list_word_bytes,
     require_words,
-    symbol_bytes,
 )
-from transduce.vocabulary.word_level import UNKNOWN, WordLevel
+from transduce.vocabulary.word_level import UNKNOWN, read_word_level
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -46,187 +44,112 @@ WORD_SPLIT = {
 }
 
 
-@final
-@dataclass(frozen=True)
-class BytePair:
-    """A byte-pair encoding (Sennrich et al. 2016), determined by its list of merges."""
-
-    merges: tuple[Merge, ...]
-
-    @staticmethod
-    def from_merges(merges: Sequence[Merge]) -> "BytePair":
-        """Build a byte-pair vocabulary from merges in the order of learning."""
-        return BytePair(tuple(merges))
-
-    @staticmethod
-    def from_model(model: Any) -> "BytePair":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
-        known, checked = set(byte_letters()), dict[Merge, None]()
-        for left, right in model["merges"]:
-            joined = left + right
-            if left not in known or right not in known or joined in SPECIALS:
-                raise ValueError(f"the merge of {left!r} and {right!r} is impossible")
-            known.add(joined)
-            checked[left, right] = None
-        if len(checked) < len(model["merges"]):
-            raise ValueError("a merge stands there twice")
-        return BytePair(tuple(checked))
-
-    @cached_property
-    def symbols(self) -> list[str]:
-        """Return all symbols, indexed by id."""
-        return list_symbols(self.merges)
-
-    def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes that each symbol stands for, indexed by id."""
-        return list_symbol_bytes(self.symbols)
-
-    def prepare(self, text: str) -> str:
-        """Return a text unchanged, since each of its bytes is a symbol."""
-        return text
-
-    def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text into words."""
-        return BYTE_LEVEL
-
-    def decoder_json(self) -> dict[str, Any]:
-        """Return the "decoder" entry of tokenizer.json, which joins symbols to text."""
-        return BYTE_LEVEL
-
-    def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json, which cuts words into symbols."""
-        return {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": assign_ids(self.symbols),
-            "merges": [list(merge) for merge in self.merges],
-        }
+def build_byte_pair(merges: Sequence[Merge]) -> VocabularyKind:
+    """Build a byte-pair encoding (Sennrich et al. 2016) from merges in the order of learning."""
+    symbols = list_symbols(merges)
+    model = {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": assign_ids(symbols),
+        "merges": [list(merge) for merge in merges],
+    }
+    return VocabularyKind(symbols, list_symbol_bytes(symbols), model, BYTE_LEVEL, BYTE_LEVEL)
 
 
-@final
-@dataclass(frozen=True)
-class WordPiece:
-    """A word-piece vocabulary without continuation marks, determined by its list of pieces."""
-
-    pieces: tuple[str, ...]
-
-    @staticmethod
-    def from_merges(merges: Sequence[Merge]) -> "WordPiece":
-        """Build a word-piece vocabulary of the pieces that learned merges produce."""
-        return WordPiece(tuple(list_symbols(merges)[len(list_symbols([])) :]))
-
-    @staticmethod
-    def from_model(model: Any) -> "WordPiece":  # noqa: ANN401
-        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
-        vocab, known = model["vocab"], set(byte_letters())
-        pieces = tuple(sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :])
-        for piece in pieces:
-            if len(piece) < 2 or not known.issuperset(piece):
-                raise ValueError(f"{piece!r} is no piece")
-        return WordPiece(pieces)
-
-    @cached_property
-    def symbols(self) -> list[str]:
-        """Return all symbols, indexed by id."""
-        return [*list_symbols([]), *self.pieces]
-
-    def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes that each symbol stands for, indexed by id."""
-        return list_symbol_bytes(self.symbols)
-
-    def decoder_json(self) -> dict[str, Any]:
-        """Return the "decoder" entry of tokenizer.json, which joins symbols to text."""
-        return BYTE_LEVEL
-
-    def prepare(self, text: str) -> str:
-        """Return a text unchanged, since each of its bytes is a symbol."""
-        return text
-
-    def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text into words.
-
-        ByteLevel cuts < and > from letters, so that no word is "</s>".
-        """
-        return {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, WORD_SPLIT]}
-
-    def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json, which cuts words into symbols.
-
-        The library requires an `unk_token`; this one is never used, because all bytes are known.
-        """
-        return {
-            "type": "WordPiece",
-            "unk_token": "<unknown>",
-            "continuing_subword_prefix": "",
-            "max_input_chars_per_word": MAX_WORD_BYTES,
-            "vocab": assign_ids(self.symbols),
-        }
+def read_byte_pair(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
+    """Build a byte-pair encoding from tokenizer.json's "model" entry; ValueError if invalid."""
+    known, checked = set(byte_letters()), dict[Merge, None]()
+    for left, right in model["merges"]:
+        joined = left + right
+        if left not in known or right not in known or joined in SPECIALS:
+            raise ValueError(f"the merge of {left!r} and {right!r} is impossible")
+        known.add(joined)
+        checked[left, right] = None
+    if len(checked) < len(model["merges"]):
+        raise ValueError("a merge stands there twice")
+    return build_byte_pair(tuple(checked))
 
 
-@final
-@dataclass(frozen=True)
-class ClosedList:
-    """A vocabulary that is a fixed list of whole symbols, such as a tagger's labels."""
+def build_word_pieces(pieces: Sequence[str]) -> VocabularyKind:
+    """Build a word-piece vocabulary, whose pieces have no continuation marks.
 
-    learned: tuple[str, ...]  # the symbols with the ids 2, 3, …, after END and BEGIN
-
-    @staticmethod
-    def from_model(model: Any) -> "ClosedList":  # noqa: ANN401
-        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
-        vocab = model["vocab"]
-        learned = tuple(sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :])
-        require_words(learned)
-        return ClosedList(learned)
-
-    @cached_property
-    def symbols(self) -> list[str]:
-        """Return all symbols, indexed by id."""
-        return [*SPECIALS, *self.learned]
-
-    def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
-        return list_word_bytes(self.symbols)
-
-    def prepare(self, text: str) -> str:
-        """Return a text unchanged, since its labels are symbols."""
-        return text
-
-    def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text at blanks."""
-        return BLANK_SPLIT
-
-    def decoder_json(self) -> None:
-        """Return None, the "decoder" entry of tokenizer.json that joins symbols with blanks."""
-        return
-
-    def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json; it has no symbol for unknown words."""
-        vocab = assign_ids(self.symbols)
-        return {"type": "WordLevel", "vocab": vocab, "unk_token": "<unknown>"}
+    ByteLevel cuts < and > from letters, so that no word is "</s>". The library requires an
+    `unk_token`; this one is never used, because all bytes are known.
+    """
+    symbols = [*list_symbols([]), *pieces]
+    model = {
+        "type": "WordPiece",
+        "unk_token": "<unknown>",
+        "continuing_subword_prefix": "",
+        "max_input_chars_per_word": MAX_WORD_BYTES,
+        "vocab": assign_ids(symbols),
+    }
+    words = {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, WORD_SPLIT]}
+    return VocabularyKind(symbols, list_symbol_bytes(symbols), model, words, BYTE_LEVEL)
 
 
-VocabularyKind = BytePair | WordPiece | ClosedList | WordLevel | SentencePiece
-KINDS: Mapping[str, type[BytePair] | type[WordPiece]] = MappingProxyType(
-    {"byte-pair": BytePair, "word-piece": WordPiece}
-)
-MODELS: Mapping[str, Callable[[Any], VocabularyKind]] = MappingProxyType(
-    {  # name in tokenizer.json -> function that builds the kind
-        "BPE": BytePair.from_model,
-        "WordPiece": WordPiece.from_model,
-        "WordLevel": lambda model: (
-            WordLevel if model["unk_token"] == UNKNOWN else ClosedList
-        ).from_model(model),
+def read_word_pieces(model: Any) -> VocabularyKind:  # noqa: ANN401
+    """Build a word-piece vocabulary from tokenizer.json's "model" entry; ValueError if invalid."""
+    vocab, known = model["vocab"], set(byte_letters())
+    pieces = sorted(vocab, key=vocab.__getitem__)[len(list_symbols([])) :]
+    for piece in pieces:
+        if len(piece) < 2 or not known.issuperset(piece):
+            raise ValueError(f"{piece!r} is no piece")
+    return build_word_pieces(pieces)
+
+
+def build_closed_list(learned: Sequence[str]) -> VocabularyKind:
+    """Build a vocabulary of whole symbols, such as labels, without one for unknown words."""
+    symbols = [*SPECIALS, *learned]
+    model = {"type": "WordLevel", "vocab": assign_ids(symbols), "unk_token": "<unknown>"}
+    return VocabularyKind(symbols, list_word_bytes(symbols), model, SPACE_SPLIT, None)
+
+
+def read_closed_list(model: Any) -> VocabularyKind:  # noqa: ANN401
+    """Build a closed list from tokenizer.json's "model" entry; raise ValueError if invalid."""
+    vocab = model["vocab"]
+    learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
+    require_words(learned)
+    return build_closed_list(learned)
+
+
+KINDS: Mapping[str, Callable[[Sequence[Merge]], VocabularyKind]] = MappingProxyType(
+    {  # functions of learned merges
+        "byte-pair": build_byte_pair,
+        "word-piece": lambda merges: build_word_pieces(
+            list_symbols(merges)[len(list_symbols([])) :]
+        ),
     }
 )
 
 
+def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401
+    """Build the vocabulary of a parsed tokenizer.json by the type in its "model" entry."""
+    model = found["model"]
+    match model["type"]:
+        case "BPE":
+            return read_byte_pair(model)
+        case "WordPiece":
+            return read_word_pieces(model)
+        case "WordLevel" if model["unk_token"] == UNKNOWN:
+            return read_word_level(model)
+        case "WordLevel":
+            return read_closed_list(model)
+        case "Unigram":  # the normaliser is part of the vocabulary
+            return read_sentencepiece(found)
+    raise ValueError(f"no kind of vocabulary is {model['type']!r}")
+
+
 def list_symbol_bytes(symbols: Sequence[str]) -> list[bytes]:
-    """Return the UTF-8 bytes that each symbol of a byte-level vocabulary stands for."""
+    """Return the UTF-8 bytes of each symbol of a byte-level vocabulary; b"" for END and BEGIN."""
     values = {letter: byte for byte, letter in enumerate(byte_letters())}
-    return [symbol_bytes(symbol, values) for symbol in symbols]
+    return [
+        b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
+        for symbol in symbols
+    ]

@@ -9,7 +9,7 @@ from typing import Any, cast
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError, suggest_names
-from transduce.vocabulary.kinds import KINDS, ClosedList
+from transduce.vocabulary.kinds import KINDS, build_closed_list
 from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, list_symbols
 from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates
 from transduce.vocabulary.word_level import learn_word_level
@@ -50,7 +50,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
             "are the files empty, or all lines left out?",
         )
     require_no_surrogates(sample)
-    vocabulary = Vocabulary(KINDS[kind].from_merges(learn_merges(sample, size)))
+    vocabulary = Vocabulary(KINDS[kind](learn_merges(sample, size)))
     if len(vocabulary) < size:
         raise InputError(
             f"the text supports {len(vocabulary)} symbols, not a vocabulary of {size}",
@@ -68,7 +68,7 @@ def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
     for symbol in found:
         if symbol in SPECIALS or " " in symbol or not symbol:
             raise InputError(f"{symbol!r} cannot be a label", "rename it in the data")
-    return Vocabulary(ClosedList(tuple(found)))
+    return Vocabulary(build_closed_list(found))
 
 
 def max_vocabulary_size(lines: Iterable[str], size: int) -> int:

@@ -1,6 +1,6 @@
 """A SentencePiece vocabulary that was imported: a unigram model with an unknown symbol.
 
-SentencePiece (Kudo and Richardson 2018) writes blanks as ▁ and cuts a text into the pieces with the
+SentencePiece (Kudo and Richardson 2018) writes spaces as ▁ and cuts a text into the pieces with the
 highest sum of scores. The library `tokenizers` does the same with the same pieces and scores.
 """
 
@@ -8,93 +8,70 @@ import base64
 import binascii
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int64, UInt32
 
-from transduce.vocabulary.symbols import SPECIALS
+from transduce.vocabulary.symbols import SPECIALS, VocabularyKind
 
 Piece = tuple[str, float]  # a piece and its log-probability
 UNKNOWN = "<unk>"
 UNKNOWN_ID = len(SPECIALS)
-BLANK = "▁"
+SPACE = "▁"
 MAX_PIECE = 1_000  # letters; at about 100,000 a recursion of the library crashes the process
 MAX_SCORE = 1e6  # the score of a text is the sum of all its pieces'
 RESERVED = re.compile("<(?=/?s>|unk>)")
-METASPACE = {"type": "Metaspace", "replacement": BLANK, "prepend_scheme": "always", "split": True}
+METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
 
 
-@final
-@dataclass(frozen=True)
-class SentencePiece:
-    """A unigram vocabulary, determined by its pieces with scores and its normaliser."""
+def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> VocabularyKind:
+    """Build a unigram vocabulary; raise ValueError for what the library cannot use.
 
-    pieces: tuple[Piece, ...]  # the symbols with the ids 3, 4, …, after END, BEGIN and the unknown
-    charsmap: str = ""  # SentencePiece's compiled normaliser in base64; "" for none
+    The pieces get the ids 3, 4, …, after END, BEGIN and the unknown symbol. `charsmap` is
+    SentencePiece's compiled normaliser in base64, "" for none. A literal </s>, <s> or <unk> in a
+    text gets a space after its <.
+    """
+    require_valid(pieces, charsmap)
+    specials = [*SPECIALS, UNKNOWN]
+    texts = [piece for piece, _ in pieces]
+    lowest = min((score for _, score in pieces), default=0.0)
+    vocab = [*([one, lowest] for one in specials), *map(list, pieces)]
+    single = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    compiled = {"type": "Precompiled", "precompiled_charsmap": charsmap}
+    return VocabularyKind(
+        [*specials, *texts],
+        [*(b"" for _ in specials), *(text.replace(SPACE, " ").encode() for text in texts)],
+        model={"type": "Unigram", "unk_id": UNKNOWN_ID, "vocab": vocab, "byte_fallback": False},
+        pre_tokenizer=METASPACE,
+        decoder=METASPACE,
+        normalizer={
+            "type": "Sequence",
+            "normalizers": [compiled, single] if charsmap else [single],
+        },
+        prepare=lambda text: RESERVED.sub("< ", text),
+    )
 
-    @staticmethod
-    def from_document(found: Any) -> "SentencePiece":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from a parsed tokenizer.json; raise ValueError if it is invalid."""
-        pieces = tuple((piece, score) for piece, score in found["model"]["vocab"])
-        maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
-        charsmap = maps[0]["precompiled_charsmap"] if maps else ""
-        kind = SentencePiece(pieces[UNKNOWN_ID + 1 :], charsmap)
-        kind.require_valid()
-        return kind
 
-    def require_valid(self) -> None:
-        """Raise ValueError for a piece, a score or a normaliser that the library cannot use."""
-        found: Sequence[tuple[Any, Any]] = self.pieces
-        names = {piece for piece, _ in found if isinstance(piece, str)}
-        if len(names) < len(self.pieces) or names & {"", UNKNOWN, *SPECIALS}:
-            raise ValueError("a piece stands there twice, or is none")
-        if any(len(piece) > MAX_PIECE for piece in names):
-            raise ValueError(f"a piece of more than {MAX_PIECE:,} letters")
-        if not all(type(score) is float and abs(score) <= MAX_SCORE for _, score in found):
-            raise ValueError(f"a score that is no number up to {MAX_SCORE:,.0f}")
-        if self.charsmap != "":
-            require_charsmap(self.charsmap)
+def read_sentencepiece(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
+    """Build the vocabulary from a parsed tokenizer.json; raise ValueError if it is invalid."""
+    pieces = tuple((piece, score) for piece, score in found["model"]["vocab"])
+    maps = [one for one in found["normalizer"]["normalizers"] if one["type"] == "Precompiled"]
+    charsmap = maps[0]["precompiled_charsmap"] if maps else ""
+    return build_sentencepiece(pieces[UNKNOWN_ID + 1 :], charsmap)
 
-    @cached_property
-    def symbols(self) -> list[str]:
-        """Return all symbols, indexed by id."""
-        return [*SPECIALS, UNKNOWN, *(piece for piece, _ in self.pieces)]
 
-    def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes of each symbol, indexed by id; b"" for special symbols."""
-        specials = {*SPECIALS, UNKNOWN}
-        return [
-            b"" if one in specials else one.replace(BLANK, " ").encode() for one in self.symbols
-        ]
-
-    def prepare(self, text: str) -> str:
-        """Return a text with "< /s>" in place of a literal </s>, and likewise for <s> and <unk>."""
-        return RESERVED.sub("< ", text)
-
-    def normalizer_json(self) -> dict[str, Any]:
-        """Return the "normalizer" entry of tokenizer.json, with `charsmap` and single blanks."""
-        blanks = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
-        compiled = {"type": "Precompiled", "precompiled_charsmap": self.charsmap}
-        steps = [compiled, blanks] if self.charsmap else [blanks]
-        return {"type": "Sequence", "normalizers": steps}
-
-    def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json, which begins words with ▁."""
-        return METASPACE
-
-    def decoder_json(self) -> dict[str, Any]:
-        """Return the "decoder" entry of tokenizer.json, which turns ▁ into a blank."""
-        return METASPACE
-
-    def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json: special symbols, then pieces."""
-        lowest = min((score for _, score in self.pieces), default=0.0)
-        specials = [[one, lowest] for one in (*SPECIALS, UNKNOWN)]
-        vocab = [*specials, *([piece, score] for piece, score in self.pieces)]
-        return {"type": "Unigram", "unk_id": UNKNOWN_ID, "vocab": vocab, "byte_fallback": False}
+def require_valid(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> None:
+    """Raise ValueError for a piece, a score or a normaliser that the library cannot use."""
+    names = {piece for piece, _ in pieces if isinstance(piece, str)}
+    if len(names) < len(pieces) or names & {"", UNKNOWN, *SPECIALS}:
+        raise ValueError("a piece stands there twice, or is none")
+    if any(len(piece) > MAX_PIECE for piece in names):
+        raise ValueError(f"a piece of more than {MAX_PIECE:,} letters")
+    if not all(type(score) is float and abs(score) <= MAX_SCORE for _, score in pieces):
+        raise ValueError(f"a score that is no number up to {MAX_SCORE:,.0f}")
+    if charsmap != "":
+        require_charsmap(charsmap)
 
 
 LIMIT = 1 << 21  # bytes; the normalisers that come with SentencePiece have up to 250,000
@@ -107,7 +84,8 @@ Nodes = Int64[np.ndarray, " N"]  # each node's index i: its child for byte c is 
 def require_charsmap(text: str) -> None:
     """Raise ValueError unless every path in a base64 charsmap's trie stays inside of its arrays."""
     units, replacements = split_charsmap(text)
-    boundaries = find_boundaries(replacements)
+    codes = np.frombuffer(replacements + b"\0", np.uint8)
+    boundaries = (codes & 0xC0) != 0x80  # where a character begins, or the text ends
     seen = np.zeros(len(units), dtype=bool)
     new = compute_offsets(units[:1])
     for _ in range(DEPTH):
@@ -134,12 +112,6 @@ def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
         raise ValueError("a charsmap whose trie is not there")
     data[4 + size :].decode()  # UnicodeDecodeError is a ValueError
     return np.frombuffer(data[4 : 4 + size], "<u4"), data[4 + size :]
-
-
-def find_boundaries(replacements: bytes) -> Bool[np.ndarray, " B"]:
-    """Return for each byte offset whether a character begins or the text ends there."""
-    codes = np.frombuffer(replacements + b"\0", np.uint8)
-    return (codes & 0xC0) != 0x80
 
 
 def find_children(

@@ -6,20 +6,36 @@ character, and the other bytes, in order, as the letters from U+0100 on. A blank
 0x0A is "Ċ".
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any, final
 
 END, BEGIN, BYTES = 0, 1, 256
 SPECIALS = ("</s>", "<s>")
 Merge = tuple[str, str]
 BLANKS = frozenset(" \t\n\v\f\r")  # they separate the words of tokenised text
-# The "pre_tokenizer" entry of tokenizer.json that cuts text at blanks.
-BLANK_SPLIT = {
+# The "pre_tokenizer" entry of tokenizer.json that splits text at spaces.
+SPACE_SPLIT = {
     "type": "Split",
     "pattern": {"String": " "},
     "behavior": "Removed",
     "invert": False,
 }
+
+
+@final
+@dataclass(frozen=True)
+class VocabularyKind:
+    """What a vocabulary of any kind is: its symbols, and the entries of its tokenizer.json."""
+
+    symbols: Sequence[str]  # indexed by id
+    symbol_bytes: Sequence[bytes]  # the UTF-8 bytes that each symbol stands for
+    model: Mapping[str, Any]  # the entry that cuts words into symbols
+    pre_tokenizer: Mapping[str, Any]  # the entry that cuts text into words
+    decoder: Mapping[str, Any] | None  # the entry that joins symbols to text; None: with spaces
+    normalizer: Mapping[str, Any] | None = None
+    prepare: Callable[[str], str] = str  # rewrites text that the symbols cannot spell
 
 
 def byte_letters() -> list[str]:
@@ -34,11 +50,6 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
     return list(dict.fromkeys([*SPECIALS, *byte_letters(), *map("".join, merges)]))
 
 
-def symbol_bytes(symbol: str, values: dict[str, int]) -> bytes:
-    """Return a symbol's bytes, given the byte value of each letter; b"" for END and BEGIN."""
-    return b"" if symbol in SPECIALS else bytes(values[letter] for letter in symbol)
-
-
 def require_words(symbols: Sequence[str]) -> None:
     """Raise ValueError if a symbol is no word: empty, special, or with ASCII whitespace in it."""
     for symbol in symbols:
@@ -47,7 +58,7 @@ def require_words(symbols: Sequence[str]) -> None:
 
 
 def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:
-    """Return the bytes of whole words: each with a blank after it, none for END and BEGIN."""
+    """Return the bytes of whole words: each with a space after it, none for END and BEGIN."""
     return [b"" if symbol in SPECIALS else f"{symbol} ".encode() for symbol in symbols]
 
 

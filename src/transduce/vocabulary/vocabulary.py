@@ -13,9 +13,8 @@ from tokenizers import Tokenizer
 from transduce.durable.json import parse_json
 from transduce.errors import FolderError
 from transduce.text.arguments import require_encodable
-from transduce.vocabulary.kinds import MODELS, VocabularyKind
-from transduce.vocabulary.sentencepiece import SentencePiece
-from transduce.vocabulary.symbols import SPECIALS, make_readable
+from transduce.vocabulary.kinds import read_kind
+from transduce.vocabulary.symbols import SPECIALS, VocabularyKind, assign_ids, make_readable
 from transduce.vocabulary.tag_lexicon import TagLexicon
 
 
@@ -35,7 +34,7 @@ class Vocabulary:
         # Encode "</s>" in a text as text, not as END; tokenizer.json cannot store this setting.
         self._tokenizer.encode_special_tokens = True
         self._symbols = kind.symbols
-        self._bytes = kind.symbol_bytes()
+        self._bytes = kind.symbol_bytes
 
     def __len__(self) -> int:
         return len(self._symbols)
@@ -67,7 +66,7 @@ class Vocabulary:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {symbol: number for number, symbol in enumerate(self._symbols)}
+        return assign_ids(self._symbols)
 
     @property
     def symbols(self) -> Sequence[str]:
@@ -110,7 +109,7 @@ def serialise(kind: VocabularyKind) -> bytes:
 
 
 def format_compactly(document: object) -> str:
-    """Return a value as JSON on one line without blanks."""
+    """Return a value as JSON on one line without spaces."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -125,13 +124,6 @@ def deserialise(data: bytes) -> VocabularyKind:
     if found != expected or format_compactly(found) != format_compactly(expected):  # 67.0 is not 67
         raise foreign_file_error("its other fields do not follow from what it has learned")
     return kind
-
-
-def read_kind(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
-    """Build the vocabulary of a parsed tokenizer.json by the type in its "model" entry."""
-    if found["model"]["type"] == "Unigram":  # the normaliser is part of the vocabulary
-        return SentencePiece.from_document(found)
-    return MODELS[found["model"]["type"]](found["model"])
 
 
 def foreign_file_error(why: str) -> FolderError:
@@ -149,11 +141,11 @@ def build_document(kind: VocabularyKind) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": [special_token_json(number, name) for number, name in enumerate(SPECIALS)],
-        "normalizer": kind.normalizer_json() if isinstance(kind, SentencePiece) else None,
-        "pre_tokenizer": kind.pre_tokenizer_json(),
+        "normalizer": kind.normalizer,
+        "pre_tokenizer": kind.pre_tokenizer,
         "post_processor": None,
-        "decoder": kind.decoder_json(),
-        "model": kind.model_json(),
+        "decoder": kind.decoder,
+        "model": kind.model,
     }
 
 

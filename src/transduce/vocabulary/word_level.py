@@ -8,16 +8,15 @@ training text that are no symbols are the examples from which a model learns the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, final
+from typing import Any
 
 from transduce.errors import InputError
 from transduce.vocabulary.symbols import (
-    BLANK_SPLIT,
+    SPACE_SPLIT,
     SPECIALS,
+    VocabularyKind,
     assign_ids,
     list_word_bytes,
     require_words,
@@ -30,69 +29,42 @@ SHARE = 10  # at most a tenth of the symbols are classes
 ENDING = 3  # most letters of a class's ending
 
 
-@final
-@dataclass(frozen=True)
-class WordLevel:
-    """A word-level vocabulary; a word that it lacks is replaced by a class of shape and suffix."""
+def build_word_level(classes: Sequence[str], words: Sequence[str]) -> VocabularyKind:
+    """Build a vocabulary of these classes, UNKNOWN first, and words, the most frequent first.
 
-    classes: tuple[str, ...]  # the symbols with the ids 2, 3, …; the first is UNKNOWN
-    words: tuple[str, ...]  # the symbols after them, the most frequent word first
+    A word that it lacks is written as the most specific of its classes that the vocabulary has.
+    """
+    known, known_classes = frozenset(words), frozenset(classes)
 
-    @staticmethod
-    def from_model(model: Any) -> "WordLevel":  # noqa: ANN401 - parsed JSON
-        """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
-        vocab = model["vocab"]
-        learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
-        classes = tuple(symbol for symbol in learned if is_class(symbol))
-        words = tuple(learned[len(classes) :])
-        if classes[:1] != (UNKNOWN,) or any(is_class(word) for word in words):
-            raise ValueError("the classes of unknown words do not come first")
-        require_words(learned)
-        return WordLevel(classes, words)
+    def write_word(word: str) -> str:
+        if word in known:
+            return word
+        return next((one for one in list_classes(word) if one in known_classes), UNKNOWN)
 
-    @cached_property
-    def symbols(self) -> list[str]:
-        """Return all symbols, indexed by id."""
-        return [*SPECIALS, *self.classes, *self.words]
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """Return the set of words that are symbols."""
-        return frozenset(self.words)
-
-    @cached_property
-    def known_classes(self) -> frozenset[str]:
-        """Return the set of classes that are symbols."""
-        return frozenset(self.classes)
-
-    def prepare(self, text: str) -> str:
-        """Return a text with every word that is no symbol replaced by its class."""
-        return " ".join(
-            word if word in self.known else self.class_of(word) for word in text.split(" ") if word
-        )
-
-    def class_of(self, word: str) -> str:
-        """Return the most specific class that the vocabulary has for a word."""
-        return next((one for one in list_classes(word) if one in self.known_classes), UNKNOWN)
-
-    def symbol_bytes(self) -> list[bytes]:
-        """Return the UTF-8 bytes of each symbol with a blank after it, indexed by id."""
-        return list_word_bytes(self.symbols)
-
-    def pre_tokenizer_json(self) -> dict[str, Any]:
-        """Return the "pre_tokenizer" entry of tokenizer.json, which cuts text at blanks."""
-        return BLANK_SPLIT
-
-    def decoder_json(self) -> None:
-        """Return None, the "decoder" entry of tokenizer.json that joins symbols with blanks."""
-        return
-
-    def model_json(self) -> dict[str, Any]:
-        """Return the "model" entry of tokenizer.json. `prepare` has replaced unknown words."""
-        return {"type": "WordLevel", "vocab": assign_ids(self.symbols), "unk_token": UNKNOWN}
+    symbols = [*SPECIALS, *classes, *words]
+    return VocabularyKind(
+        symbols,
+        list_word_bytes(symbols),
+        model={"type": "WordLevel", "vocab": assign_ids(symbols), "unk_token": UNKNOWN},
+        pre_tokenizer=SPACE_SPLIT,
+        decoder=None,
+        prepare=lambda text: " ".join(write_word(word) for word in text.split(" ") if word),
+    )
 
 
-def learn_word_level(lines: Iterable[str], size: int) -> WordLevel:
+def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
+    """Build the vocabulary from tokenizer.json's "model" entry; raise ValueError if invalid."""
+    vocab = model["vocab"]
+    learned = sorted(vocab, key=vocab.__getitem__)[len(SPECIALS) :]
+    classes = [symbol for symbol in learned if is_class(symbol)]
+    words = learned[len(classes) :]
+    if classes[:1] != [UNKNOWN] or any(is_class(word) for word in words):
+        raise ValueError("the classes of unknown words do not come first")
+    require_words(learned)
+    return build_word_level(classes, words)
+
+
+def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
     """Learn a word-level vocabulary of at most `size` symbols from lines of tokenised text.
 
     Words that occur once are never symbols, so that every class has examples. Of equally frequent
@@ -106,8 +78,10 @@ def learn_word_level(lines: Iterable[str], size: int) -> WordLevel:
         )
     classes = choose_classes(counts, size // SHARE)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
-    frequent = (word for word in ranked if counts[word] > 1 and not is_reserved(word))
-    return WordLevel(classes, tuple(islice(frequent, size - len(SPECIALS) - len(classes))))
+    frequent = (
+        word for word in ranked if counts[word] > 1 and word not in SPECIALS and not is_class(word)
+    )
+    return build_word_level(classes, list(islice(frequent, size - len(SPECIALS) - len(classes))))
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
@@ -141,8 +115,3 @@ def find_shape(word: str) -> str:
 def is_class(symbol: str) -> bool:
     """Return whether a symbol is written like a class of unknown words, such as <a*ing>."""
     return len(symbol) > 2 and symbol[0] == "<" and symbol[-1] == ">"
-
-
-def is_reserved(word: str) -> bool:
-    """Return whether a word looks like a class or special symbol, and so cannot be a symbol."""
-    return is_class(word) or word in SPECIALS

@@ -6,7 +6,7 @@ unknown symbol.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -14,7 +14,7 @@ from typing import final
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.runs.marian.config import NOT_HERE, MarianConfig, read_bytes, read_object
 from transduce.vocabulary import Vocabulary
-from transduce.vocabulary.sentencepiece import UNKNOWN, Piece, SentencePiece
+from transduce.vocabulary.sentencepiece import UNKNOWN, Piece, build_sentencepiece
 from transduce.vocabulary.sentencepiece_file import (
     SentencePieceModel,
     read_sentencepiece_model,
@@ -47,29 +47,23 @@ def read_marian_vocabularies(folder: Path, config: MarianConfig) -> ImportedVoca
         read_sentencepiece_model(read_bytes(file, LIMIT), file)
         for file in (folder / "source.spm", folder / "target.spm")
     ]
-    source = SentencePiece(list_source_pieces(models[0], ids[0]), models[0].charsmap)
-    target = list_target_symbols(models[1], ids[1], config)
+    sides = list_source_pieces(models[0], ids[0]), list_target_pieces(models[1], ids[1], config)
+    if len(sides[0]) > 2 * len(ids[0]):  # most of its pieces would have no weights
+        fact = f"has {len(sides[0]):,} pieces, and {JOINT} {len(ids[0]):,} symbols"
+        raise FolderError(fact, "download it again", file=folder / "source.spm")
     specials = [[config.end, config.start, find_unknown(one, folder / JOINT)] for one in ids]
-    require_usable((source, target), ids, folder)
-    source_rows = [ids[0].get(piece, specials[0][2]) for piece, _ in source.pieces]
-    target_rows = [ids[1][piece] for piece, _ in target.pieces]
+    try:
+        kinds = map(build_sentencepiece, sides, (model.charsmap for model in models))
+        source, target = map(Vocabulary, kinds)
+    except ValueError as error:
+        raise FolderError(f"has {error}", "download it again", file=folder / JOINT) from error
+    source_rows = [ids[0].get(piece, specials[0][2]) for piece, _ in sides[0]]
+    target_rows = [ids[1][piece] for piece, _ in sides[1]]
     return ImportedVocabularies(
-        Vocabularies(Vocabulary(source), Vocabulary(target)),
+        Vocabularies(source, target),
         specials[0] + source_rows,
         specials[1] + target_rows,
     )
-
-
-def require_usable(sides: Sequence[SentencePiece], ids: Sequence[SymbolIds], folder: Path) -> None:
-    """Refuse invalid symbols, and a source most of whose pieces have no weights."""
-    if len(sides[0].pieces) > 2 * len(ids[0]):
-        fact = f"has {len(sides[0].pieces):,} pieces, and {JOINT} {len(ids[0]):,} symbols"
-        raise FolderError(fact, "download it again", file=folder / "source.spm")
-    try:
-        for side in sides:
-            side.require_valid()
-    except ValueError as error:
-        raise FolderError(f"has {error}", "download it again", file=folder / JOINT) from error
 
 
 def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece, ...]:
@@ -84,10 +78,10 @@ def list_source_pieces(model: SentencePieceModel, ids: SymbolIds) -> tuple[Piece
     return (*model.pieces, *((one, low) for one in others if one not in specials))
 
 
-def list_target_symbols(
+def list_target_pieces(
     model: SentencePieceModel, ids: SymbolIds, config: MarianConfig
-) -> SentencePiece:
-    """Return the model of all pieces that the decoder can write, in the order of their ids.
+) -> tuple[Piece, ...]:
+    """Return all pieces that the decoder can write, in the order of their ids.
 
     Pieces of the source language get so low a score that no target text is split into them.
     """
@@ -96,8 +90,7 @@ def list_target_symbols(
     unknown = ids.get(UNKNOWN)
     special = {config.end, config.start, unknown}
     listed = sorted((one, piece) for piece, one in ids.items() if one not in special)
-    pieces = tuple((piece, scores.get(piece, low)) for _, piece in listed)
-    return SentencePiece(pieces, model.charsmap)
+    return tuple((piece, scores.get(piece, low)) for _, piece in listed)
 
 
 def read_symbol_ids(file: Path) -> SymbolIds:

@@ -16,7 +16,6 @@ from transduce.view.explainer.limits import LONGEST
 from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.weights import StoredWeights, read_weights
 from transduce.vocabulary import END, Vocabulary
-from transduce.vocabulary.kinds import BytePair, WordPiece
 from transduce.vocabulary.vocabulary import deserialise
 
 FORMAT = 1  # version of header and weights; a page's script reads no other
@@ -95,12 +94,11 @@ def compute_example(translator: Translator, stored: StoredWeights, text: str) ->
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return what a vocabulary has learned: its merges as pairs of ids, or pieces as bytes."""
     kind, size = deserialise(vocabulary.to_bytes()), 258
-    if isinstance(kind, WordPiece):
-        pieces = [list(one) for one in kind.symbol_bytes()[size:]]
+    if kind.model["type"] == "WordPiece":
+        pieces = [list(one) for one in kind.symbol_bytes[size:]]
         return {"kind": "word-piece", "learned": pieces}
-    assert isinstance(kind, BytePair), "text is encoded by one of the two"
-    ids = {symbol: number for number, symbol in enumerate(kind.symbols)}
-    return {"kind": "byte-pair", "learned": [[ids[a], ids[b]] for a, b in kind.merges]}
+    ids, merges = kind.model["vocab"], kind.model["merges"]
+    return {"kind": "byte-pair", "learned": [[ids[a], ids[b]] for a, b in merges]}
 
 
 def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
