@@ -33,11 +33,11 @@ class SplitText:
         pairs = zip(self.between, translations, strict=False)
         return "".join([part for pair in pairs for part in pair] + [self.between[-1]])
 
-    def list_lines(self, first: int = 1) -> list[int]:
-        """Return the number of each sentence's first line; the text begins on line `first`."""
+    def list_lines(self) -> list[int]:
+        """Return the number of each sentence's first line, from 1."""
         before = (a.count("\n") for a in self.between[:-1])
         inside = (one.count("\n") for one in ("", *self.sentences[:-1]))
-        return list(accumulate(map(add, before, inside), initial=first))[1:]
+        return list(accumulate(map(add, before, inside), initial=1))[1:]
 
 
 def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:

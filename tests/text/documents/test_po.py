@@ -11,8 +11,7 @@ from tests.text.documents.mock_translators import repeat
 
 from transduce.errors import InputError
 from transduce.text.documents.document import ParseOptions
-from transduce.text.documents.po import parse_po
-from transduce.text.documents.po_entries import unescape, write_field
+from transduce.text.documents.po import parse_po, unescape, write_field
 
 HEADER = r"""# A program's messages.
 msgid ""

@@ -1,4 +1,7 @@
-"""The value `Document`: sentences to translate, and a function that puts translations in place."""
+"""The value `Document`: sentences to translate, and a function that puts translations in place.
+
+A format whose sentences stand in blocks, such as paragraphs or cues, is put together by `assemble`.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,3 +49,38 @@ class ParseOptions:
 
 
 Parse = Callable[[str, ParseOptions], Document]
+
+
+@final
+@dataclass(frozen=True)
+class Block:
+    """A stretch of a document with sentences, and the function that puts translations in place."""
+
+    raw: str
+    sentences: Sequence[str]
+    lines: Sequence[int]  # the first line of each sentence, counted from 1 within the block
+    join: Callable[[Sequence[str], Sequence[Links]], str]
+    has_inline_markup: bool = False
+
+
+def assemble(parts: Sequence[str | Block]) -> Document:
+    """Return the document of these blocks and of the strings between them, which stay."""
+    sentences, lines, newlines = list[str](), list[int](), 0
+    for part in parts:
+        if isinstance(part, Block):
+            sentences += part.sentences
+            lines += [newlines + line for line in part.lines]
+        newlines += (part if isinstance(part, str) else part.raw).count("\n")
+
+    def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
+        links, texts, end = links or [()] * len(translations), list[str](), 0
+        for part in parts:
+            if isinstance(part, str):
+                texts.append(part)
+                continue
+            some = slice(end, end := end + len(part.sentences))
+            texts.append(part.join(translations[some], links[some]))
+        return Joined("".join(texts))
+
+    has_inline = any(isinstance(part, Block) and part.has_inline_markup for part in parts)
+    return Document(tuple(sentences), join, has_inline, lines)

@@ -7,27 +7,41 @@ other elements (`UNTRANSLATED`), of `translate="no"` or of the class `notranslat
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import final
 
-from transduce.text.documents.document import Document, Joined, ParseOptions
-from transduce.text.documents.html_elements import (
-    IN_SENTENCES,
-    VOID,
-    is_closed_by,
-    is_element_translated,
-)
+from transduce.text.documents.document import Block, Document, ParseOptions, assemble
 from transduce.text.documents.markup import SplitMarkup, split_markup
-from transduce.text.inline import Kind, Links, Piece
+from transduce.text.inline import Kind, Piece
 from transduce.text.xml import escape_xml, mask_references, unescape_references
 
 Start = tuple[int, Kind, str]
 Attributes = list[tuple[str, str | None]]
 BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
-SplitHtml = SplitMarkup  # what `split_html` returns
 MARKUP_START = re.compile("<[a-zA-Z/!?]")
+
+CODE = """script style pre code kbd samp var tt textarea svg math template iframe object
+    noembed noframes xmp plaintext listing"""
+EMPTY = "area base br col embed hr img input link meta param source track wbr"
+BLOCK = """address article aside blockquote details div dl fieldset figcaption figure footer form h1
+    h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search section table ul"""
+INLINE = """a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s
+    samp small span strike strong sub sup time tt u var wbr"""
+IN_SENTENCES = frozenset(INLINE.split())  # elements that may stand inside of a sentence
+UNTRANSLATED = frozenset(CODE.split())
+VOID = frozenset(EMPTY.split())  # elements with neither content nor an end tag
+CELL_ENDS = ("td", "th", "tr", "tbody", "tfoot")
+CLOSED_BY = {  # from an element that may lack its end tag to the start tags that end it
+    "p": frozenset(BLOCK.split()),
+    "li": ("li",),
+    "dt": ("dt", "dd"),
+    "dd": ("dt", "dd"),
+    "option": ("option", "optgroup"),
+    "td": CELL_ENDS,
+    "th": CELL_ENDS,
+    "tr": ("tr", "tbody", "tfoot"),
+}
 
 
 def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
@@ -66,11 +80,8 @@ def find_starts(document: str) -> list[Start]:
 def parse_html(text: str, options: ParseOptions) -> Document:
     """Parse HTML into its sentences and a function that puts translations in their place."""
     split = split_html(text, inline=options.inline)
-
-    def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
-        return Joined(split.join(translations, links))
-
-    return Document(split.sentences, join, split.has_inline_markup, split.written.list_lines())
+    lines = split.written.list_lines()
+    return assemble([Block(text, split.sentences, lines, split.join, split.has_inline_markup)])
 
 
 @final
@@ -166,3 +177,17 @@ class ElementFinder(HTMLParser):
     def unknown_decl(self, data: str) -> None:  # noqa: ARG002
         """Record a marked section, such as CDATA."""
         self.add("boundary")
+
+
+def is_element_translated(tag: str, attributes: dict[str, str | None], *, inherited: bool) -> bool:
+    """Return whether an element's text is translated; `inherited` says whether its parent's is."""
+    wish = attributes.get("translate", "inherit")
+    if wish is None or wish.lower() in ("", "yes"):
+        return tag not in UNTRANSLATED
+    is_excluded = "notranslate" in (attributes.get("class") or "").split()
+    return inherited and wish.lower() != "no" and tag not in UNTRANSLATED and not is_excluded
+
+
+def is_closed_by(element: str, tag: str) -> bool:
+    """Return whether a start tag `tag` also ends an open `element`, as <li> ends an open <li>."""
+    return tag in CLOSED_BY.get(element, ())
