@@ -13,7 +13,7 @@ from transduce.datasets.catalogue import (
     is_treebank,
     list_split_corpora,
 )
-from transduce.datasets.news import WMT13, WMT14_FULL
+from transduce.datasets.corpora import DOWNLOADS as FILES
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
 from transduce.recipes.open import USER_FILES
@@ -91,7 +91,7 @@ def test_all_but_three_downloads_have_a_known_hash_or_another_way_that_has():
 
 @pytest.mark.parametrize(
     ("name", "download"),
-    [("wmt13", WMT13), ("wmt14/full", WMT14_FULL)],
+    [("wmt13", FILES["newstest2013"]), ("wmt14/full", FILES["newstest2014"])],
 )
 def test_archives_of_test_sets_are_those_of_sacrebleu(name, download):
     known = DATASETS[name]

@@ -1,17 +1,14 @@
 """The public corpora that `transduce fetch` can download, by name."""
 
 from transduce.datasets import mtdata
-from transduce.datasets.news import NEWS
-from transduce.datasets.small import SMALL
+from transduce.datasets.corpora import CORPORA
 from transduce.datasets.treebanks import TREEBANKS, Treebank
 from transduce.datasets.values import Corpus
-from transduce.datasets.wmt14 import WMT14
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.settings.fields import require
 
 # suffixes of tagging corpora made from a treebank: part-of-speech tags, base noun phrases
 TREEBANK_TAGS = ("pos", "chunks")
-CORPORA: tuple[Corpus, ...] = (*WMT14, *NEWS, *SMALL)
 
 
 def list_public() -> tuple[Corpus | Treebank, ...]:

@@ -7,13 +7,11 @@ articles (articles/ids), and GUM's splits.md, where test2 is the out-of-domain c
 reddit documents are left out, because GUM's files have underscores in place of their words.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 from typing import final
 
 from transduce.datasets.readers import read_bracketed_trees
-from transduce.datasets.values import Download, Text
+from transduce.datasets.values import Download, Text, read_table
 
 GITHUB = "https://raw.githubusercontent.com"
 SECOND_ADDRESS = "https://github.com"
@@ -78,12 +76,6 @@ def build_splits(table: str, repository: str, path: str) -> tuple[TreebankSplit,
         text = Text(Download(addresses, int(size), sha256), reader=read_bracketed_trees)
         documents.setdefault(split, []).append(Document(name, text, int(trees), licence))
     return tuple(TreebankSplit(split, tuple(some)) for split, some in documents.items())
-
-
-def read_table(name: str) -> Iterator[list[str]]:
-    """Yield the rows, without the head, of a .tsv table that is installed beside this module."""
-    table = resources.files("transduce.datasets").joinpath(name).read_text(encoding="utf-8")
-    return (row.split("\t") for row in table.splitlines()[1:])
 
 
 CRAFT_COMMIT = "2abe82b8bb8089448b84937d5f61d8c218011322"

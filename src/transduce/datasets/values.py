@@ -10,6 +10,7 @@ Download a file with its addresses, and its size and checksum if known
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import final
 from urllib.parse import urlsplit
@@ -23,6 +24,12 @@ WHOLE = "all"  # name of the only split of an undivided corpus, which is for tra
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield a file's lines without their newlines, as the line reader of plain text files."""
     return (line.removesuffix(b"\n") for line in lines)
+
+
+def read_table(name: str) -> Iterator[list[str]]:
+    """Yield the rows, without the head, of a .tsv table that is installed beside this module."""
+    table = resources.files("transduce.datasets").joinpath(name).read_text(encoding="utf-8")
+    return (row.split("\t") for row in table.splitlines()[1:])
 
 
 def keep_all(pairs: Iterable[Pair]) -> Iterable[Pair]:
