@@ -11,7 +11,7 @@ import pytest
 
 from transduce.datasets import transfer
 from transduce.datasets.downloads import find_file
-from transduce.datasets.partial import PartialDownload
+from transduce.datasets.transfer import PartialDownload
 from transduce.datasets.values import Download
 from transduce.errors import InputError, SaveError
 

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from transduce.datasets import unpacked_limit
+from transduce.datasets import unpack
 from transduce.datasets.readers import (
     read_column,
     read_iwslt_segments,
@@ -145,12 +145,12 @@ def bomb(kind, size):
 
 @pytest.mark.parametrize("kind", ["a.en.gz", "a.en.xz", "a.en.bz2", "a.zip", "a.tgz"])
 def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(unpacked_limit, "ALWAYS_ALLOWED", 100_000)
-    monkeypatch.setattr(unpacked_limit, "MOST_TIMES", 10)
+    monkeypatch.setattr(unpack, "ALWAYS_ALLOWED", 100_000)
+    monkeypatch.setattr(unpack, "MOST_TIMES", 10)
     path = tmp_path / "kept"
     path.write_bytes(bomb(kind, 2_000_000))
     with pytest.raises(InputError, match=r"kept: unpacks to more than [\d,]+ bytes, 10 times"):
         list(read_text_lines(text(kind, "side.en" if kind in ("a.zip", "a.tgz") else ""), path))
-    monkeypatch.setattr(unpacked_limit, "ALWAYS_ALLOWED", 10_000_000)
+    monkeypatch.setattr(unpack, "ALWAYS_ALLOWED", 10_000_000)
     found = list(read_text_lines(text(kind, "side.en" if kind in ("a.zip", "a.tgz") else ""), path))
     assert sum(map(len, found)) == 2_000_000

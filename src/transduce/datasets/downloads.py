@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import final
 
 from transduce.datasets.exchange import RefusedError
-from transduce.datasets.partial import NOTE_LIMIT, PartialDownload
-from transduce.datasets.transfer import CHUNK, DownloadProgress, NetworkSettings, transfer
+from transduce.datasets.transfer import (
+    CHUNK,
+    NOTE_LIMIT,
+    DownloadProgress,
+    NetworkSettings,
+    PartialDownload,
+    transfer,
+)
 from transduce.datasets.values import Download
 from transduce.durable.files import ensure_folder, raise_save_errors, sync_folder, write_atomically
 from transduce.durable.folder import read_regular

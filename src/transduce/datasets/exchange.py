@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any, final
 from urllib.parse import urlsplit
@@ -90,8 +91,10 @@ class Watchdog:
 
 
 @final
-class LimitedHTTP(urllib.request.HTTPHandler):
-    """Handler of http addresses whose connections a watchdog may cut."""
+class LimitedHandler(urllib.request.HTTPSHandler):
+    """Handler of http and https addresses whose connections a watchdog may cut."""
+
+    http_request = urllib.request.HTTPSHandler.https_request
 
     def __init__(self, watchdog: Watchdog) -> None:
         super().__init__()
@@ -99,30 +102,20 @@ class LimitedHTTP(urllib.request.HTTPHandler):
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """Open an http address."""
-        return self.do_open(self.connection, req)
-
-    def connection(self, host: str, **options: Any) -> http.client.HTTPConnection:  # noqa: ANN401
-        """Return a connection to a host, opened by the watchdog, which may cut it."""
-        found = http.client.HTTPConnection(host, **options)
-        found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
-        return found
-
-
-@final
-class LimitedHTTPS(urllib.request.HTTPSHandler):
-    """Handler of https addresses whose connections a watchdog may cut."""
-
-    def __init__(self, watchdog: Watchdog) -> None:
-        super().__init__()
-        self.watchdog = watchdog
+        return self.do_open(partial(self.build_connection, http.client.HTTPConnection), req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """Open an https address."""
-        return self.do_open(self.connection, req)
+        return self.do_open(partial(self.build_connection, http.client.HTTPSConnection), req)
 
-    def connection(self, host: str, **options: Any) -> http.client.HTTPSConnection:  # noqa: ANN401
+    def build_connection(
+        self,
+        kind: type[http.client.HTTPConnection],
+        host: str,
+        **options: Any,  # noqa: ANN401
+    ) -> http.client.HTTPConnection:
         """Return a connection to a host, opened by the watchdog, which may cut it."""
-        found = http.client.HTTPSConnection(host, **options)
+        found = kind(host, **options)
         found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
         return found
 
@@ -180,8 +173,7 @@ def send_request(
         opener = urllib.request.OpenerDirector()
         for handler in (
             urllib.request.ProxyHandler(),
-            LimitedHTTP(watchdog),
-            LimitedHTTPS(watchdog),
+            LimitedHandler(watchdog),
             WebRedirects(),
             urllib.request.HTTPDefaultErrorHandler(),
             urllib.request.HTTPErrorProcessor(),

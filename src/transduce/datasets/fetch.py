@@ -22,7 +22,7 @@ from transduce.datasets.downloads import (
     delete_download,
     find_file,
 )
-from transduce.datasets.tmx import OTHER_LANGUAGES_HINT
+from transduce.datasets.readers import OTHER_LANGUAGES_HINT
 from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines

@@ -16,8 +16,7 @@ from types import MappingProxyType
 from typing import final
 
 from transduce.datasets.languages import shorten_code
-from transduce.datasets.readers import read_column, read_sgml_segments
-from transduce.datasets.tmx import read_tmx
+from transduce.datasets.readers import read_column, read_sgml_segments, read_tmx
 from transduce.datasets.values import (
     WHOLE,
     Corpus,

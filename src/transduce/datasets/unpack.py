@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import cast
 from xml.etree.ElementTree import ParseError
 
-from transduce.datasets.unpacked_limit import limit_unpacked
 from transduce.datasets.values import Text
 from transduce.errors import InputError
 from transduce.text.files import read_stream_lines
@@ -32,6 +31,9 @@ DAMAGED = (
     *(NotImplementedError, RuntimeError),  # raised by zipfile for features that it lacks
     *(ValueError, LookupError),  # raised for unknown encodings
 )
+# A limit on the bytes that a file may unpack to, so that no archive fills a disk.
+MOST_TIMES = 100  # the most unpacked bytes per packed byte; text has 10 or, at most, 50
+ALWAYS_ALLOWED = 100_000_000  # unpacked bytes that even the smallest file may have
 DAMAGED_HINT = "this is not the file that it should be: delete it, and fetch it again"
 
 
@@ -110,3 +112,40 @@ def open_zip_member(archive: zipfile.ZipFile, member: str, path: Path) -> io.Buf
 def matches_member(name: str, member: str) -> bool:
     """Return whether the name of a file in an archive matches `member`, a shell-style pattern."""
     return fnmatchcase(posixpath.normpath(name), member)
+
+
+def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:
+    """Wrap a stream of unpacked bytes, so that reading too many of them raises InputError."""
+    most = max(ALWAYS_ALLOWED, MOST_TIMES * path.stat().st_size)
+    return io.BufferedReader(LimitedStream(stream, most, path), buffer_size=1 << 16)
+
+
+class LimitedStream(io.RawIOBase):
+    """A stream that is read from its start and raises InputError after `most` bytes."""
+
+    def __init__(self, stream: io.BufferedIOBase, most: int, path: Path) -> None:
+        super().__init__()
+        self.stream, self.most, self.path = stream, most, path
+        self.count = 0
+
+    def readable(self) -> bool:
+        """Return True: this stream can be read."""
+        return True
+
+    def readinto(self, into: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer with the stream's next bytes and return their number, 0 at its end."""
+        data = self.stream.read(len(into))
+        into[: len(data)] = data
+        self.count += len(data)
+        if self.count > self.most:
+            raise InputError(
+                f"unpacks to more than {self.most:,} bytes, {MOST_TIMES} times its size",
+                "this is no text: delete it, or unpack it yourself and name the files",
+                file=self.path,
+            )
+        return len(data)
+
+    def close(self) -> None:
+        """Close this stream and the stream that it reads."""
+        self.stream.close()
+        super().close()
