@@ -16,7 +16,7 @@ from tests.datasets.made_trees import (
 )
 
 from transduce.datasets.catalogue import find_corpus, find_treebank, is_treebank
-from transduce.datasets.fetch_trees import fetch_treebank, find_treebank_file
+from transduce.datasets.fetch import fetch_corpus, find_treebank_file
 from transduce.datasets.readers import read_bracketed_trees
 from transduce.datasets.treebanks import CRAFT, GUM, TREEBANKS, Document, Treebank, TreebankSplit
 from transduce.datasets.values import Download, Text
@@ -53,7 +53,7 @@ def treebank(site, monkeypatch):
 
 
 def test_a_split_has_the_trees_of_its_documents_one_a_line(treebank, settings, tmp_path):
-    found = fetch_treebank(treebank, tmp_path, settings, silent)
+    found = fetch_corpus(treebank, tmp_path, settings, silent)
     assert found.folder == tmp_path / "made/en"
     for split, documents in DOCUMENTS.items():
         trees = [one_line(tree) for some in documents.values() for tree in some]
@@ -63,7 +63,7 @@ def test_a_split_has_the_trees_of_its_documents_one_a_line(treebank, settings, t
 def test_the_manifest_says_licence_source_and_what_each_document_is_from(
     treebank, settings, tmp_path, site
 ):
-    about = fetch_treebank(treebank, tmp_path, settings, silent).about
+    about = fetch_corpus(treebank, tmp_path, settings, silent).about
     assert (about["licence"], about["source"], about["unlike"]) == (
         "a licence",
         "http://source",
@@ -81,7 +81,7 @@ def test_the_manifest_says_licence_source_and_what_each_document_is_from(
 
 
 def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, settings, tmp_path):
-    fetch_treebank(treebank, tmp_path, settings, silent)
+    fetch_corpus(treebank, tmp_path, settings, silent)
     raw = (tree for some in DOCUMENTS["train"].values() for tree in some)
     trees = [tree for tree in map(without_traces, raw) if tree]
     tags, phrases = (
@@ -98,7 +98,7 @@ def test_each_split_is_a_corpus_of_tags_and_one_of_base_noun_phrases(treebank, s
 def test_a_tree_of_traces_alone_is_kept_as_a_tree_and_has_no_tags(settings, tmp_path, site):
     document = offer(site, "d", [["", ["S", ["NP", ["-NONE-", "*"]]]], *MADE[:1]])
     traces = Treebank("traces", "", "", "", (TreebankSplit("train", (document,)),))
-    found = fetch_treebank(traces, tmp_path, settings, silent)
+    found = fetch_corpus(traces, tmp_path, settings, silent)
     assert found.read("train.trees").count(b"\n") == 2
     assert len(list(read_tagged(found.folder / "train.pos.tsv"))) == 1
 
@@ -106,9 +106,9 @@ def test_a_tree_of_traces_alone_is_kept_as_a_tree_and_has_no_tags(settings, tmp_
 def test_it_is_made_once_and_read_only_if_it_is_as_it_was_written(
     treebank, settings, tmp_path, site
 ):
-    folder = fetch_treebank(treebank, tmp_path, settings, silent).folder
+    folder = fetch_corpus(treebank, tmp_path, settings, silent).folder
     site.asked.clear()
-    fetch_treebank(treebank, tmp_path, replace(settings, network=None), silent)
+    fetch_corpus(treebank, tmp_path, replace(settings, network=None), silent)
     assert site.asked == []
     assert find_treebank_file("made", "test", tmp_path) is None
     (folder / "dev.trees").write_bytes(b"(S (NN dog))\n")
@@ -121,15 +121,15 @@ def test_a_document_that_is_gone_or_another_one_is_named_and_what_is_here_stays(
 ):
     content = site.files.pop("/b2.tree")
     with pytest.raises(InputError, match=r"b2\.tree of made cannot be had: http.*404") as error:
-        fetch_treebank(treebank, tmp_path, settings, silent)
+        fetch_corpus(treebank, tmp_path, settings, silent)
     assert "goes on where it was" in error.value.hint
     site.files["/b2.tree"] = content.replace(b"(DT a)", b"(DT x)")
     with pytest.raises(InputError, match=r"b2\.tree.*is another file: expected sha256"):
-        fetch_treebank(treebank, tmp_path, settings, silent)
+        fetch_corpus(treebank, tmp_path, settings, silent)
     assert not (tmp_path / "made").exists()
     site.files["/b2.tree"] = content
     site.asked.clear()
-    fetch_treebank(treebank, tmp_path, settings, silent)
+    fetch_corpus(treebank, tmp_path, settings, silent)
     assert [path for path, _ in site.asked] == ["/b2.tree", "/c3.tree"]
 
 
@@ -137,7 +137,7 @@ def test_another_number_of_trees_than_the_tables_is_noted(treebank, settings, tm
     train, *others = treebank.splits
     first, *rest = train.documents
     changed = replace(train, documents=(replace(first, trees=21), *rest))
-    found = fetch_treebank(replace(treebank, splits=(changed, *others)), tmp_path, settings, silent)
+    found = fetch_corpus(replace(treebank, splits=(changed, *others)), tmp_path, settings, silent)
     assert found.about["unlike"] == ["a1 has 20 lines, and 21 were expected"]
 
 
@@ -152,7 +152,7 @@ def test_copies_are_taken_from_a_folder_without_a_network(treebank, tmp_path, si
 
 def test_without_a_network_some_of_what_is_missing_is_named(tmp_path, settings):
     with pytest.raises(InputError) as error:
-        fetch_treebank(CRAFT, tmp_path, replace(settings, network=None), silent)
+        fetch_corpus(CRAFT, tmp_path, replace(settings, network=None), silent)
     assert error.value.fact.startswith(
         "craft needs what is not here: 11532192.tree, 11597317.tree,"
     )

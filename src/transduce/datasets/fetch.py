@@ -1,20 +1,31 @@
 """Fetch a public corpus into a folder with one text file for each split and language.
 
-    CACHE/wmt14-en-de/en-de/     train.en train.de dev.en dev.de … manifest.json
-    CACHE/downloads/             the downloaded files that the text files were made from
+    CACHE/wmt14-en-de/en-de/         train.en train.de dev.en dev.de … manifest.json
+    CACHE/downloads/                 the downloaded files that the text files were made from
+
+A treebank's folder has its trees, and two tagging corpora made from the trees:
+
+    CACHE/craft/en/train.trees       the raw trees, one a line, in the order of the documents
+    CACHE/craft/en/train.pos.tsv     token<TAB>part of speech, of the cleaned trees
+    CACHE/craft/en/train.chunks.tsv  token<TAB>B-NP, I-NP or O: base noun phrases
 
 The manifest lists the origin and the number of lines of every part, and all differences from the
 expected line counts and checksums.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
-from transduce.datasets.catalogue import find_corpus, resolve_splits
+from transduce.datasets.catalogue import (
+    find_corpus,
+    find_treebank,
+    resolve_splits,
+    split_treebank_name,
+)
 from transduce.datasets.downloads import (
     WRONG_FILE_HINT,
     DownloadSettings,
@@ -24,26 +35,30 @@ from transduce.datasets.downloads import (
 )
 from transduce.datasets.readers import OTHER_LANGUAGES_HINT
 from transduce.datasets.transfer import DownloadProgress
-from transduce.datasets.treebanks import Treebank
+from transduce.datasets.treebanks import Document, Treebank, TreebankSplit
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
 from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, TextPair
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError
+from transduce.text.tags import TaggedSentence, format_tagged
+from transduce.text.tags_of_trees import tag_base_noun_phrases, tag_parts_of_speech
+from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.read import parse_tree
+from transduce.text.trees.tree import Tree
 
 KIND = "corpus"
 MAX_NAMED = 10  # the most missing files that an error message names
 # for each part of a corpus, the chosen text pair and the files of its two texts
 ChosenTexts = dict[Part, tuple[TextPair, dict[Text, VerifiedFile]]]
+About = dict[str, Any]  # the values of a corpus folder's manifest, added to as files are written
+Write = Callable[[bytes], int]  # writes to one file of a split
+# endings of a treebank split's files, by the suffix of a corpus name: gum, gum-pos, gum-chunks
+FILES = {"": "trees", "pos": "pos.tsv", "chunks": "chunks.tsv"}
+TAGGERS: dict[str, Callable[[Tree], TaggedSentence]] = {
+    "pos.tsv": tag_parts_of_speech,
+    "chunks.tsv": tag_base_noun_phrases,
+}
 RESUME_HINT = "the same command goes on where it was; --from FOLDER takes copies that you have"
-
-
-@final
-@dataclass
-class CorpusRecord:
-    """The values for a corpus folder's manifest, collected while the folder is written."""
-
-    about: dict[str, Any] = field(default_factory=dict)
-    mismatches: list[str] = field(default_factory=list)  # unexpected line counts and checksums
 
 
 def corpus_folder(corpus: Corpus | Treebank, cache: Path) -> Path:
@@ -65,6 +80,18 @@ def find_split_files(
         return None
     source, target = (folder.verified_path(f"{split}.{language}") for language in languages)
     return source, target
+
+
+def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
+    """Return the verified file of a split of a fetched treebank; None if there is no such split.
+
+    The name "gum" gives GUM's trees, "gum-pos" its part-of-speech tags, and "gum-chunks" its base
+    noun phrases.
+    """
+    treebank, form = split_treebank_name(name)
+    folder = open_fetched(find_treebank(treebank), cache, treebank)
+    file = f"{split}.{FILES[form]}"
+    return folder.verified_path(file) if split in read_splits(folder) else None
 
 
 def open_corpus(
@@ -97,28 +124,35 @@ def read_splits(folder: VerifiedFolder) -> dict[str, Any]:
 
 
 def fetch_corpus(
-    corpus: Corpus, cache: Path, settings: DownloadSettings, progress: DownloadProgress
+    corpus: Corpus | Treebank,
+    cache: Path,
+    settings: DownloadSettings,
+    progress: DownloadProgress,
 ) -> VerifiedFolder:
-    """Return a corpus's verified folder in the cache; download and unpack it if it is missing."""
+    """Return a corpus's folder in the cache, its every byte verified; make it if it is missing."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
-        return open_verified(folder)
-    corpus = resolve_splits(corpus)
-    record = CorpusRecord({"name": corpus.name, "languages": list(corpus.languages)})
-    record.about |= {"licence": corpus.licence, "splits": {}, "unlike": record.mismatches}
-    chosen_texts = choose_text_pairs(corpus, settings, progress)
-    with atomic_folder(folder, kind=KIND, about=record.about) as writer:
-        for split in corpus.splits:
-            progress(f"unpacking {split.name}", 0, 0)
-            write_split(split, corpus.languages, chosen_texts, writer, record)
+        existing = open_folder(folder, KIND)
+        existing.verify()
+        return existing
+    about: About = {"name": corpus.name, "languages": list(corpus.languages)}
+    about["licence"] = corpus.licence
+    steps: dict[str, Callable[[FolderWriter, About], None]]  # write each split
+    if isinstance(corpus, Treebank):
+        about["source"] = corpus.source
+        trees = find_documents(corpus, settings, progress)
+        steps = {one.name: partial(write_trees, one, trees) for one in corpus.splits}
+    else:
+        corpus = resolve_splits(corpus)
+        texts = choose_text_pairs(corpus, settings, progress)
+        languages = corpus.languages
+        steps = {one.name: partial(write_split, one, languages, texts) for one in corpus.splits}
+    about |= {"splits": {}, "unlike": []}  # the second: unexpected line counts and checksums
+    with atomic_folder(folder, kind=KIND, about=about) as writer:
+        for name, write in steps.items():
+            progress(f"unpacking {name}", 0, 0)
+            write(writer, about)
     return open_folder(folder, KIND)
-
-
-def open_verified(folder: Path) -> VerifiedFolder:
-    """Open the folder of a fetched corpus after verifying every byte of its files."""
-    existing = open_folder(folder, KIND)
-    existing.verify()
-    return existing
 
 
 def missing_files_error(name: str, missing: Iterable[str]) -> InputError:
@@ -226,30 +260,30 @@ def write_split(
     languages: tuple[str, str],
     chosen_texts: ChosenTexts,
     writer: FolderWriter,
-    record: CorpusRecord,
+    about: About,
 ) -> None:
-    """Write a split's two text files; add their line counts and origins to the record."""
+    """Write a split's two text files; add their line counts and origins to `about`."""
     names = [f"{split.name}.{language}" for language in languages]
     parts: list[dict[str, object]] = []
     with ExitStack() as stack:
         source, target = (stack.enter_context(writer.open(name)) for name in names)
         count = 0
-        for one, other in split.pair_filter(read_pairs(split, chosen_texts, parts, record)):
+        for one, other in split.pair_filter(read_pairs(split, chosen_texts, parts, about)):
             source.write(one + b"\n")
             target.write(other + b"\n")
             count += 1
-    record.about["splits"][split.name] = {"lines": count, "parts": parts}
-    record_mismatch(f"{split.name}", split.expected, count, record)
+    about["splits"][split.name] = {"lines": count, "parts": parts}
+    record_mismatch(f"{split.name}", split.expected, count, about)
     for name, known in zip(names, split.sha256, strict=True):
         if known and writer.files[name]["sha256"] != known:
-            record.mismatches.append(f"{name} is another text than the one that was expected")
+            about["unlike"].append(f"{name} is another text than the one that was expected")
 
 
 def read_pairs(
     split: Split,
     chosen_texts: ChosenTexts,
     summaries: list[dict[str, object]],
-    record: CorpusRecord,
+    about: About,
 ) -> Iterator[Pair]:
     """Yield the pairs of all parts of a split; append a summary of each part to `summaries`."""
     for part in split.parts:
@@ -258,7 +292,7 @@ def read_pairs(
         for pair in zip_lines(part, text_pair, found):
             yield pair
             count += 1
-        record_mismatch(part.name, part.lines, count, record)
+        record_mismatch(part.name, part.lines, count, about)
         origins = {one.origin: one.sha256 for one in found.values()}
         summaries.append({"name": part.name, "lines": count, "from": origins})
 
@@ -275,8 +309,70 @@ def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) 
         yield source, target
 
 
-def record_mismatch(name: str, expected: int, found: int, record: CorpusRecord) -> None:
-    """Add a message to the record if the line count is not as expected (0: any count is fine)."""
+def find_documents(
+    treebank: Treebank, settings: DownloadSettings, progress: DownloadProgress
+) -> dict[Document, VerifiedFile]:
+    """Return the downloaded file of every document; if offline, InputError lists missing files."""
+    found, missing = {}, []
+    for document in treebank.documents:
+        download = document.text.download
+        try:
+            found[document] = find_file(download, settings, progress)
+        except InputError as error:
+            if error.hint == WRONG_FILE_HINT:
+                raise
+            if settings.network:
+                fact = f"{download.name} of {treebank.name} cannot be had: {error.fact}"
+                raise InputError(fact, RESUME_HINT) from error
+            missing.append(download.name)
+    if missing:
+        raise missing_files_error(treebank.name, missing)
+    return found
+
+
+def write_trees(
+    split: TreebankSplit,
+    found: dict[Document, VerifiedFile],
+    writer: FolderWriter,
+    about: About,
+) -> None:
+    """Write a treebank split's three files; add its documents' counts and origins to `about`."""
+    with ExitStack() as stack:
+        write = {
+            form: stack.enter_context(writer.open(f"{split.name}.{form}")).write
+            for form in FILES.values()
+        }
+        parts = [write_document(one, found[one], write, about) for one in split.documents]
+    about["splits"][split.name] = {
+        "lines": sum(one["lines"] for one in parts),
+        "parts": parts,
+    }
+
+
+def write_document(
+    document: Document, found: VerifiedFile, write: Mapping[str, Write], about: About
+) -> dict[str, Any]:
+    """Write a document's trees and tagged sentences; return its entry for the manifest."""
+    count = 0
+    for line in read_text_lines(document.text, found.path):
+        count += 1
+        write["trees"](line + b"\n")
+        tree = clean_tree(parse_tree(line.decode()), TreeReport())
+        if tree is None:  # the tree has no words, only traces (-NONE-)
+            continue
+        for form, tag in TAGGERS.items():
+            write[form](format_tagged(tag(tree)).encode())
+    record_mismatch(document.name, document.trees, count, about)
+    return {
+        "name": document.name,
+        "lines": count,
+        "from": {found.origin: found.sha256},
+        "licence": document.licence,
+    }
+
+
+def record_mismatch(name: str, expected: int, found: int, about: About) -> None:
+    """Add a message to `about` if the line count is not as expected (0: any count is fine)."""
     note = f"{name} has {found:,} lines, and {expected:,} were expected"
-    if expected and expected != found and note not in record.mismatches:
-        record.mismatches.append(note)
+    if expected and expected != found and note not in about["unlike"]:
+        about["unlike"].append(note)

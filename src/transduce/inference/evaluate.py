@@ -14,8 +14,12 @@ from typing import Any, final
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_treebank
-from transduce.datasets.fetch import find_split_files, open_corpus, read_splits
-from transduce.datasets.fetch_trees import find_treebank_file
+from transduce.datasets.fetch import (
+    find_split_files,
+    find_treebank_file,
+    open_corpus,
+    read_splits,
+)
 from transduce.errors import InputError, suggest_names
 from transduce.inference.load import describe_precision, load
 from transduce.inference.pairs import number_pairs, require_matches, target_log_probs

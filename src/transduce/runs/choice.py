@@ -8,8 +8,7 @@ from typing import TypeGuard, final
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_public, is_treebank
-from transduce.datasets.fetch import find_split_files
-from transduce.datasets.fetch_trees import find_treebank_file
+from transduce.datasets.fetch import find_split_files, find_treebank_file
 from transduce.errors import InputError, short_repr
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide

@@ -10,7 +10,6 @@ from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import find_corpora, list_split_corpora
 from transduce.datasets.downloads import DownloadSettings
 from transduce.datasets.fetch import fetch_corpus, read_splits
-from transduce.datasets.fetch_trees import fetch_treebank
 from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
@@ -70,20 +69,11 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     fetched = []
     with lock_folder(here):
         for corpus in dict.fromkeys(corpora):
-            folder = fetch_one(corpus, here, places, on_progress or ignore_event)
+            folder = fetch_corpus(corpus, here, places, on_progress or ignore_event)
             found = describe_folder(corpus, folder)
             fetched.append(found)
             (on_corpus or ignore_event)(found)
     return tuple(fetched)
-
-
-def fetch_one(
-    corpus: Corpus | Treebank, cache: Path, settings: DownloadSettings, on_progress: OnDownload
-) -> VerifiedFolder:
-    """Fetch a parallel corpus or a treebank, and return its folder."""
-    if isinstance(corpus, Treebank):
-        return fetch_treebank(corpus, cache, settings, on_progress)
-    return fetch_corpus(corpus, cache, settings, on_progress)
 
 
 def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> FetchedCorpus:
