@@ -6,13 +6,13 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 from transduce.datasets.catalogue import (
-    CORPORA,
     find_corpora,
     find_corpus,
     find_treebank,
     is_treebank,
     list_split_corpora,
 )
+from transduce.datasets.corpora import CORPORA
 from transduce.datasets.corpora import DOWNLOADS as FILES
 from transduce.errors import InputError
 from transduce.recipes import by_name, names

@@ -48,7 +48,7 @@ def linearised(node, form, numbers=None):
 def is_well_formed(symbols, form, words):
     """Whether symbols of the labels S and NP are one tree over the words, without any repair."""
     opening, closing = ("", "/") if form == "t2t" else ("(", ")")
-    open_labels, sizes, count = [], [], 0
+    open_labels, sizes, count = list[str](), list[int](), 0
     for index, symbol in enumerate(symbols):
         label = symbol.removeprefix(closing)
         if index and not open_labels:

@@ -115,8 +115,8 @@ class TreeParser:
             elif token == ")":
                 self._close()
                 if not self.brackets:
-                    fields = self.words, self.tags, self.labels, self.starts, self.ends
-                    yield Tree(*map(tuple, fields))
+                    spans = tuple(self.labels), tuple(self.starts), tuple(self.ends)
+                    yield Tree(tuple(self.words), tuple(self.tags), *spans)
                     self.start_tree()
             else:
                 self._read_text(token)
