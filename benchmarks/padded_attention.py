@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import final
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -26,8 +27,8 @@ class PaddedAttention:
         device: torch.device,
     ) -> None:
         (ours, self.height), (theirs, self.width) = (
-            index_block_tokens(queries),
-            index_block_tokens(keys),
+            index_block_tokens(np.asarray(queries)),
+            index_block_tokens(np.asarray(keys)),
         )
         self.query_tokens, self.key_tokens, self.query_real = (
             torch.from_numpy(array.reshape(-1)).to(device)

@@ -61,7 +61,7 @@ def choose_search_operations(
 
 def unsupported_int8_reason() -> str:
     """Return why int8 matrix multiplication is unavailable here, or "" if it is available."""
-    kernels = import_fast("int8_kernels")
+    kernels = import_fast("int8")
     if kernels is None:
         return "transduce.fast is not installed"
     reason: str = kernels.unsupported_int8_reason()

@@ -7,7 +7,7 @@ import torch
 from tests.fast.test_layer_cache import random_step
 from tests.reference.attention import scaled_dot_product_attention
 
-from transduce.fast import loop_operators, softmax_loops
+from transduce.fast import search_loops
 from transduce.fast.compiled_loops import MANY_ROWS
 from transduce.fast.kv_cache import (
     attend_by_loops_if_faster,
@@ -26,7 +26,7 @@ def float32_step(**sizes):
 
 
 def attend(q, k, v, allowed):
-    return loop_operators.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
+    return search_loops.attend_by_loops(q, k, v, build_additive_mask(~allowed, q.dtype))
 
 
 def require_the_papers_attention(found, q, k, v, allowed, error):
@@ -47,8 +47,8 @@ def test_loops_compute_the_papers_attention(width, slots, sizes):
 
 @pytest.mark.parametrize(("slots", "together"), [(400, 5), (1200, 4), (6000, 1)])
 def test_sentences_whose_weights_are_many_are_computed_in_groups(slots, together, monkeypatch):
-    by_loops = Mock(wraps=softmax_loops.attend)
-    monkeypatch.setattr(loop_operators, "attend", by_loops)
+    by_loops = Mock(wraps=search_loops.attend)
+    monkeypatch.setattr(search_loops, "attend", by_loops)
     q, k, v, allowed = float32_step(sentences=5, width=100, slots=slots)
     found = attend(q, k, v, allowed)
     assert by_loops.call_args.args[3].shape == (together, 2, 100 * slots)
@@ -132,8 +132,8 @@ def test_only_many_rows_in_float32_or_bfloat16_attend_by_loops(dtype, rows, monk
         taken.append(q)
         return operator(q, k, v, mask)
 
-    operator = loop_operators.LOOP_OPERATOR
-    monkeypatch.setattr(loop_operators, "LOOP_OPERATOR", attend_by_loops)
+    operator = search_loops.LOOP_OPERATOR
+    monkeypatch.setattr(search_loops, "LOOP_OPERATOR", attend_by_loops)
     q, k, v, allowed = random_step(sentences=rows // 4, width=4)
     q, k, v = q.to(dtype), k.to(dtype), v.to(dtype)
     mask = build_additive_mask(~allowed, dtype)

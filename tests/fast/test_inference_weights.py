@@ -4,15 +4,13 @@ from tests.model.tiny import model_of, sentences, sizes
 
 from transduce.fast import inference_weights, onednn
 from transduce.fast.inference_weights import (
-    LINEAR_OPERATORS,
     MklLinear,
     OneDnnLinear,
     TransposedLinear,
-    WeightLayout,
     choose_layout,
-    convert_layouts,
     has_mkl_packing,
     prepare_for_inference,
+    replace_linear_operators,
 )
 from transduce.fast.onednn import has_onednn_bfloat16, has_onednn_operators
 from transduce.machine.device import Processor
@@ -20,6 +18,13 @@ from transduce.packed import Packed
 from transduce.paper.model import Linear, LinearOperator
 from transduce.settings.search import InferencePrecision
 from transduce.view.explainer.weights import read_weights
+
+LAYOUTS = TransposedLinear, OneDnnLinear, MklLinear
+
+
+def convert(model, layout):
+    """Replace every linear map of a model by one with this layout of the weight."""
+    replace_linear_operators(model, lambda linear, _: layout(linear))
 
 
 def logits_of(model):
@@ -35,7 +40,7 @@ def test_a_model_with_transposed_weights_is_the_same_model():
     model = model_of(sizes())
     before = logits_of(model)
     weights = {name: weight.clone() for name, weight in model.named_weights().items()}
-    convert_layouts(model, lambda _: WeightLayout.COLUMNS)
+    convert(model, TransposedLinear)
     assert all(torch.equal(weight, weights[name]) for name, weight in model.named_weights().items())
     torch.testing.assert_close(logits_of(model), before, rtol=0, atol=1e-12)
     assert isinstance(model.output_projection, TransposedLinear)
@@ -46,11 +51,11 @@ def test_a_model_with_transposed_weights_is_the_same_model():
 
 def require_layout(layout, kind=torch.float32):
     """Skip a test where this torch or processor lacks the kernels of a layout."""
-    if layout == WeightLayout.ONEDNN and not has_onednn_operators():
+    if layout == OneDnnLinear and not has_onednn_operators():
         pytest.skip("this torch has no blocks for oneDNN")
-    if layout == WeightLayout.ONEDNN and kind == torch.bfloat16 and not has_onednn_bfloat16():
+    if layout == OneDnnLinear and kind == torch.bfloat16 and not has_onednn_bfloat16():
         pytest.skip("this processor has no matrix instructions for bfloat16")
-    if layout == WeightLayout.MKL and not has_mkl_packing():
+    if layout == MklLinear and not has_mkl_packing():
         pytest.skip("this torch packs nothing for MKL")
 
 
@@ -59,24 +64,24 @@ def require_layout(layout, kind=torch.float32):
 @pytest.mark.parametrize(
     ("layout", "kind", "near"),
     [
-        (WeightLayout.ONEDNN, torch.float32, 1e-5),
-        (WeightLayout.ONEDNN, torch.bfloat16, 0.02),
-        (WeightLayout.MKL, torch.float32, 1e-5),
+        (OneDnnLinear, torch.float32, 1e-5),
+        (OneDnnLinear, torch.bfloat16, 0.02),
+        (MklLinear, torch.float32, 1e-5),
     ],
 )
 def test_a_model_with_packed_weights_is_the_same_model(tie, layout, kind, near):
     require_layout(layout, kind)
     model = model_of(sizes(tie_embeddings=tie)).to(kind)
     before = logits_of(model)
-    convert_layouts(model, lambda _: layout)
+    convert(model, layout)
     torch.testing.assert_close(logits_of(model), before, rtol=near, atol=near)
-    assert isinstance(model.output_projection, LINEAR_OPERATORS[layout]), "the largest product"
+    assert isinstance(model.output_projection, layout), "the largest product"
     assert not [one for one in model.modules() if isinstance(one, torch.nn.Linear | Linear)]
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("layout", [None, *WeightLayout])
+@pytest.mark.parametrize("layout", [None, *LAYOUTS])
 def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
     require_layout(layout)
     linear = Linear(5, 7, bias=bias)
@@ -86,7 +91,7 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
     x, residual = torch.randn(4, 5), torch.randn(4, 7)
     kept = residual.clone()
     plain = torch.nn.functional.linear(x, linear.weight, linear.bias)
-    operator: LinearOperator = LINEAR_OPERATORS[layout](linear) if layout else linear
+    operator: LinearOperator = layout(linear) if layout else linear
     for found, expected in (
         (operator(x), plain),
         (operator.relu(x), plain.clamp(min=0)),
@@ -100,7 +105,7 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
 @pytest.mark.parametrize("rows", [0, 1, 3, 255, 256, 700])
 @pytest.mark.parametrize(("packing", "multiplying"), [(1, 1), (1, 2), (2, 1)])
 def test_a_matrix_that_mkl_packed_takes_any_number_of_rows_and_threads(rows, packing, multiplying):
-    require_layout(WeightLayout.MKL)
+    require_layout(MklLinear)
     threads = torch.get_num_threads()
     torch.manual_seed(5)
     weight, bias, x = torch.randn(500, 300), torch.randn(500), torch.randn(300, rows).t()
@@ -122,7 +127,7 @@ ZEN3 = Processor("AuthenticAMD", frozenset({"avx2"}))
 ZEN5 = Processor("AuthenticAMD", frozenset({"avx2", "avx512f"}))
 UNKNOWN = Processor()
 SMALL, LARGE, TALL = (256, 256), (2048, 512), (512, 2048)  # outputs, inputs
-COLUMNS, ONEDNN, MKL = WeightLayout
+COLUMNS, ONEDNN, MKL = LAYOUTS
 
 
 def set_operators(monkeypatch, find):
@@ -208,7 +213,7 @@ def test_bfloat16_is_packed_only_where_the_processor_multiplies_it(monkeypatch):
 
 @torch.no_grad()
 def test_small_matrices_are_transposed_and_large_ones_packed(monkeypatch):
-    require_layout(WeightLayout.ONEDNN)
+    require_layout(OneDnnLinear)
     monkeypatch.setattr(inference_weights, "LARGE_FOR_ONEDNN", 12 * 8)
     monkeypatch.setattr(inference_weights, "read_processor", lambda: ZEN3)
     model = model_of(sizes())
@@ -222,13 +227,13 @@ def test_small_matrices_are_transposed_and_large_ones_packed(monkeypatch):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("layout", WeightLayout)
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("tie", ["all", "none"])
 def test_the_weights_of_a_prepared_model_can_be_read(tie, layout):
     require_layout(layout)
     model = model_of(sizes(tie_embeddings=tie)).float()
     before = {name: weight.clone() for name, weight in model.named_weights().items()}
-    convert_layouts(model, lambda _: layout)
+    convert(model, layout)
     after = read_weights(model)
     assert after.keys() == before.keys()
     assert all(torch.equal(after[name], weight) for name, weight in before.items())
@@ -252,7 +257,7 @@ def test_every_product_with_a_weight_matrix_can_be_replaced(monkeypatch, tie):
     monkeypatch.setattr(inference_weights, "multiply_by_onednn", multiply)
     model = model_of(sizes(tie_embeddings=tie))
     before = logits_of(model)
-    convert_layouts(model, lambda _: WeightLayout.ONEDNN)
+    convert(model, OneDnnLinear)
     assert torch.equal(logits_of(model), before)
     assert len(packed) == 2 * 4 + 2 * 7 + 1, "two layers a stack, and the map before the softmax"
     assert not [one for one in model.modules() if isinstance(one, Linear)]

@@ -12,14 +12,17 @@ from transduce.errors import InputError
 from transduce.fast import int8
 from transduce.fast.compiled_loops import MANY_ROWS
 from transduce.fast.inference_weights import prepare_for_inference
-from transduce.fast.int8 import FEW_ROWS, NEVER, Int8Linear, count_rows_for_onednn
-from transduce.fast.int8_kernels import (
+from transduce.fast.int8 import (
+    FEW_ROWS,
     LEVELS,
+    NEVER,
     POSITIVE,
     SAFE_LEVELS,
     SIGNED,
     FbgemmMatrix,
+    Int8Linear,
     OneDnnMatrix,
+    count_rows_for_onednn,
     do_sums_saturate,
     has_equal_onednn_kernel,
     multiply_integers,

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.fast.test_inference_weights import require_layout
+from tests.fast.test_inference_weights import LAYOUTS, convert, require_layout
 from tests.fast.tiny import FAST, LOOPS
 from tests.model.test_every_choice import SMALL, every_with_cache
 
 from transduce.fast import layer_graph
 from transduce.fast.choose import equip_for_inference
 from transduce.fast.compiled_loops import MANY_ROWS
-from transduce.fast.inference_weights import WeightLayout, convert_layouts
-from transduce.fast.int8_kernels import unsupported_int8_reason
+from transduce.fast.int8 import unsupported_int8_reason
 from transduce.fast.layer_graph import STEPS_BEFORE, LayerGraph, StepKind
 from transduce.mixing import find_mixing
 from transduce.paper.model import TransformerDecoder, build_transformer
@@ -71,11 +70,11 @@ def test_a_search_with_the_graph_is_the_plain_search_to_the_bit(change, monkeypa
     require_equal_searches(model, traced_early(monkeypatch, model))
 
 
-@pytest.mark.parametrize("layout", WeightLayout)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_products_with_packed_weights_are_the_same_in_the_graph(layout, monkeypatch):
     require_layout(layout)
     model = untrained()
-    convert_layouts(model, lambda _: layout)
+    convert(model, layout)
     require_equal_searches(model, traced_early(monkeypatch, model))
 
 

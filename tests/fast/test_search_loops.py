@@ -104,8 +104,7 @@ def test_in_several_threads_nothing_is_loaded(monkeypatch):
 def test_a_search_compiles_nothing_after_its_loops_were_tried():
     assert load_loops()
 
-    from transduce.fast.softmax_loops import attend, log_softmax_rows
-    from transduce.fast.topk_loops import fill_highest_sums
+    from transduce.fast.search_loops import attend, fill_highest_sums, log_softmax_rows
 
     loops = attend, log_softmax_rows, fill_highest_sums
     before = [len(loop.signatures) for loop in loops]

@@ -6,7 +6,7 @@ from torch.overrides import TorchFunctionMode
 
 from transduce.fast import layer_graph
 from transduce.fast.choose import equip_for_inference
-from transduce.fast.int8_kernels import unsupported_int8_reason
+from transduce.fast.int8 import unsupported_int8_reason
 from transduce.fast.layer_graph import STEPS_BEFORE
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_strategy, start_batch, take_first_step, take_step

@@ -8,7 +8,7 @@ from tests.training.run import train_folder
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transduce.fast.prefetch import BatchesAhead
+from transduce.fast.prefetch import read_ahead
 from transduce.paper.training import update_weights
 from transduce.training.journal import read_journal
 
@@ -89,8 +89,8 @@ def test_the_next_updates_batches_may_be_read_while_one_is_under_way(tmp_path):
         steps.append(step)
         return batches(step)
 
-    ahead = BatchesAhead(read, training.steps)
-    _, found = train_folder(tmp_path / "ahead", training, batches=ahead, read=ahead.read)
+    ahead, read_update = read_ahead(read, training.steps, torch.device("cuda"))
+    _, found = train_folder(tmp_path / "ahead", training, batches=ahead, read=read_update)
     assert steps == [1, 2, 3, 4, 5, 6]
     assert numbers(tmp_path / "plain") == numbers(tmp_path / "ahead")
     assert plain == found

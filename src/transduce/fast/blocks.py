@@ -50,7 +50,12 @@ class BucketedAttention:
         """Compute softmax(Q Kᵀ / √d_k) V of a packed batch, block by block    (equation 1)"""
         heads = q.shape[1]
         if heads not in self.layouts:
-            self.layouts[heads] = build_block_layout(self.blocks, heads, self.device)
+            self.layouts[heads] = BlockLayout(
+                heads,
+                build_head_rows([one.queries for one in self.blocks], heads, self.device),
+                build_head_rows([one.keys for one in self.blocks], heads, self.device),
+                [one.masked for one in self.blocks],
+            )
         out: Tensor = BucketedAttentionFunction.apply(q, k, v, self.layouts[heads], dropout)
         return out
 
@@ -64,18 +69,6 @@ class BlockLayout:
     queries: "HeadRows"
     keys: "HeadRows"
     masked: Sequence[Tensor | None]  # per block [G 1 t s]: True where a key is hidden
-
-
-def build_block_layout(
-    blocks: "Sequence[PaddedBlock]", heads: int, device: torch.device
-) -> BlockLayout:
-    """Return the index tables and masks of padded blocks, for attention with `heads` heads."""
-    return BlockLayout(
-        heads,
-        build_head_rows([one.queries for one in blocks], heads, device),
-        build_head_rows([one.keys for one in blocks], heads, device),
-        [one.masked for one in blocks],
-    )
 
 
 class BucketedAttentionFunction(torch.autograd.Function):
@@ -239,17 +232,14 @@ def build_padded_block(
 
 
 def index_block_tokens(
-    lengths: "Sequence[int] | np.ndarray", bucket: "np.ndarray | None" = None
+    lengths: "np.ndarray", bucket: "np.ndarray | slice" = slice(None)
 ) -> tuple[BlockTokens, int]:
-    """Return the token indices of a bucket's sentences (all if None) and their longest length."""
-    every = np.asarray(lengths)
-    first = np.cumsum(every) - every
-    some = every if bucket is None else every[bucket]
+    """Return the token indices of a bucket's sentences (default: all) and their longest length."""
+    ends, some = np.cumsum(lengths)[bucket, None], lengths[bucket, None]
     longest = int(some.max())
     positions = np.arange(longest)[None, :]
-    starts = first if bucket is None else first[bucket]
-    indices = starts[:, None] + np.minimum(positions, some[:, None] - 1)
-    return BlockTokens(indices, positions < some[:, None]), longest
+    indices = ends - some + np.minimum(positions, some - 1)
+    return BlockTokens(indices, positions < some), longest
 
 
 @final

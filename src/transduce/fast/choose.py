@@ -144,8 +144,11 @@ def try_loops() -> bool:
 
 def run_loops_once() -> None:
     """Run every loop of a search on a few zeros, which compiles it or loads its machine code."""
-    from transduce.fast.loop_operators import LOOP_OPERATOR, log_softmax_by_loops
-    from transduce.fast.softmax_loops import POSITIONS_AT_ONCE
+    from transduce.fast.search_loops import (
+        LOOP_OPERATOR,
+        POSITIONS_AT_ONCE,
+        log_softmax_by_loops,
+    )
 
     for dtype in LOOP_TYPES:
         sides = torch.zeros(MANY_ROWS, 1, POSITIONS_AT_ONCE, 1, dtype=dtype)

@@ -1,7 +1,7 @@
 """Loops over numbers in Python, compiled for this processor by numba, the extra `fast`
 
-Modules of such loops are named `…_loops.py`; they are imported only where loops are used. Loops run
-in one thread, so torch's operators are faster with several.
+Those of a search are in search_loops.py, which is imported only where loops are used. Loops run in
+one thread, so torch's operators are faster with several.
 """
 
 import functools

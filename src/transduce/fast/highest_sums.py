@@ -48,7 +48,7 @@ def highest_sums_by_loops(
     """Return what `highest_sums` does, computed by compiled loops."""
     if log_probs.dtype == torch.float64 or count > MOST_BY_LOOPS:
         return highest_sums(scores, log_probs, count)
-    from transduce.fast.topk_loops import fill_highest_sums
+    from transduce.fast.search_loops import fill_highest_sums
 
     maxima = find_block_maxima(split_into_blocks(log_probs, scores.shape[1]), operations.is_any)
     sums = scores.new_empty(scores.shape[0], count)

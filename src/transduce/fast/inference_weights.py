@@ -6,7 +6,6 @@ replaces a `Linear`, computes no gradients, and equals it up to rounding.
 
 import functools
 from collections.abc import Callable
-from enum import StrEnum
 from typing import TYPE_CHECKING, final
 
 import torch
@@ -169,19 +168,7 @@ LARGE_FOR_ONEDNN = 2**20  # 4 MB: larger than the cache of a core
 LARGE_FOR_MKL = 2**18  # 256 × 1,024 or 512 × 512
 
 
-class WeightLayout(StrEnum):
-    """The memory layout of a weight matrix, which decides the library that multiplies with it."""
-
-    COLUMNS = "columns"  # column by column
-    ONEDNN = "oneDNN"  # in blocks for oneDNN
-    MKL = "MKL"  # packed for MKL
-
-
-LINEAR_OPERATORS: dict[WeightLayout, type[TransposedLinear | OneDnnLinear | MklLinear]] = {
-    WeightLayout.COLUMNS: TransposedLinear,
-    WeightLayout.ONEDNN: OneDnnLinear,
-    WeightLayout.MKL: MklLinear,
-}
+DecodingLinear = TransposedLinear | OneDnnLinear | MklLinear
 
 
 def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> None:
@@ -197,15 +184,7 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     else:
         model.to(getattr(torch, precision.value))
         processor = read_processor()
-        convert_layouts(model, lambda weight: choose_layout(weight, processor))
-
-
-def convert_layouts(model: Transformer, choose: Callable[[Tensor], WeightLayout]) -> None:
-    """Replace every linear map of a model by one whose weight has the layout `choose(weight)`.
-
-    Embeddings that are tied to a packed output matrix keep the original one.
-    """
-    replace_linear_operators(model, lambda one, _: LINEAR_OPERATORS[choose(one.weight)](one))
+        replace_linear_operators(model, lambda one, _: choose_layout(one.weight, processor)(one))
 
 
 def replace_linear_operators(
@@ -213,7 +192,8 @@ def replace_linear_operators(
 ) -> None:
     """Replace every `Linear` in a model by `build(linear, its parent)`, in place.
 
-    Modules of derived classes stay. Each old weight is freed before the next one is built.
+    Modules of derived classes stay, and so do embeddings that are tied to the output matrix. Each
+    old weight is freed before the next one is built.
     """
     if Linear in find_changed_modules():
         return
@@ -224,23 +204,23 @@ def replace_linear_operators(
                 setattr(parent, name, build(child, parent))
 
 
-def choose_layout(weight: Tensor, processor: Processor) -> WeightLayout:
-    """Return the layout of a weight matrix with which a search is fastest.
+def choose_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
+    """Return the linear map whose layout of a weight matrix makes a search fastest.
 
     It depends on the device, on the matrix' precision and size and on the kind of processor, but on
     no measurement, so that results do not change from one start to the next. In bfloat16 oneDNN's
     blocks are faster wherever it has instructions for them.
     """
     if weight.device.type != "cpu":
-        return WeightLayout.COLUMNS
+        return TransposedLinear
     if weight.dtype == torch.float32:
         return choose_float32_layout(weight, processor)
     is_packed = weight.dtype == torch.bfloat16 and has_onednn_bfloat16()
-    return WeightLayout.ONEDNN if is_packed else WeightLayout.COLUMNS
+    return OneDnnLinear if is_packed else TransposedLinear
 
 
-def choose_float32_layout(weight: Tensor, processor: Processor) -> WeightLayout:
-    """Return the fastest layout of a float32 matrix on a CPU.
+def choose_float32_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
+    """Return the linear map with the fastest layout of a float32 matrix on a CPU.
 
     On Intel, MKL is as fast as oneDNN or faster, and with AVX-512 it is faster still if large
     matrices are packed. On AMD, oneDNN is faster with AVX-512; without it, only for large matrices
@@ -248,9 +228,9 @@ def choose_float32_layout(weight: Tensor, processor: Processor) -> WeightLayout:
     """
     has_avx512 = "avx512f" in processor.features
     if processor.vendor == "GenuineIntel" and has_avx512 and weight.numel() >= LARGE_FOR_MKL:
-        return WeightLayout.MKL if has_mkl_packing() else WeightLayout.COLUMNS
+        return MklLinear if has_mkl_packing() else TransposedLinear
     outputs, inputs = weight.shape
     is_large = weight.numel() >= LARGE_FOR_ONEDNN and outputs > inputs
     if processor.vendor == "AuthenticAMD" and (has_avx512 or is_large):
-        return WeightLayout.ONEDNN if has_onednn_operators() else WeightLayout.COLUMNS
-    return WeightLayout.COLUMNS
+        return OneDnnLinear if has_onednn_operators() else TransposedLinear
+    return TransposedLinear

@@ -452,7 +452,7 @@ def attend_by_loops_if_faster(
     """Return what `attend_to_cache` does, computed by compiled loops if there are many rows."""
     if not has_rows_for_loops(q, q.shape[0] * q.shape[2]):
         return attend_to_cache(q, k, v, mask, width)
-    from transduce.fast.loop_operators import LOOP_OPERATOR
+    from transduce.fast.search_loops import LOOP_OPERATOR
 
     return LOOP_OPERATOR(q, k, v, mask).view(-1, width)
 

@@ -171,6 +171,6 @@ def log_softmax_by_loops_if_faster(logits: Float[Tensor, "R V"]) -> Float[Tensor
     logits = at_least_float32(logits)
     if not has_rows_for_loops(logits, logits.shape[0]):
         return torch.log_softmax(logits, dim=-1, out=logits)
-    from transduce.fast.loop_operators import log_softmax_by_loops
+    from transduce.fast.search_loops import log_softmax_by_loops
 
     return log_softmax_by_loops(logits)

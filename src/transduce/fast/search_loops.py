@@ -1,22 +1,30 @@
-"""Compiled loops around a softmax: attention to a KV cache, and log-softmax of logits
+"""Compiled loops of a search: attention to a KV cache, log-softmax, and the highest sums
 
-loop_operators.py calls them for tensors (decision 0047).
+torch computes a small product for each sentence and head, and waits for memory each time. The loops
+of attention read all keys and then all values, each once and in order, so that the processor
+prefetches what follows (decision 0047).
 """
 
 import math
 from typing import Any
 
 import numpy as np
+import torch
+from jaxtyping import Float
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic, overload
-from numpy import float32, int16, int32
+from numpy import float32, int16, int32, int64
 from numpy.typing import NDArray
+from torch import Tensor
 
 from transduce.fast.compiled_loops import compile_loops, compile_sums
 
-# S sentences · W hypotheses of each · H heads · K numbers of a key or query · R rows · V symbols
-# n numbers of a row
+# S sentences · W hypotheses of each, R = S W rows · H heads · s positions or slots · K numbers of a
+# key or query, D of a value · V symbols, in B blocks and a rest · n numbers of a row
+
+MOST_WEIGHTS = 2**20  # attention weights held at once (4 MB), unless one sentence has more
+LOWEST = float32(-np.inf)
 
 Numbers = NDArray[float32]
 Indices = NDArray[int32]
@@ -38,6 +46,59 @@ EXPONENT_SHIFT = int32(23)  # from this bit on
 BFLOAT16_SHIFT = int32(16)  # the bits of bfloat16 are the upper ones of float32
 # The Taylor series of 2^f, from f⁰ to f⁶: within 2 · 10⁻⁷ of it for f from -1/2 to 1/2.
 T0, T1, T2, T3, T4, T5, T6 = (float32(math.log(2) ** n / math.factorial(n)) for n in range(7))
+
+
+def attend_by_loops(
+    q: Float[Tensor, "S H W K"],
+    k: Float[Tensor, "S H s K"],
+    v: Float[Tensor, "S H s D"],
+    mask: Float[Tensor, "S 1 #W s"],
+) -> Float[Tensor, "S W HD"]:
+    """Compute attention from each hypothesis to its sentence's keys and values    (equation 1)
+
+    The mask is 0 or -inf. Everything is computed in float32, also for tensors in bfloat16.
+    """
+    sentences, heads, width, key_width = q.shape
+    value_width = v.shape[3]
+    assert k.shape[2] % POSITIONS_AT_ONCE == 0, "a loop would read beyond the last position"
+    sizes = sentences, heads, mask.shape[3]
+    assert k.shape[:3] == v.shape[:3] == sizes, "a loop would read beyond keys or values"
+    assert mask.shape[0] == sentences, "a loop would read beyond the masks"
+    assert q.stride(3) == 1, "the numbers of a query lie apart"
+    assert k.stride()[2:] == (key_width, 1), "the keys of a head lie apart"
+    assert v.stride()[2:] == (value_width, 1), "the values of a head lie apart"
+    rows = -(-width // ROWS_AT_ONCE) * ROWS_AT_ONCE
+    out = q.new_empty(sentences, rows, heads, value_width, dtype=torch.float32)
+    sides = tuple((view_memory(one), one.stride()[:3]) for one in (q.float(), k, v))
+    hidden = mask[:, 0].float().contiguous().numpy()
+    group = min(sentences, max(1, MOST_WEIGHTS // (heads * rows * k.shape[2])))
+    weights = np.empty((group, heads, rows * k.shape[2]), float32)
+    attend(sides, hidden, (width, key_width), weights, out.numpy())
+    return out[:, :width].to(q.dtype).contiguous().flatten(2)  # without the added rows
+
+
+# As an operator of torch it can be part of a graph of the layers (layer_graph.py).
+SIGNATURE = "(Tensor q, Tensor k, Tensor v, Tensor mask) -> Tensor"
+torch.library.define("transduce::attend_by_loops", SIGNATURE)
+torch.library.impl("transduce::attend_by_loops", "cpu", attend_by_loops)
+LOOP_OPERATOR = torch.ops.transduce.attend_by_loops.default
+
+
+def view_memory(x: Tensor) -> NDArray[float32] | NDArray[int16]:
+    """View a tensor's memory from its first element on as a flat array; bfloat16 as int16."""
+    count = x.untyped_storage().nbytes() // x.element_size() - x.storage_offset()
+    bits = x.view(torch.int16) if x.dtype == torch.bfloat16 else x
+    return bits.as_strided((int(count),), (1,)).numpy()
+
+
+def log_softmax_by_loops(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
+    """Return the log-softmax of each row; overwrites logits that are contiguous."""
+    logits = logits.contiguous()
+    log_softmax_rows(logits.numpy())
+    return logits
+
+
+# --- Loops around a softmax -----------------------------------------------------------------------
 
 
 @intrinsic
@@ -297,3 +358,73 @@ def subtract(x: Numbers, first: float32, second: float32) -> None:
     """Subtract `first`, then `second`, from n numbers in place; their sum would be less exact."""
     for j in range(x.shape[0]):
         x[j] = (x[j] - first) - second
+
+
+# --- The highest sums -----------------------------------------------------------------------------
+
+
+@compile_loops
+def fill_highest_sums(
+    scores: NDArray[float32],
+    log_probs: NDArray[float32],
+    maxima: NDArray[float32],
+    block: int,
+    sums: NDArray[float32],
+    columns: NDArray[int64],
+) -> bool:
+    """Write each sentence's K highest sums and their columns; return False if one has fewer.
+
+    The highest comes first, and the leftmost of equal ones. NaN does not count. Only blocks whose
+    highest sum may be among the K are read.
+    """
+    width, symbols, blocks = scores.shape[1], log_probs.shape[1], maxima.shape[2]
+    limits, unused = np.empty(sums.shape[1], float32), np.empty(sums.shape[1], int64)
+    is_full = True
+    for s in range(scores.shape[0]):
+        found = 0
+        for w in range(width):
+            found = insert_highest(maxima[s, w], scores[s, w], 0, limits, unused, found)
+        # A block with a lower maximum has none of the K highest.
+        limit = limits[-1] if found == limits.shape[0] else LOWEST
+        found = 0
+        for w in range(width):
+            row, score, best = log_probs[s * width + w], scores[s, w], maxima[s, w]
+            first = w * symbols
+            for b in range(blocks):
+                if best[b] + score >= limit:
+                    part = row[b * block : (b + 1) * block]
+                    found = insert_highest(
+                        part, score, first + b * block, sums[s], columns[s], found
+                    )
+            rest = row[blocks * block :]
+            found = insert_highest(rest, score, first + blocks * block, sums[s], columns[s], found)
+        is_full &= found == sums.shape[1]
+    return is_full
+
+
+@compile_loops
+def insert_highest(
+    numbers: NDArray[float32],
+    score: float32,
+    first: int,
+    best: NDArray[float32],
+    columns: NDArray[int64],
+    found: int,
+) -> int:
+    """Insert each number plus `score` into the `found` best sums (at most K); return their count.
+
+    `first` is the first number's column. A sum goes after equal ones. NaN is left out.
+    """
+    kept = best.shape[0]
+    lowest = best[kept - 1] if found == kept else LOWEST
+    for j in range(numbers.shape[0]):
+        value = numbers[j] + score
+        if value > lowest or (found < kept and not np.isnan(value)):
+            at = min(found, kept - 1)
+            while at > 0 and best[at - 1] < value:
+                best[at], columns[at] = best[at - 1], columns[at - 1]
+                at -= 1
+            best[at], columns[at] = value, first + j
+            found = min(found + 1, kept)
+            lowest = best[kept - 1] if found == kept else LOWEST
+    return found
