@@ -4,7 +4,7 @@ import pytest
 
 from transduce.paper.training import scaled_learning_rate
 from transduce.recipes import by_name, difference
-from transduce.recipes.peers import PEERS
+from transduce.recipes.citations import PEERS
 from transduce.settings.recipe import find_setting
 
 BASE = by_name("table2/base-en-de")

@@ -9,7 +9,7 @@ from transduce.cli import display, options
 from transduce.cli.outcome import Commands
 from transduce.recipes import SCALES, by_name, cite, difference, names
 from transduce.recipes.choice import customise_recipe
-from transduce.recipes.peers import PEERS
+from transduce.recipes.citations import PEERS
 from transduce.settings import Recipe
 from transduce.settings.counts import count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting

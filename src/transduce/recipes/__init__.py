@@ -6,8 +6,8 @@ not imported.
 """
 
 from transduce.recipes.catalogue import by_name, difference, names
+from transduce.recipes.choice import from_file
 from transduce.recipes.citations import cite
-from transduce.recipes.files import from_file
 from transduce.recipes.scale import SCALES, Scale, scale_by_name, scaled
 
 __all__ = [

@@ -5,8 +5,7 @@ from types import MappingProxyType
 
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.recipes.history import HISTORY
-from transduce.recipes.open import OPEN
-from transduce.recipes.small import SMALL
+from transduce.recipes.open import OPEN, QUICK
 from transduce.recipes.table2 import LAYERS, TABLE_2
 from transduce.recipes.table3 import TABLE_3
 from transduce.recipes.table4 import TABLE_4
@@ -17,7 +16,7 @@ from transduce.settings.recipe import Value
 
 PAPERS = (*TABLE_2, *TABLE_3.values(), *TABLE_4)  # recipes of the paper's own runs
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {recipe.name: recipe for recipe in (*PAPERS, *LAYERS, *OPEN, *TREEBANKS, *SMALL, *HISTORY)}
+    {recipe.name: recipe for recipe in (*PAPERS, *LAYERS, *OPEN, *TREEBANKS, *QUICK, *HISTORY)}
 )
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import final
 
 from transduce.errors import InputError
+from transduce.recipes import open as translating
 from transduce.recipes.treebanks import GUM_TAGS, PARSER, SMALL, TINY
 from transduce.settings import Architecture, Data, Recipe
 
@@ -51,20 +52,8 @@ class Fitting:
 TRANSLATION = Fitting(
     Recipe(name="fitted"),
     (
-        ModelSize(
-            100_000,
-            Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3),
-            8_000,
-            4_096,
-            PASSES,
-        ),
-        ModelSize(
-            1_000_000,
-            Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2),
-            10_000,
-            8_192,
-            PASSES,
-        ),
+        ModelSize(100_000, translating.TINY, 8_000, 4_096, PASSES),
+        ModelSize(1_000_000, translating.SMALL, 10_000, 8_192, PASSES),
         ModelSize(ALL, Architecture(), 37_000, 25_000, 12, needs_gpu=True),
     ),
 )

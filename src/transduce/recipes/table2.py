@@ -92,12 +92,14 @@ LAYERS = tuple(
 )
 
 
-def _select_rows(pair: str) -> Mapping[str, Recipe]:
-    """Return the recipes of the rows of Table 2 for a language pair, by row name."""
-    ours = (recipe for recipe in (*TABLE_2, *LAYERS) if recipe.name.endswith(pair))
-    return MappingProxyType({one.name.split("/")[1].removesuffix(f"-{pair}"): one for one in ours})
-
-
+# the recipes by language pair and name of the row
 ROWS: Mapping[str, Mapping[str, Recipe]] = MappingProxyType(
-    {pair: _select_rows(pair) for pair in ("en-de", "en-fr")}
+    {
+        pair: {
+            one.name.removeprefix("table2/").removesuffix(f"-{pair}"): one
+            for one in (*TABLE_2, *LAYERS)
+            if one.name.endswith(pair)
+        }
+        for pair in ("en-de", "en-fr")
+    }
 )
