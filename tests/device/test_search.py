@@ -6,7 +6,7 @@ from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
 from transduce.paper.search import beam_strategy
-from transduce.search import search_in_memory
+from transduce.search.halving import search_in_memory
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 

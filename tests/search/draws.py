@@ -1,7 +1,7 @@
 """Samples of many sources, without a limit of memory."""
 
 from transduce.paper.search import run_continuous_batching
-from transduce.search import sampling_strategy
+from transduce.search.sampling import sampling_strategy
 
 
 def draw(decoder, sources, search, sampling, **changes):

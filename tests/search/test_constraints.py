@@ -11,7 +11,7 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import SCORES, assert_same, random_sources, score_function
 
 from transduce.paper.search import beam_search
-from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
 from transduce.settings import Search
 
 OPEN, CLOSE = 2, 3

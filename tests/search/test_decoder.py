@@ -9,7 +9,8 @@ from tests.model.tiny import SYMBOLS, model_of, sentences
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.paper.model import TransformerDecoder
-from transduce.search import ConstrainedDecoder, ConstrainedSource, Ensemble, ForcedPrefix
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.ensemble import Ensemble
 from transduce.vocabulary import BEGIN
 
 SOURCES = sentences([5, 3, 6])

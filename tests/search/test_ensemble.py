@@ -9,8 +9,7 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import assert_same, random_sources
 
 from transduce.paper.search import beam_search
-from transduce.search import Ensemble
-from transduce.search.ensemble import log_mean_exp
+from transduce.search.ensemble import Ensemble, log_mean_exp
 from transduce.settings import Search
 
 

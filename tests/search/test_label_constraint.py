@@ -11,7 +11,7 @@ from tests.search.draws import draw
 from tests.search.test_beam import SCORES, assert_same, score_function
 
 from transduce.paper.search import beam_search
-from transduce.search import ConstrainedDecoder, ConstrainedSource
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource
 from transduce.search.label_constraint import LabelConstraint, LabelKind, LabelSymbols
 from transduce.settings import Search
 from transduce.settings.search import Sampling

@@ -15,7 +15,7 @@ from tests.search.test_constraints import Brackets
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.paper.search import beam_search
-from transduce.search import ConstrainedDecoder, ConstrainedSource
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource
 from transduce.search.sampling import filter_candidates, sample_symbols
 from transduce.settings import Search
 from transduce.settings.search import Sampling

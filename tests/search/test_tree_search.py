@@ -15,7 +15,7 @@ from tests.search.test_tree_constraint import NAMES, random_trees, rule, tree
 
 from transduce.errors import NotFiniteError
 from transduce.paper.search import beam_search
-from transduce.search import ConstrainedDecoder, ConstrainedSource
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 

@@ -7,7 +7,8 @@ from tests.stand_in.operators import ATTENTION
 from tests.stand_in.searches import SEARCH, SOURCES, search_on_both
 
 from transduce.paper.search import beam_search
-from transduce.search import ConstrainedDecoder, ConstrainedSource, Ensemble, ForcedPrefix
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.ensemble import Ensemble
 from transduce.settings.search import Sampling
 
 # the functions that make a host wait, and for what

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar, final, runtime_checkable
 from transduce.allowance import require_short_line
 from transduce.errors import InputError
 from transduce.paper.search import max_output_length
-from transduce.search import ConstrainedSource, ForcedPrefix
+from transduce.search.constraints import ConstrainedSource, ForcedPrefix
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks import SplitLevel, Task, constrain_source

@@ -21,14 +21,10 @@ from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder, Hypothesis, beam_strategy
-from transduce.search import (
-    ConstrainedSource,
-    Ensemble,
-    sampling_strategy,
-    search_in_memory,
-    with_constraints,
-)
-from transduce.search.halving import estimate_bytes, require_affordable_beam
+from transduce.search.constraints import ConstrainedSource, with_constraints
+from transduce.search.ensemble import Ensemble
+from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
+from transduce.search.sampling import sampling_strategy
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 from transduce.tasks import Task

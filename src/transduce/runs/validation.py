@@ -13,8 +13,8 @@ from transduce.packed import Batch, split_update
 from transduce.paper.model import Transformer
 from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.search import search_in_memory, with_constraints
-from transduce.search.halving import estimate_bytes, require_affordable_beam
+from transduce.search.constraints import with_constraints
+from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
 from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests

@@ -25,7 +25,7 @@ from transduce.inference.pairs import Pair, encode_pairs, find_unscorable, token
 from transduce.inference.translator import Translator
 from transduce.packed import Packed
 from transduce.paper.search import Hypothesis
-from transduce.search import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
 from transduce.search.running_search import RunningSearch
 from transduce.serve.interface import Details
 from transduce.serve.messages import (

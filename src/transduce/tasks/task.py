@@ -18,7 +18,7 @@ from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
     from transduce.scores.score import Score
-    from transduce.search import Constraint
+    from transduce.search.constraints import Constraint
 
 
 @final
@@ -182,6 +182,6 @@ def constrain_source(ids: list[int], task: Task, line: str, search: Search) -> S
     constraint = task.constraint(line, search)
     if constraint is None:
         return ids
-    from transduce.search import ConstrainedSource  # imports torch
+    from transduce.search.constraints import ConstrainedSource  # imports torch
 
     return ConstrainedSource(ids, constraint)

@@ -17,7 +17,7 @@ from transduce.inference.outputs import build_decoder, limit_batch_size
 from transduce.inference.pairs import Pair, require_matches
 from transduce.inference.translator import PART_BITS, Translator
 from transduce.packed import Packed
-from transduce.search import with_constraints
+from transduce.search.constraints import with_constraints
 from transduce.search.trace import trace_beam_search
 from transduce.settings import Architecture, Data
 from transduce.settings.fields import require
