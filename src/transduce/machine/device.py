@@ -7,7 +7,7 @@ Apple's GPU has no float64, so sums on it are in float32. It is used only if TRA
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
@@ -23,10 +23,11 @@ CPU_FACTS = Path("/proc/cpuinfo")  # a file that only Linux has
 @final
 @dataclass(frozen=True)
 class Processor:
-    """A CPU's vendor and instruction sets; both are empty on systems that do not report them."""
+    """A CPU's vendor, instruction sets and name; empty on systems that do not report them."""
 
     vendor: str = ""  # such as "GenuineIntel" or "AuthenticAMD"
     features: frozenset[str] = frozenset()  # names as in Linux, such as "avx2", "avx512_vnni"
+    model: str = field(default="", compare=False)  # its name, such as "AMD EPYC 9B45"
 
 
 @functools.cache
@@ -42,7 +43,8 @@ def parse_processor(text: str) -> Processor:
     """Return the first processor in the text of Linux's /proc/cpuinfo."""
     lines = (line.partition(":") for line in text.partition("\n\n")[0].splitlines())
     facts = {name.strip(): value.strip() for name, _, value in lines}
-    return Processor(facts.get("vendor_id", ""), frozenset(facts.get("flags", "").split()))
+    features = frozenset(facts.get("flags", "").split())
+    return Processor(facts.get("vendor_id", ""), features, facts.get("model name", ""))
 
 
 DEVICE_VARIABLE = "TRANSDUCE_DEVICE"

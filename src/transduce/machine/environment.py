@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from transduce.errors import FolderError
+from transduce.machine.device import read_processor
 from transduce.version import __version__
 
 LABELS = {
@@ -48,12 +49,7 @@ def describe_environment(
 
 def cpu_model_name() -> str:
     """Return the CPU's model name from /proc/cpuinfo, or else from Python's platform module."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - no ordinary file
-            names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
-    except OSError:
-        names = []
-    return names[0] if names else platform.processor() or platform.machine()
+    return read_processor().model or platform.processor() or platform.machine()
 
 
 def read_environment(state: Mapping[str, Any], file: Path) -> dict[str, str]:

@@ -113,9 +113,6 @@ def list_group_bytes() -> Iterator[float]:
                 yield float(int(limit[0]) - used)
 
 
-LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # files of cgroup versions 2 and 1
-
-
 def device_memory(device: "torch.device") -> int:
     """Return a CUDA GPU's total memory in bytes; for other devices, `memory_bytes()`."""
     if device.type == "cuda":
@@ -130,7 +127,7 @@ def memory_bytes() -> int:
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     if (most := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
         limits.append(most)
-    for name in LIMITS:
+    for name, _, _ in GROUPS:
         limits += [int(found[0]) for found in read_limits(name) if found and found[0].isdigit()]
     return min(limits)
 

@@ -51,14 +51,8 @@ def compute_dilation(side: int, number: int) -> int:
     return min((side + 1) ** number, MAX_DILATION)
 
 
-@final
-class RecurrentLayer(nn.Module):
-    """An LSTM of width d_model; in the encoder two of half the width, one per direction."""
-
-    def __init__(self, d_model: int, *, causal: bool) -> None:
-        super().__init__()
-        width = d_model if causal else d_model // 2
-        self.lstm = nn.LSTM(d_model, width, bidirectional=not causal)
+class OtherLayer(nn.Module):
+    """What these layers share in self-attention's place: they bind to a batch's lengths alone."""
 
     def bind(
         self,
@@ -67,6 +61,16 @@ class RecurrentLayer(nn.Module):
     ) -> "SentenceLayout":
         """Return the layout of a batch, computed from its sentences' lengths."""
         return SentenceLayout(lengths, next(self.parameters()).device)
+
+
+@final
+class RecurrentLayer(OtherLayer):
+    """An LSTM of width d_model; in the encoder two of half the width, one per direction."""
+
+    def __init__(self, d_model: int, *, causal: bool) -> None:
+        super().__init__()
+        width = d_model if causal else d_model // 2
+        self.lstm = nn.LSTM(d_model, width, bidirectional=not causal)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
@@ -93,7 +97,7 @@ class RecurrentLayer(nn.Module):
 
 
 @final
-class ConvolutionLayer(nn.Module):
+class ConvolutionLayer(OtherLayer):
     """A convolution over fixed offsets in each sentence, with zeros past the ends    (Table 1)"""
 
     def __init__(
@@ -101,14 +105,6 @@ class ConvolutionLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.offsets, self.projection = tuple(offsets), projection
-
-    def bind(
-        self,
-        operations: Operations,  # noqa: ARG002 - only attention uses them
-        lengths: Sequence[int],
-    ) -> "SentenceLayout":
-        """Return the layout of a batch, computed from its sentences' lengths."""
-        return SentenceLayout(lengths, next(self.parameters()).device)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"

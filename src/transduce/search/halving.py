@@ -66,15 +66,12 @@ def estimate_bytes(
 
     `symbols` is the size of the target vocabulary.
     """
-    steps, cached = length + search.extra_length, count_cached(sizes)
+    steps = length + search.extra_length
+    # numbers in the cached keys and values of one token, over all layers
+    cached = sizes.layers * sizes.heads * (sizes.d_k + sizes.d_v)
     own = width * steps * (2 * cached * FLOAT + 2 * 8)
     # 2 ·: for a copy of each number; 8: bytes of a token
     return own + length * cached * FLOAT + width * symbols * FLOAT * COPIES
-
-
-def count_cached(sizes: Architecture) -> int:
-    """Count the numbers in the cached keys and values of one token, over all layers."""
-    return sizes.layers * sizes.heads * (sizes.d_k + sizes.d_v)
 
 
 def require_affordable_beam(needed: int, length: int, width: int) -> None:

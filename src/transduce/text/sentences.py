@@ -40,7 +40,11 @@ def split_clauses(normalised: str) -> list[str]:
     """Split a normalised sentence after each comma, semicolon, colon or dash outside brackets."""
     words = normalised.split()
     depths = zip(words, bracket_depths(words), strict=True)
-    return join_words(words, [can_end_clause(word) and depth == 0 for word, depth in depths])
+    is_last = [
+        depth == 0 and (word == "-" or word.rstrip(CLOSING).endswith(CLAUSE_ENDS))
+        for word, depth in depths
+    ]
+    return join_words(words, is_last)
 
 
 def join_words(words: list[str], is_last: list[bool]) -> list[str]:
@@ -71,11 +75,6 @@ def can_start_sentence(word: str) -> bool:
     """Return whether a word starts with a digit or with a letter that is not lower-case."""
     first = word.lstrip(OPENING)[:1]
     return first.isdigit() or (first.isalpha() and not first.islower())
-
-
-def can_end_clause(word: str) -> bool:
-    """Return whether a word is a hyphen or ends in a comma, semicolon, colon or dash."""
-    return word == "-" or word.rstrip(CLOSING).endswith(CLAUSE_ENDS)
 
 
 def bracket_depths(words: list[str]) -> list[int]:

@@ -69,9 +69,11 @@ def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     that full stops, not blank lines, separate its sentences.
     """
     rows = read_rows(path)
-    first = list(take_through_blank_line(rows))
-    if first and first[-1].is_blank:
-        return split_at_blank_lines(chain(first, rows))
+    first = list[Row]()
+    for row in rows:
+        first.append(row)
+        if row.is_blank:
+            return split_at_blank_lines(chain(first, rows))
     return split_at_full_stops(first)
 
 
@@ -92,14 +94,6 @@ def read_rows(path: Path | str) -> Iterator[Row]:
                 fact = f"the {kind} {value!r} contains a blank"
                 raise InputError(fact, HINT, file=name, line=number)
         yield Row(token, label, newline)
-
-
-def take_through_blank_line(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows up to and including the first blank line; all rows if no line is blank."""
-    for row in rows:
-        yield row
-        if row.is_blank:
-            return
 
 
 def split_at_blank_lines(rows: Iterable[Row]) -> Iterator[TaggedSentence]:

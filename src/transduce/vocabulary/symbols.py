@@ -64,15 +64,11 @@ def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:
 
 def make_readable(piece: bytes) -> str:
     """Return a piece as readable text, with blanks as ␣ and bytes of partial characters as <E2>."""
-    return "".join(
-        "␣" if c == " " else c if c.isprintable() else escape_bytes(c)
-        for c in piece.decode("utf-8", errors="surrogateescape")
-    )
-
-
-def escape_bytes(character: str) -> str:
-    """Return the UTF-8 bytes of one character in hexadecimal, such as "<C2><A0>"."""
-    return "".join(f"<{byte:02X}>" for byte in character.encode("utf-8", "surrogateescape"))
+    readable = list[str]()
+    for c in piece.decode("utf-8", errors="surrogateescape"):
+        as_bytes = "".join(f"<{byte:02X}>" for byte in c.encode("utf-8", "surrogateescape"))
+        readable.append("␣" if c == " " else c if c.isprintable() else as_bytes)
+    return "".join(readable)
 
 
 def assign_ids(symbols: Sequence[str]) -> dict[str, int]:

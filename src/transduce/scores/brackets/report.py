@@ -95,16 +95,12 @@ def summarise(sentences: Iterable[SentenceCounts]) -> BracketSummary:
     """Sum the counts of scored sentences, and count the failed and the skipped sentences."""
     every = list(sentences)
     valid = [one for one in every if one.status == SCORED]
+    names = ("matched", "gold", "test", "crossing", "words", "correct_tags")
     return BracketSummary(
         sentences=len(every),
         errors=sum(one.status == FAILED for one in every),
         skipped=sum(one.status == SKIPPED for one in every),
-        matched=sum(one.matched for one in valid),
-        gold=sum(one.gold for one in valid),
-        test=sum(one.test for one in valid),
-        crossing=sum(one.crossing for one in valid),
-        words=sum(one.words for one in valid),
-        correct_tags=sum(one.correct_tags for one in valid),
+        **{name: sum(getattr(one, name) for one in valid) for name in names},
         complete=sum(one.is_complete for one in valid),
         without_crossing=sum(one.crossing == 0 for one in valid),
         up_to_two_crossing=sum(one.crossing <= 2 for one in valid),
@@ -169,8 +165,18 @@ class BracketReport:
         }
 
     def as_text(self) -> str:
-        """Return the table and summaries in the form of EVALB's standard output."""
-        return format_report(self)
+        """Return what EVALB prints: a table with a line per sentence, totals, and the summaries.
+
+        If EVALB gave up, it prints the table only.
+        """
+        table = [format_sentence(n, one) for n, one in enumerate(self.sentences, start=1)]
+        lines = [*HEAD, RULE, *table]
+        if every := self.all:
+            lines += [RULE, format_total(every), "=== Summary ===", "\n-- All --"]
+            lines += format_summary(every)
+        if short := self.cutoff:
+            lines += [f"\n-- len<={self.parameters.cutoff} --", *format_summary(short)]
+        return "\n".join(lines)
 
 
 def score_brackets(
@@ -224,21 +230,6 @@ def find_messages(
 def count_unlabelled_roots(lines: Sequence[str]) -> int:
     """Return the number of lines whose outermost bracket has no label, as in `( (S ...) )`."""
     return sum(UNLABELLED_ROOT.match(line) is not None for line in lines)
-
-
-def format_report(report: BracketReport) -> str:
-    """Return what EVALB prints: a table with a line per sentence, totals, and the summaries.
-
-    If EVALB gave up, it prints the table only.
-    """
-    table = [format_sentence(n, one) for n, one in enumerate(report.sentences, start=1)]
-    lines = [*HEAD, RULE, *table]
-    if every := report.all:
-        lines += [RULE, format_total(every), "=== Summary ===", "\n-- All --"]
-        lines += format_summary(every)
-    if short := report.cutoff:
-        lines += [f"\n-- len<={report.parameters.cutoff} --", *format_summary(short)]
-    return "\n".join(lines)
 
 
 def format_sentence(number: int, one: SentenceCounts) -> str:

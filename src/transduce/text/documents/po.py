@@ -7,7 +7,7 @@ person has seen it.
 
 import gettext
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
@@ -59,11 +59,6 @@ class Entry:
     def end(self) -> int:
         """Return the index of the first line after the entry's last field."""
         return max(one.end for one in self.fields.values())
-
-    def find_translations(self) -> Mapping[str, str]:
-        """Return the text of each field that holds a translation, by the field's name."""
-        found = self.fields.items()
-        return {name: one.value for name, one in found if name.startswith("msgstr")}
 
 
 @final
@@ -123,7 +118,8 @@ def read_plurals(settings: str) -> Plurals:
 
 def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
     """Yield the missing translations of an entry, one per plural form if the entry has a plural."""
-    known = entry.find_translations()
+    found = entry.fields.items()
+    known = {name: one.value for name, one in found if name.startswith("msgstr")}
     if "msgid_plural" not in entry.fields:
         wanted = {"msgstr": entry.fields["msgid"].value}
     else:

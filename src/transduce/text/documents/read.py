@@ -1,6 +1,6 @@
 """Reading of documents: their bytes, within limits, and the parser of each format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from transduce.text.documents.po import parse_po
 from transduce.text.documents.srt import parse_srt
 from transduce.text.documents.xliff import parse_xliff
 from transduce.text.files import decode_line, display_name, read_bytes
+from transduce.text.inline import Links
 
 MAX_BYTES = 16 << 20  # size of the largest document; it is held in memory
 MARK = "\ufeff"  # a byte-order mark
@@ -41,12 +42,12 @@ def read_document(document: Path | bytes, form: object, options: ParseOptions) -
     found = FORMATS[form](text.removeprefix(mark), replace(options, name=name))
     if not mark:
         return found
-    return replace(found, join=lambda new, links: restore_mark(found.join(new, links)))
 
+    def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
+        joined = found.join(translations, links)
+        return replace(joined, text=mark + joined.text)
 
-def restore_mark(joined: Joined) -> Joined:
-    """Put a byte-order mark before the text of a translated document."""
-    return replace(joined, text=MARK + joined.text)
+    return replace(found, join=join)
 
 
 def decode(data: bytes, name: str) -> str:

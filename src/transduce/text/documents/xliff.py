@@ -243,7 +243,8 @@ def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
             raw = event.raw if event.kind == "text" else escape_xml(event.data)
             pieces.append(Piece("text", raw))
         elif event.kind == "start":
-            kinds.append("boundary" if is_segment(event) else "open")
+            is_segment = (event.attributes or {}).get("mtype") == "seg"
+            kinds.append("boundary" if is_segment else "open")
             pieces.append(Piece(kinds[-1], event.raw, event.name))
         elif event.kind == "end":
             kind: Kind = "close" if kinds.pop() == "open" else "boundary"
@@ -256,8 +257,3 @@ def is_code(event: Event) -> bool:
     wishes: Mapping[str, str] = event.attributes or {}
     is_excluded = wishes.get("translate") == "no" or wishes.get("mtype") == "protected"
     return event.kind == "start" and (event.name not in PAIRS or is_excluded)
-
-
-def is_segment(event: Event) -> bool:
-    """Return whether an event starts a segment, as <mrk mtype="seg"> does."""
-    return (event.attributes or {}).get("mtype") == "seg"
