@@ -95,7 +95,7 @@ def test_raw_text_that_is_not_tokenised_is_noted_once(parse):
     ended = parse(text="the dog .\nthe dog saw.\nAcme saw.\n")
     assert (ended.code, len(ended.stdout.splitlines())) == (0, 3)
     assert ended.stderr == (
-        "note: line 2 ends in 'saw.', and words are separated by blanks; "
+        "note: line 2 ends in 'saw.', and words are separated by spaces; "
         "--tokenise splits raw text\n"
     )
 

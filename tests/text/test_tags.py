@@ -65,9 +65,9 @@ def test_a_sentence_is_yielded_when_the_next_begins(tmp_path):
         ("dog\t", "an empty label"),
         ("\tNN", "an empty token"),
         ("\t", "an empty token"),
-        ("New York\tNNP", "the token 'New York' contains a blank"),
-        ("dog\tNN ", "the label 'NN ' contains a blank"),
-        ("dog\tNN\r", "the label 'NN\\r' contains a blank"),
+        ("New York\tNNP", "the token 'New York' contains whitespace"),
+        ("dog\tNN ", "the label 'NN ' contains whitespace"),
+        ("dog\tNN\r", "the label 'NN\\r' contains whitespace"),
     ],
 )
 def test_a_line_of_another_form_is_refused_with_its_number(read, line, fact):

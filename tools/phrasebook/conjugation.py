@@ -36,7 +36,7 @@ def german(text: str, *, preterite: str = "", present: str = "") -> GermanVerb:
 
 
 def forms(text: str) -> Forms:
-    """Parse the four forms of ich, du, er and wir, separated by blanks."""
+    """Parse the four forms of ich, du, er and wir, separated by spaces."""
     first, second, third, plural = text.split()
     return (first, second, third, plural)
 

@@ -55,7 +55,7 @@ def _denied(finite: str) -> str:
 
 
 def _opened(clause: Clause, *, asked: bool) -> str:
-    """Return the words before the subject with a blank; in a statement a comma ends them."""
+    """Return the words before the subject with a space; in a statement a comma ends them."""
     front = clause.front
     if front is None or front is Role.SUBJECT:
         return ""

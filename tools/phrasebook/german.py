@@ -106,7 +106,7 @@ LAYOUTS = {
 
 
 def _spaced(*words: str) -> str:
-    """Join the words that are not empty with blanks."""
+    """Join the words that are not empty with spaces."""
     return " ".join(filter(None, words))
 
 

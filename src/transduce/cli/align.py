@@ -60,7 +60,7 @@ def command(
     """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
 
     Prints a line of links for each pair, in Pharaoh's format: 0-0 1-2 links the first words, and
-    the second of SOURCE with the third of TARGET. Words are what blanks separate.
+    the second of SOURCE with the third of TARGET. Words are what spaces separate.
 
     A word is linked to the word that MODEL attends to most while it reads it (Chen et al. 2020).
     --choose finds the layer and heads with the lowest alignment error rate on pairs with gold

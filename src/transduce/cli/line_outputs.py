@@ -116,7 +116,7 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
 
 
 def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
-    """Yield a file's lines as words separated by blanks; with `tokenise`, split raw text first.
+    """Yield a file's lines as words separated by spaces; with `tokenise`, split raw text first.
 
     Otherwise prints a note about the first line whose full stop is not a word of its own.
     """
@@ -127,7 +127,7 @@ def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
     for number, line in enumerate(read_lines(file), start=1):
         if not (tokenise or is_told) and (raw := RAW_END.search(line)):
             display.print_note(
-                f"note: line {number} ends in {raw[0]!r}, and words are separated by blanks; "
+                f"note: line {number} ends in {raw[0]!r}, and words are separated by spaces; "
                 "--tokenise splits raw text"
             )
             is_told = True

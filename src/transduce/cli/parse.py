@@ -78,7 +78,7 @@ def command(
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
 
     INPUT is a file or standard input, with a sentence on each line. Prints one tree for each line,
-    and an empty line for an empty line. Words are separated by blanks, as in the treebank that the
+    and an empty line for an empty line. Words are separated by spaces, as in the treebank that the
     model was trained on. Every tree is well-formed over exactly the words of its sentence. Its
     part-of-speech tags are those of --columns or --tags; else each word has its most frequent tag
     in the training trees. A sentence longer than the model takes becomes a flat tree, with a

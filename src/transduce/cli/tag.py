@@ -47,7 +47,7 @@ def command(
 ) -> None:
     """Label every token of the sentences of INPUT with MODEL.
 
-    INPUT is a file or standard input: a sentence a line, its tokens separated by blanks. Prints a
+    INPUT is a file or standard input: a sentence a line, its tokens separated by spaces. Prints a
     token, a tab and its label on each line, and a blank line after each sentence; with --json one
     object for each sentence. A sentence longer than the model takes is labelled in parts, with a
     warning.

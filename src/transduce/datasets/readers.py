@@ -60,7 +60,7 @@ def read_column(number: int) -> LineReader:
 
 
 def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield each bracketed tree, which may span several lines, as one line with single blanks.
+    """Yield each bracketed tree, which may span several lines, as one line with single spaces.
 
     A tree must begin on a new line.
     """
@@ -170,7 +170,7 @@ def split_by_hash(split: str) -> PairFilter:
 
 
 def normalise_line(line: bytes) -> bytes:
-    """Return a line in Unicode form NFC with single blanks between words."""
+    """Return a line in Unicode form NFC with single spaces between words."""
     return " ".join(unicodedata.normalize("NFC", line.decode()).split()).encode()
 
 

@@ -24,7 +24,7 @@ def spell(text: str) -> str:
 
 
 def spell_symbol(symbol: str) -> str:
-    """Return a vocabulary symbol as a SentencePiece piece, in which a blank is written ▁."""
+    """Return a vocabulary symbol as a SentencePiece piece, in which a space is written ▁."""
     return symbol.replace(LETTERS[ord(" ")], SPACE)
 
 
@@ -35,14 +35,14 @@ def list_characters() -> Iterator[str]:
 
 
 def clean_character(character: str) -> str:
-    """Return what normalisation makes of a character inside a text; a blank stays a blank."""
+    """Return what normalisation makes of a character inside a text; a space stays a space."""
     return (
         normalise(f"a{character}b")[1:-1] if character.isascii() else clean_beyond_ascii(character)
     )
 
 
 def clean_beyond_ascii(character: str) -> str:
-    """Return a non-ASCII character normalised by itself; white space becomes a blank."""
+    """Return a non-ASCII character normalised by itself; whitespace becomes a space."""
     return " " if character.isspace() else normalise(character)
 
 
@@ -75,5 +75,5 @@ def format_rules(rules: dict[str, str]) -> str:
 
 
 def to_hex(text: str) -> str:
-    """Return a text's code points in hexadecimal, separated by blanks."""
+    """Return a text's code points in hexadecimal, separated by spaces."""
     return " ".join(f"{ord(one):X}" for one in text)

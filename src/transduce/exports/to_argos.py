@@ -105,7 +105,7 @@ def list_differences(model: TaskModel) -> list[str]:
         "it computes in the fastest number format, 8 bits on most processors, whatever the file "
         "has: the variable ARGOS_COMPUTE_TYPE=float32 changes that",
         "no output is empty there",
-        "it writes every underscore of an output as a blank",
+        "it writes every underscore of an output as a space",
         "SentencePiece merges over a whole line, not inside the words of our regular expression; "
         "the pieces are the same but for rare runs of apostrophes and letters",
         "characters that this Python's Unicode does not know have no piece there",

@@ -6,7 +6,7 @@ from typing import Any
 from transduce.text.clean import INVISIBLE
 from transduce.vocabulary import Vocabulary
 
-# The characters that `str.split`, and so `transduce.text.clean`, takes for white space.
+# The characters that `str.split`, and so `transduce.text.clean`, takes for whitespace.
 BLANKS = "[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 NORMALISER = {
     "type": "Sequence",

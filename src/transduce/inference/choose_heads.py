@@ -111,7 +111,7 @@ def lay_out_gold(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarra
                 raise InputError(
                     f"line {line}: the gold link {i}-{j} is of words beyond the end: the source "
                     f"has {laid.shape[1]:,} words, the target {laid.shape[2]:,}",
-                    "words count from 0, and are what blanks separate; is the order of the two "
+                    "words count from 0, and are what spaces separate; is the order of the two "
                     "sides that of the gold file?",
                 )
             laid[number, i, j] = True

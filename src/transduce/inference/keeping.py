@@ -57,7 +57,7 @@ class Attempt:
 
 
 def count_words(text: str) -> int:
-    """Return how many words a text has, between blanks."""
+    """Return how many words a text has, between spaces."""
     return len(text.split())
 
 
@@ -97,7 +97,7 @@ def put_back(masked: Masked, output: Output) -> tuple[str, bool]:
 def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
     """Put the items of a text beside the words of an output that are linked to those beside them.
 
-    An item keeps a blank before it, and does not touch a word unless it did so in the text.
+    An item keeps a space before it, and does not touch a word unless it did so in the text.
     """
     used = set(text + output.text)
     marks = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), len(spans)))
@@ -114,7 +114,7 @@ def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple
 
 
 def touches_word(after: str) -> bool:
-    """Return whether a letter or digit follows before the next blank."""
+    """Return whether a letter or digit follows before the next space."""
     return any(map(str.isalnum, re.split(r"\s", after, maxsplit=1)[0]))
 
 

@@ -216,7 +216,7 @@ def are_sides_swapped(
 
 
 def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:
-    """Return 5,000 to 10,000 evenly drawn pairs of a text, or all, without pairs with a blank side.
+    """Return 5,000 to 10,000 evenly drawn pairs of a text, or all, but none with an empty side.
 
     Pairs are drawn from the whole text, because it may be joined from texts in several languages.
     """

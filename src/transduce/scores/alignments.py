@@ -1,6 +1,6 @@
 """Alignment error rate (Och and Ney 2000): word alignments against gold links, sure and possible.
 
-A line holds the links of a sentence pair, separated by blanks: `i-j` joins word i of the source to
+A line holds the links of a sentence pair, separated by spaces: `i-j` joins word i of the source to
 word j of the target, both counted from 0. In a gold file `ipj` is a possible link, `i-j` a sure
 one. With A the links of the output, S the sure and P all links of the gold file,
 

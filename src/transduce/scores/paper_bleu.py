@@ -40,7 +40,7 @@ PLAIN = str.maketrans(
     )
 )
 WIDE_FULL_STOP = re.compile("[。．] *")
-# The script works on bytes, and so only ASCII white space counts.
+# The script works on bytes, and so only ASCII whitespace counts.
 COMPOUND = re.compile(r"(\S)-(\S)", re.ASCII)
 ENDS = re.compile(r"[^\s.?!](\s?)[.?!]$", re.ASCII)
 
@@ -115,7 +115,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines that end in . ? or ! have a blank before it; None if half do."""
+    """Return whether most lines that end in . ? or ! have a space before it; None if half do."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

@@ -1,7 +1,7 @@
 """BLEU, chrF and TER by sacreBLEU, which is imported when it is first used.
 
 sacreBLEU's BLEU of tokenised text counts like multi-bleu.perl with two exceptions: the script
-splits at six ASCII blanks only, and its option `-lc` lower-cases A to Z only. Changing the text
+splits at ASCII whitespace only, and its option `-lc` lower-cases A to Z only. Changing the text
 before sacreBLEU counts removes both differences.
 """
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 BLEU_COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
-# White space for Python's split but not for perl's, each replaced by a private-use letter.
+# Whitespace for Python's split but not for perl's, each replaced by a private-use letter.
 OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-LETTERS = str.maketrans({blank: chr(0xE000 + n) for n, blank in enumerate(OTHER_BLANKS)})
+LETTERS = str.maketrans({space: chr(0xE000 + n) for n, space in enumerate(OTHER_BLANKS)})
 LOWER = str.maketrans({chr(letter): chr(letter + 32) for letter in range(ord("A"), ord("Z") + 1)})
 
 # sacreBLEU's TER stores a row of the edit-distance matrix, of 8 bytes per word of the reference,
@@ -101,7 +101,7 @@ def format_multi_bleu(score: "BLEUScore") -> str:
     )
 
 
-# Words between blanks, no smoothing.
+# Words between spaces, no smoothing.
 MULTI_BLEU = SacreBleuScorer(
     partial(build_bleu, "none", smooth_method="none"), extract_multi_bleu_counts
 )
@@ -113,12 +113,12 @@ def change_lines(change: Callable[[str], str], signature: str) -> Preprocess:
 
 
 def protect_other_blanks(line: str) -> str:
-    """Replace the blanks at which perl does not split by letters; sacreBLEU would split there."""
+    """Replace whitespace at which perl does not split by letters; sacreBLEU would split there."""
     return line.translate(LETTERS)
 
 
 def lowercase_ascii(line: str) -> str:
-    """Lower-case A to Z only, and replace blanks as `protect_other_blanks` does."""
+    """Lower-case A to Z only, and replace whitespace as `protect_other_blanks` does."""
     return line.translate(LETTERS).translate(LOWER)
 
 

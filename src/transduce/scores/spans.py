@@ -9,7 +9,7 @@ span, and of which type:
     raw         each run of equal labels is a span, and the label is its type
 
 A span never crosses the end of a sentence. Metrics count lines, each with a sentence's labels
-separated by blanks.
+separated by spaces.
 """
 
 from collections import Counter

@@ -23,7 +23,7 @@ KNOWN = {
     "1aad18941ede1c8a": "Multi30k val, German",
     "eecab95d3e8e3b4e": "Multi30k val, English",
     "e9df6c78a10fb05b": "Multi30k val, French",
-    "e4a42d2b6885a490": "Multi30k val, German, as it is stored",  # with single blanks, Unicode NFC
+    "e4a42d2b6885a490": "Multi30k val, German, as it is stored",  # with single spaces, Unicode NFC
     "8cffbc5bd805e045": "Multi30k val, French, as it is stored",
     "bb3e48712d8d4f8d": "Multi30k test 2016, German",
     "a1efdee92d83876d": "Multi30k test 2016, English",

@@ -126,7 +126,7 @@ class Details(TypedDict):
     log_probs: Annotated[list[float], "of each target piece, given those before it"]
     alignment: Annotated[
         list[Annotated[list[int], ("minItems", 2), ("maxItems", 2)]],
-        "links [source word, target word], counted from 0; words are what blanks separate",
+        "links [source word, target word], counted from 0; words are what spaces separate",
     ]
     weights: Annotated[list[float], "of each link"]
 

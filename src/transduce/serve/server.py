@@ -62,7 +62,7 @@ class ServerSettings:
         )
         key, name = self.api_key, "(--api-key, TRANSDUCE_API_KEY)"
         if key is not None:
-            hint = "give one without line ends and outer blanks, or no key at all"
+            hint = "give one without line ends and outer spaces, or no key at all"
             require(key != "", f"the API key is empty {name}", hint)
             is_text = key.isprintable() and key == key.strip()
             require(is_text, f"no request can carry this API key {name}", hint)

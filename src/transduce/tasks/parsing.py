@@ -1,6 +1,6 @@
 """The task of constituency parsing: tokenised sentences to trees    (section 6.3)
 
-A source line is a sentence, its words separated by blanks. A target line is a tree in one line of
+A source line is a sentence, its words separated by spaces. A target line is a tree in one line of
 brackets, as EVALB reads it. The model writes the tree as symbols of a fixed vocabulary, without
 words: the n-th occurrence of the word symbol stands for the n-th word.
 """
@@ -62,7 +62,7 @@ class Parsing:
     split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # a tree needs the whole sentence
 
     def normalise(self, line: str) -> str:
-        """Return a line with single ASCII blanks and with unchanged words and brackets."""
+        """Return a line with single spaces between its words, which stay as they are."""
         return normalise_blanks(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:

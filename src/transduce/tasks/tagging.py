@@ -1,6 +1,6 @@
 """The task of tagging: one label for each token of a sentence.
 
-A source line is a sentence, its tokens separated by blanks; a target line is their labels. The
+A source line is a sentence, its tokens separated by spaces; a target line is their labels. The
 model writes labels of a fixed vocabulary, and the search is constrained to one label per token.
 """
 
@@ -80,7 +80,7 @@ class Tagging:
         return split_words(output)
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join the labels of a split line's parts, with blanks between them."""
+        """Join the labels of a split line's parts, with spaces between them."""
         return " ".join(parts)
 
     @cached_property
@@ -139,7 +139,7 @@ def build_tagging(data: Data, vocabularies: Vocabularies) -> Tagging:
 
 
 def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (tokens, labels) for every sentence of a two-column file, each joined by blanks."""
+    """Yield (tokens, labels) for every sentence of a two-column file, each joined by spaces."""
     for sentence in read_tagged(path):
         yield " ".join(sentence.tokens), " ".join(sentence.labels)
 
@@ -157,7 +157,7 @@ def format_labels(line: str, labels: str) -> str:
 
 
 def split_labels(_data: Data, line: str) -> list[str]:
-    """Split a target line at its blanks into labels."""
+    """Split a target line at its spaces into labels."""
     return split_words(line)
 
 

@@ -149,7 +149,7 @@ class TaskKind:
       the training data; None if it is learned from text.
     - `tagged_words` returns the (word, tag) pairs of a target line, to learn a lexicon of tags;
       None for a task without a lexicon.
-    - `is_tokenised` says whether blanks separate all words of a source line and its punctuation.
+    - `is_tokenised` says whether spaces separate all words of a source line and its punctuation.
     """
 
     build: Callable[[Data, Vocabularies], Task]

@@ -25,7 +25,7 @@ class TextToText:
     target: Vocabulary
 
     def normalise(self, line: str) -> str:
-        """Return a line in NFC with single blanks and without invisible characters."""
+        """Return a line in NFC with single spaces and without invisible characters."""
         return normalise(line)
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
@@ -53,7 +53,7 @@ class TextToText:
         return output
 
     def join(self, parts: Sequence[str]) -> str:
-        """Join with blanks the outputs for the parts of a split input line."""
+        """Join with spaces the outputs for the parts of a split input line."""
         return " ".join(parts)
 
     def constraint(self, line: str, search: Search) -> None:  # noqa: ARG002 - nothing is forbidden

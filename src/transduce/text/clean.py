@@ -10,7 +10,7 @@ from typing import Any, final
 
 from transduce.settings import Data
 
-# `normalise` removes control characters that are not white space (such as NUL), and
+# `normalise` removes control characters that are not whitespace (such as NUL), and
 # characters that are not visible: soft hyphen, zero-width space, zero-width no-break space (the
 # byte-order mark), word joiner, and the marks, embeddings, overrides and isolates of text
 # direction, which change only the layout and are inconsistent in corpora. It keeps the zero-width
@@ -29,9 +29,9 @@ SAMPLES = 3  # dropped pairs that the report shows for each reason
 
 
 def normalise(text: str) -> str:
-    """Return text in NFC, without invisible characters and with single blanks as white space.
+    """Return text in NFC, without invisible characters, all whitespace as single spaces.
 
-    All white space of Unicode counts, such as U+00A0, U+0085, U+2028 and the tab; at both ends of
+    All whitespace of Unicode counts, such as U+00A0, U+0085, U+2028 and the tab; at both ends of
     the text it is removed. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD.
     Normalising a normalised text changes nothing.
     """

@@ -55,8 +55,8 @@ class Anchor:
     piece: Piece
     last: int  # index of the word that ends before the markup, or that contains it; -1: none
     first: int  # index of the word that begins after the markup, or that contains it
-    follows_blank: bool  # whether a blank, or nothing, stands before the markup
-    stands_free: bool  # whether the markup is no tag of a pair and has blanks on both sides
+    follows_space: bool  # whether a space, or nothing, stands before the markup
+    stands_free: bool  # whether the markup is no tag of a pair and has spaces on both sides
     hugs: bool  # whether the tag touches a punctuation mark outside of its pair
 
 
@@ -89,15 +89,15 @@ class MarkedWord:
 
     def add(self, anchor: Anchor, side: Side) -> None:
         """Add an anchor's markup on a side of the word, following the markup already there."""
-        blank = " " if anchor.stands_free else ""
+        space = " " if anchor.stands_free else ""
         if side == "after" and anchor.hugs and not self.after:
             self.tail += anchor.piece.raw
         elif side == "after":
-            self.after += blank + anchor.piece.raw
+            self.after += space + anchor.piece.raw
         elif self.head or (anchor.hugs and anchor.piece.kind == "open"):
-            self.head += anchor.piece.raw + blank
+            self.head += anchor.piece.raw + space
         else:
-            self.before += anchor.piece.raw + blank
+            self.before += anchor.piece.raw + space
 
     def write(self, word: str, escape: Callable[[str], str]) -> str:
         """Return the word, escaped, with its markup."""
@@ -126,7 +126,7 @@ def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
 
 
 def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
-    """Return the first character of text after each piece, ignoring invisible ones, or a blank."""
+    """Return the first character of text after each piece, ignoring invisible ones, or a space."""
     after, found = " ", list[str]()
     for piece in reversed(pieces):
         found.append(after)
@@ -212,7 +212,7 @@ def find_longest_run(
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
     """Return a slot for one piece of markup by the source words beside it, regardless of pairs."""
     ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
-    if ours and not anchor.follows_blank:
+    if ours and not anchor.follows_space:
         return "after", ours[-1]
     later = [(owner, target) for target, owner in enumerate(owners) if owner is not None]
     following = [one for one in later if one[0] >= anchor.first]

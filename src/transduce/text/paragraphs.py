@@ -1,7 +1,7 @@
 """Splitting of running text into sentences, with everything that stands between them.
 
 Unlike `text.sentences`, which splits one normalised line, this module keeps the text as it is:
-what is no sentence (white space, invisible characters, the dash of a list, numbers without a word)
+what is no sentence (whitespace, invisible characters, the dash of a list, numbers without a word)
 stays where it was when the translated sentences are joined.
 """
 

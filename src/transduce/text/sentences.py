@@ -1,14 +1,14 @@
 """Splitting of text into sentences and clauses, for input that is longer than a model takes.
 
-A sentence ends at a blank after . ? ! or … (quotes and brackets may follow the mark) when the next
+A sentence ends at a space after . ? ! or … (quotes and brackets may follow the mark) when the next
 word starts with a capital, a digit or a letter that has no case. A full stop does not end it after
 an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). In
 doubt text is not split: two sentences in one part cost little quality, half a sentence costs much.
 
-A clause ends at a blank after , ; : or a dash, but not inside a pair of brackets.
+A clause ends at a space after , ; : or a dash, but not inside a pair of brackets.
 
 The text must be normalised by `text.clean.normalise`. Its sentences or clauses, joined with single
-blanks, give the same text again.
+spaces, give the same text again.
 """
 
 import itertools
@@ -48,7 +48,7 @@ def split_clauses(normalised: str) -> list[str]:
 
 
 def join_words(words: list[str], is_last: list[bool]) -> list[str]:
-    """Join words with blanks into parts (sentences or clauses); `is_last` marks each part's end."""
+    """Join words with spaces into parts (sentences or clauses); `is_last` marks each part's end."""
     parts, part = list[str](), list[str]()
     for word, last in zip(words, is_last, strict=True):
         part.append(word)

@@ -16,7 +16,7 @@ from transduce.errors import InputError
 from transduce.text.files import decode_line, display_name, read_byte_lines, split_columns
 
 SENTENCE_END = "."  # the token that ends a sentence in a file without blank lines
-# Blanks refused in tokens and labels. Other blanks are allowed: treebanks have words with U+00A0.
+# Whitespace refused in tokens and labels. Other spaces are allowed: treebanks have U+00A0 in words.
 BLANKS = frozenset(" \r\v\f")
 OUTSIDE = "O"  # the label of a token in no span
 SPAN_PREFIXES = ("B", "I", "E", "S")  # BIOES also marks the last token of a span, and the only one
@@ -54,7 +54,7 @@ class Row:
 
     token: str
     label: str
-    newline: str  # for a blank line also the blanks before the line end
+    newline: str  # for a blank line also the spaces before the line end
 
     @property
     def is_blank(self) -> bool:
@@ -91,7 +91,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
             if not value:
                 raise InputError(f"an empty {kind}", HINT, file=name, line=number)
             if not BLANKS.isdisjoint(value):
-                fact = f"the {kind} {value!r} contains a blank"
+                fact = f"the {kind} {value!r} contains whitespace"
                 raise InputError(fact, HINT, file=name, line=number)
         yield Row(token, label, newline)
 

@@ -109,7 +109,7 @@ def learn_merges(sample: list[str], size: int) -> list[Merge]:
     in another way.
     """
     tokenizer = Tokenizer(models.BPE())
-    # Cut lines into words without adding a blank at the start or losing a blank.
+    # Cut lines into words without adding a space at the start or losing a space.
     tokenizer.pre_tokenizer = cast(
         "Any", pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     )

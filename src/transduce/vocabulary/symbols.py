@@ -2,7 +2,7 @@
 
 There is no padding symbol and no unknown symbol. Files write each byte as one visible letter, in
 the usual way of byte-level vocabularies: a byte that is printable in Latin-1 is written as that
-character, and the other bytes, in order, as the letters from U+0100 on. A blank is "Ġ", the byte
+character, and the other bytes, in order, as the letters from U+0100 on. A space is "Ġ", the byte
 0x0A is "Ċ".
 """
 
@@ -63,7 +63,7 @@ def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:
 
 
 def make_readable(piece: bytes) -> str:
-    """Return a piece as readable text, with blanks as ␣ and bytes of partial characters as <E2>."""
+    """Return a piece as readable text, with spaces as ␣ and bytes of partial characters as <E2>."""
     readable = list[str]()
     for c in piece.decode("utf-8", errors="surrogateescape"):
         as_bytes = "".join(f"<{byte:02X}>" for byte in c.encode("utf-8", "surrogateescape"))
@@ -82,7 +82,7 @@ def group_words(
     """Group pieces, given as bytes, into words; return each word's piece indices [first, end).
 
     A piece without bytes, such as END, is a word of its own. A piece begins a word if a word begins
-    at its first byte that is no blank; a piece of nothing but a blank begins the word after it.
+    at its first byte that is no space; a piece of nothing but a space begins the word after it.
     """
     starts = find_start_bytes(b"".join(values), find_starts)
     firsts, offset, before = list[int](), 0, b""
@@ -103,10 +103,10 @@ def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> s
 
 
 def is_blank(value: bytes) -> bool:
-    """Return whether a piece is nothing but a blank."""
+    """Return whether a piece is nothing but a space."""
     return value == b" "
 
 
 def find_spaced_starts(text: str) -> list[bool]:
-    """Return for each character of a tokenised text whether a word begins there, after a blank."""
+    """Return for each character of a tokenised text whether a word begins there, after a space."""
     return [one != " " and before == " " for before, one in zip(" " + text, text, strict=False)]

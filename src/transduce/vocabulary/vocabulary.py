@@ -24,7 +24,7 @@ class Vocabulary:
 
     Byte-pair and word-piece encoding are lossless. A vocabulary of whole words writes a rare word
     as its class, and an imported SentencePiece vocabulary normalises text. Otherwise `encode` does
-    not normalise; `transduce.text.clean.normalise` does (NFC, single blanks).
+    not normalise; `transduce.text.clean.normalise` does (NFC, single spaces).
     """
 
     def __init__(self, kind: VocabularyKind) -> None:

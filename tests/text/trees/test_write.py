@@ -46,7 +46,7 @@ def test_constituents_are_indented_and_leaves_side_by_side():
 def test_brackets_in_words_are_escaped_and_blanks_refused():
     tree = flat_tree(["f(x)", "("], ["NN", "("])
     assert format_tree(tree) == "(TOP (S (NN f-LRB-x-RRB-) (-LRB- -LRB-)))"
-    with pytest.raises(InputError, match="holds a blank: 'a b'"):
+    with pytest.raises(InputError, match="holds whitespace: 'a b'"):
         format_tree(flat_tree(["a b"], ["NN"]))
     with pytest.raises(InputError, match="word 2 of a tree"):
         format_tree(flat_tree(["a", ""], ["NN", "NN"]))

@@ -6,7 +6,7 @@ than two children are split from the left, so that all rules have two children:
     A -> B C D E    becomes    A -> B )A B    )A B -> C )A C    )A C -> D E
 
 The split symbol `)A B` is named after the parent A and one sibling, B. A tag such as NN is the
-symbol "(NN". As labels hold neither blanks nor brackets, no label equals a symbol of these kinds.
+symbol "(NN". As labels hold neither spaces nor brackets, no label equals a symbol of these kinds.
 """
 
 import math

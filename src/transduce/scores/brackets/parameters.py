@@ -86,7 +86,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
             add_parameter(found, keyword, values[0].rstrip() if values else "")
         except ValueError as error:
             raise InputError(
-                str(error), "a line is a keyword, blanks, a value", file=path, line=number
+                str(error), "a line is a keyword, spaces, a value", file=path, line=number
             ) from None
     return BracketParameters(**found)
 

@@ -59,7 +59,7 @@ class Template:
     flat: str
     markup: list[Piece]
     positions: list[int]  # the index in `flat` of each piece of markup
-    word: re.Pattern[str]  # matches a word, or a run of blanks, in `flat`
+    word: re.Pattern[str]  # matches a word, or a run of spaces, in `flat`
     boundary: re.Pattern[str]  # matches the character for markup that ends a sentence
     mark: str  # the character for all other markup
     read: Callable[[str], str]  # resolves character references, such as &amp;
@@ -73,14 +73,14 @@ def split_markup(
     pieces: Sequence[Piece],
     read: Callable[[str], str],
     escape: Callable[[str], str],
-    blank: str = r"\s",
+    space: str = r"\s",
 ) -> SplitMarkup:
     """Split text with markup, given as pieces, into sentences.
 
-    `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `blank` is a
-    regular expression that matches one blank; in HTML it may be written &nbsp;.
+    `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
+    regular expression that matches one space; in HTML it may be written &nbsp;.
     """
-    template = build_template(pieces, read, blank)
+    template = build_template(pieces, read, space)
     found = find_sentences(template.flat, template.word, template.boundary, template.read_word)
     flat = cut(template.flat, chain.from_iterable(balance(template, span) for span in found))
     parts = expand(
@@ -96,7 +96,7 @@ def split_markup(
     return SplitMarkup(tuple(sentences), written, tuple(inner), escape)
 
 
-def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: str) -> Template:
+def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: str) -> Template:
     """Build the template of pieces, with a private-use character for each piece of markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
@@ -109,7 +109,7 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], blank: s
         flat,
         [piece for piece in pieces if piece.kind != "text"],
         [match.start() for match in re.finditer(f"[{boundary}{mark}]", flat)],
-        re.compile(rf"(?:{blank})+|(?:(?!{blank})[^{boundary}])+", re.DOTALL),
+        re.compile(rf"(?:{space})+|(?:(?!{space})[^{boundary}])+", re.DOTALL),
         re.compile(boundary),
         mark,
         read,

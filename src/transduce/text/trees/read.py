@@ -1,7 +1,7 @@
 """Reading of trees from Penn-style brackets; a tree takes one line or many.
 
-Only the six ASCII blanks separate words, because treebanks have words with no-break and thin
-spaces. Blanks carry no other meaning: brackets determine where a tree ends. Trees are returned as
+Only ASCII whitespace separates words, because treebanks have words with no-break and thin spaces.
+It carries no other meaning: brackets determine where a tree ends. Trees are returned as
 the file has them: with the outer bracket, often without a label, and with traces as words.
 """
 

@@ -7,8 +7,8 @@ from transduce.text.trees.tree import SymbolKind, Tree
 from transduce.text.words import BLANKS, escape_brackets
 
 BLANK = re.compile(f"[{BLANKS}]")
-INDENT = 2  # blanks per nesting level
-# Limits the size of the text: full indentation of 10,000 levels would take 100 MB of blanks.
+INDENT = 2  # spaces per nesting level
+# Limits the size of the text: full indentation of 10,000 levels would take 100 MB of spaces.
 MAX_INDENT = 80
 
 
@@ -56,7 +56,7 @@ def needs_outer(tree: Tree, outer: str) -> bool:
 
 
 def indent(level: int) -> str:
-    """Return the blanks that start a line at a nesting level."""
+    """Return the spaces that start a line at a nesting level."""
     return " " * min(INDENT * level, MAX_INDENT)
 
 
@@ -69,7 +69,7 @@ def format_leaf(tree: Tree, index: int) -> str:
 
 
 def format_atom(text: str) -> str:
-    """Return a word, tag or label with ( and ) escaped; raise InputError if it has a blank."""
+    """Return a word, tag or label with ( and ) escaped; raise InputError if it has whitespace."""
     if BLANK.search(text):
-        raise InputError(f"a word, tag or label of a tree holds a blank: {text[:60]!r}")
+        raise InputError(f"a word, tag or label of a tree holds whitespace: {text[:60]!r}")
     return escape_brackets(text)

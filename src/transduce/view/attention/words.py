@@ -1,8 +1,8 @@
 """Joins the pieces of a sequence to words, and the attention weights of pieces to those of words.
 
 A word is a run of letters and digits, or of punctuation. An apostrophe between letters and a point
-or comma between digits belong to their word. In tokenised text a word is what blanks separate. In
-scripts that do not separate words by blanks each piece is a word of its own.
+or comma between digits belong to their word. In tokenised text a word is what spaces separate. In
+scripts that do not separate words by spaces each piece is a word of its own.
 """
 
 import unicodedata
@@ -26,7 +26,7 @@ UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 def read_sequence(
     vocabulary: Vocabulary, ids: Sequence[int], *, is_tokenised: bool
 ) -> PieceSequence:
-    """Return the pieces of ids as readable text, and their words (by blanks if `is_tokenised`)."""
+    """Return the pieces of ids as readable text, and their words (by spaces if `is_tokenised`)."""
     values = [vocabulary.piece_bytes(number) for number in ids]
     text = b"".join(values).decode("utf-8", errors="replace").strip()
     words = group_words(values, find_spaced_starts if is_tokenised else find_word_starts)
@@ -38,13 +38,13 @@ def read_sequence(
 
 
 def readable_piece(vocabulary: Vocabulary, piece_id: int) -> str:
-    """Return the piece with this id as readable text; a final blank is left out."""
+    """Return the piece with this id as readable text; a final space is left out."""
     piece = vocabulary.piece(piece_id)
     return piece.removesuffix(BLANK) or piece
 
 
 def name_word(values: Sequence[bytes], first_piece: str) -> str:
-    """Decode a word from the bytes of its pieces; return `first_piece` if they are blank."""
+    """Decode a word from the bytes of its pieces; return `first_piece` if they are only spaces."""
     return b"".join(values).decode("utf-8", errors="replace").strip() or first_piece
 
 
@@ -58,7 +58,7 @@ def find_word_starts(text: str) -> list[bool]:
 
 
 def character_kind(text: str, index: int) -> str:
-    """Return a character's kind: " ", "letter", "unspaced" (without blanks) or "punctuation"."""
+    """Return a character's kind: " ", "letter", "unspaced" (without spaces) or "punctuation"."""
     one = text[index]
     if one in JOINERS and 0 < index < len(text) - 1:
         joins = JOINERS[one]

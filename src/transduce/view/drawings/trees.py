@@ -245,7 +245,7 @@ def draw_connectors(
 
 
 def join_cells(row: dict[int, str]) -> str:
-    """Return a row, a dict from column to character, as text; missing columns become blanks."""
+    """Return a row, a dict from column to character, as text; missing columns become spaces."""
     return "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))
 
 

@@ -1,8 +1,8 @@
-"""Removes comments and blanks from the script and the style of a page; names stay as they are.
+"""Removes comments and whitespace from the script and the style of a page; names stay as they are.
 
 Lines are joined where a bracket, a comma or a semicolon divides them; `const` becomes `let`. The
 rules hold for this package's own scripts, in which every statement ends with a semicolon, a
-division has a blank on each side, and no template literal is inside of another.
+division has a space on each side, and no template literal is inside of another.
 """
 
 import re
@@ -14,7 +14,7 @@ SCRIPT_TOKEN = re.compile(
     | (?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)
     | (?P<pattern>/(?![\s/*=])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/[a-z]*)
     | (?P<newline>\s*\n\s*)
-    | (?P<blank>[ \t]+)
+    | (?P<space>[ \t]+)
     | (?P<other>[\w$\u0080-\uffff]+|.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -26,13 +26,13 @@ STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})
 
 
 def squeeze_script(script: str) -> str:
-    """Return a script without comments, indentation and blanks that separate no words."""
+    """Return a script without comments, indentation and spaces that separate no words."""
     kept = ["\n"]
     tokens = [one for one in SCRIPT_TOKEN.finditer(script) if one.lastgroup != "comment"]
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         text = token[0]
-        if token.lastgroup in ("newline", "blank"):
-            text = squeeze_blank(kept[-1][-1], text, following[0][0] if following else "\n")
+        if token.lastgroup in ("newline", "space"):
+            text = squeeze_space(kept[-1][-1], text, following[0][0] if following else "\n")
         if text == "}" and kept[-1] in (";", ","):
             kept.pop()
         if text == "0" and following and following[0] == ".":
@@ -60,18 +60,18 @@ def join_names(tokens: Iterable[str]) -> list[str]:
     return kept
 
 
-def squeeze_blank(before: str, blank: str, after: str) -> str:
-    """Return what is left of a blank between two characters: a line end, one blank, or nothing."""
-    if "\n" not in blank:
-        return " " if needs_blank(before, after) else ""
-    is_indented = blank.endswith(" ")
+def squeeze_space(before: str, space: str, after: str) -> str:
+    """Return what is left of whitespace between two characters: a line end, a space, or nothing."""
+    if "\n" not in space:
+        return " " if needs_space(before, after) else ""
+    is_indented = space.endswith(" ")
     if before in "\n;" or (is_indented and (before in "{,([" or after in "})].?:")):
         return ""
     return "\n" if is_indented or after not in "})]" else ""
 
 
-def needs_blank(before: str, after: str) -> bool:
-    """Return whether a script would change its meaning without the blank between two characters."""
+def needs_space(before: str, after: str) -> bool:
+    """Return whether a script would change its meaning without the space between two characters."""
     signs = before in "+-/" and after in "+-/"
     return signs or (is_of_word(before) and is_of_word(after))
 
@@ -82,7 +82,7 @@ def is_of_word(character: str) -> bool:
 
 
 def squeeze_style(style: str) -> str:
-    """Return a style sheet without comments, indentation and blanks around its punctuation."""
+    """Return a style sheet without comments, indentation and spaces around its punctuation."""
     lines = (line.strip() for line in STYLE_BLANK.sub("", style).splitlines())
     joined = "".join(f"{line}\n" for line in lines if line)
     return re.sub(r"(?<=[{;,])\n|\n(?=})", "", STYLE_NAME.sub(r"=\1]", joined))

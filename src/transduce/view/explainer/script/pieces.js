@@ -7,7 +7,7 @@ const MAX_MARKS = /(\p{Mn}{30})\p{Mn}+/gu;
 const MAX_WORD_BYTES = 100; // of a word that word-pieces are cut from
 const END = 0, BEGIN = 1, FIRST_BYTE = 2;
 
-/** Returns a text in NFC without invisible characters, with single blanks. */
+/** Returns a text in NFC without invisible characters, with single spaces. */
 function normalise(text) {
   const whole = text.replace(INVISIBLE, "").replace(/\p{Cs}/gu, "\ufffd");
   const marked = whole.replace(MAX_MARKS, "$1").normalize("NFC").replace(MAX_MARKS, "$1");

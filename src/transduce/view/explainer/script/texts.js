@@ -68,7 +68,7 @@ const PANELS = [
 
 // The guided tour of a page that was given no other: the state of each step, and what to look at.
 const GUIDE = [
-  [{ panel: "pieces" }, "The sentence becomes pieces", "Look at the pieces below the sentence. ␣ is the blank that belongs to a piece. Type a rare word above, and see it fall into parts."],
+  [{ panel: "pieces" }, "The sentence becomes pieces", "Look at the pieces below the sentence. ␣ is the space that belongs to a piece. Type a rare word above, and see it fall into parts."],
   [{ panel: "input", cell: "source.embedding:1:0" }, "A piece becomes numbers", "Every row is a piece, every column one of d_model numbers: blue is above 0, orange below. The framed number is opened below as its sum; click any other one."],
   [{ panel: "input", cell: "source.position:2:0" }, "Its place is added", "Columns at the left wave quickly, columns at the right slowly. Without them “dog bites man” and “man bites dog” were the same."],
   [{ panel: "input", cell: "source.input:2:0" }, "Both in one row", "Embedding and position are simply added. That is all the encoder knows of the sentence."],

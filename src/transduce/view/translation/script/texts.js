@@ -7,5 +7,5 @@ const CACHED = 400; // lines
 const SIZES = [1.1, 1.4, 1.8, 0.9]; // of both texts, in rem; after the last comes the first
 const SURE = 0.8, UNSURE = 0.5; // a word's probability: three levels
 
-/** Returns the words of a text as the server counts them: what blanks separate. */
+/** Returns the words of a text as the server counts them: what spaces separate. */
 const wordsOf = text => text.split(/\s+/u).filter(Boolean);
