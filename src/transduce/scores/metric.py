@@ -61,6 +61,13 @@ class Total(Protocol):
         """The sums, and other figures computed from them, for `Score.details`."""
 
 
+class Figures(NamedTuple):
+    """A `Total` whose figures were computed by a function."""
+
+    score: float
+    details: Mapping[str, Any]
+
+
 @final
 @dataclass(frozen=True)
 class CountScorer:

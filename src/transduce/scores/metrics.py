@@ -1,12 +1,10 @@
 """All metrics by name."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
 
 from transduce.scores.brackets.metric import build_bracket_metric
 from transduce.scores.brackets.parameters import COLLINS
-from transduce.scores.metric import CountScorer, Metric, Texts
+from transduce.scores.metric import CountScorer, Figures, Metric, Texts
 from transduce.scores.paper_bleu import tokenise_both_sides, tokenise_output
 from transduce.scores.sacrebleu_scorers import (
     MULTI_BLEU,
@@ -23,25 +21,6 @@ from transduce.scores.sacrebleu_scorers import (
 )
 from transduce.scores.spans import ACCURACY, build_span_metric
 from transduce.version import __version__
-
-
-@final
-@dataclass(frozen=True)
-class ExactMatches:
-    """The number of outputs that equal a reference, and the number of all outputs."""
-
-    matches: int
-    lines: int
-
-    @property
-    def score(self) -> float:
-        """The percentage of outputs that equal a reference."""
-        return 100 * self.matches / self.lines
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """The number of matches by its name."""
-        return {"matches": self.matches}
 
 
 def count_exact_matches(texts: Texts) -> list[tuple[int, int]]:
@@ -104,7 +83,9 @@ METRICS = {
         "exact match",
         "the share of lines that equal their reference, for tasks with one right answer",
         CountScorer(
-            f"case:mixed|whole:line|version:{__version__}", count_exact_matches, ExactMatches
+            f"case:mixed|whole:line|version:{__version__}",
+            count_exact_matches,
+            lambda matches, lines: Figures(100 * matches / lines, {"matches": matches}),
         ),
     ),
     "brackets": build_bracket_metric(COLLINS, gold_tags=True),

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from transduce.errors import InputError, suggest_names
-from transduce.scores.metric import CountScorer, Metric, Texts
+from transduce.scores.metric import CountScorer, Figures, Metric, Texts, percentage
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES
 from transduce.version import __version__
 
@@ -194,25 +194,6 @@ def count_spans(texts: Texts, *, scheme: str) -> list[tuple[int, int, int]]:
     return counts
 
 
-@final
-@dataclass(frozen=True)
-class TokenCounts:
-    """The number of tokens with the gold label, and the number of all tokens."""
-
-    correct: int
-    tokens: int
-
-    @property
-    def score(self) -> float:
-        """The percentage of tokens with the gold label."""
-        return 100 * self.correct / self.tokens if self.tokens else 0.0
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """The counts by their names."""
-        return asdict(self)
-
-
 def count_tokens(texts: Texts) -> list[tuple[int, int]]:
     """Return the numbers of correct labels and of all tokens of each line of labels."""
     return [
@@ -224,7 +205,13 @@ def count_tokens(texts: Texts) -> list[tuple[int, int]]:
 ACCURACY = Metric(
     "accuracy",
     "labels, a sentence a line: the share of tokens with the label of the reference",
-    CountScorer(f"unit:token|case:mixed|version:{__version__}", count_tokens, TokenCounts),
+    CountScorer(
+        f"unit:token|case:mixed|version:{__version__}",
+        count_tokens,
+        lambda correct, tokens: Figures(
+            percentage(correct, tokens), {"correct": correct, "tokens": tokens}
+        ),
+    ),
 )
 
 

@@ -5,9 +5,8 @@ output's punctuation but not the gold tree's, and each sentence with a full stop
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any
 
 from transduce.errors import InputError
 from transduce.scores.brackets.counting import (
@@ -18,7 +17,7 @@ from transduce.scores.brackets.counting import (
     count_sentence,
 )
 from transduce.scores.brackets.parameters import BracketParameters
-from transduce.scores.metric import CountScorer, Metric, Texts, percentage
+from transduce.scores.metric import CountScorer, Figures, Metric, Texts, percentage
 from transduce.version import __version__
 
 TRACE = "-NONE-"
@@ -37,44 +36,33 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
         CountScorer(
             f"params:{parameters.name}|failed:no match|version:{__version__}|tags:{tags}",
             partial(count_brackets, parameters=parameters, gold_tags=gold_tags),
-            BracketCounts,
+            total_brackets,
         ),
     )
 
 
-@final
-@dataclass(frozen=True)
-class BracketCounts:
-    """The summed counts of matching, gold and output constituents, and of unscored sentences.
-
-    A failed or skipped output counts as a tree without constituents.
-    """
-
-    matched: int
-    gold: int
-    test: int
-    failed: int
-    skipped: int
-
-    @property
-    def score(self) -> float:
-        """F1 in percent: twice the matches, divided by the sum of gold and output constituents."""
-        return percentage(2 * self.matched, self.gold + self.test)
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """Recall and precision in percent, and the counts."""
-        return {
-            "recall": percentage(self.matched, self.gold),
-            "precision": percentage(self.matched, self.test),
-            **asdict(self),
-        }
+def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Figures:
+    """Return F1 in percent from sums of `count_brackets`, with recall, precision and the sums."""
+    details: dict[str, Any] = {
+        "recall": percentage(matched, gold),
+        "precision": percentage(matched, test),
+        "matched": matched,
+        "gold": gold,
+        "test": test,
+        "failed": failed,
+        "skipped": skipped,
+    }
+    return Figures(percentage(2 * matched, gold + test), details)
 
 
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return the fields of `BracketCounts` for each output tree and its gold tree."""
+    """Return the numbers of matching, gold and output constituents of each output tree.
+
+    The last two numbers say whether it failed or was skipped; both count as a tree without
+    constituents.
+    """
     if len(texts) != 2:
         raise InputError("brackets are scored against one reference", "name one gold file")
     outputs, gold = texts
