@@ -200,7 +200,7 @@ def replay(rung: UpdateVariant) -> Callable[[], None]:
 
 def cache_kernel(scale: Scale) -> BuildAttention:
     """The way to attend that fits, prepared once for the same lengths."""
-    chosen = choose_attention(scale.sizes, scale.device, torch.bfloat16).kernel
+    chosen = choose_attention(scale.sizes, scale.device, torch.bfloat16)
 
     @cache
     def prepared(

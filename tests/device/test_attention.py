@@ -58,7 +58,7 @@ def test_attention_and_its_gradients_are_those_of_equation_1(gpu, by, mask, d_k,
 
 def test_base_in_bfloat16_attends_to_short_sentences_by_triton(gpu):
     short = import_kernels("triton_attention").ShortAttention
-    chosen = choose_attention(Architecture(), gpu, torch.bfloat16).kernel
+    chosen = choose_attention(Architecture(), gpu, torch.bfloat16)
     mask = AttentionMask()
     assert isinstance(chosen([128], [3], mask, gpu), short)
     assert isinstance(chosen([129], [3], mask, gpu), VarlenAttention)

@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -93,7 +92,7 @@ def choose_operations(
     on_cpu = device.type == "cpu"
     return put_in_place(
         PLAIN,
-        attention=partial(choose_attention(sizes, device, precision).kernel, device=device),
+        attention=partial(choose_attention(sizes, device, precision), device=device),
         start_cache=start_cache,
         smoothed_loss=choose_loss(device, precision),
         target_log_probs=target_log_probs,
@@ -231,52 +230,38 @@ def choose_loss(
 # --- Which attention ------------------------------------------------------------------------------
 
 
-class AttentionChoice(NamedTuple):
-    """A function that builds attention for a batch, and why it was chosen, in words."""
-
-    kernel: Callable[..., BatchAttention]  # takes lengths, a mask and a device
-    reason: str
-
-
 def choose_attention(
     sizes: Architecture, device: torch.device, precision: torch.dtype
-) -> AttentionChoice:
-    """Return attention without padding if model and device allow it, else in padded blocks."""
-    reason = unsupported_reason(sizes, device, precision)
-    if reason:
-        return AttentionChoice(BucketedAttention, f"padded blocks: {reason}")
-    reason = "CUDA, half precision, no dropout"
+) -> Callable[..., BatchAttention]:
+    """Return the class or function that builds attention from lengths, a mask and a device.
+
+    It computes without padding if model and device allow it, else in padded blocks.
+    """
+    if not runs_varlen(sizes, device, precision):
+        return BucketedAttention
     if runs_triton(device, "triton_attention", sizes.d_k, sizes.d_v):
         from transduce.fast.triton_attention import build_packed_attention
 
-        return AttentionChoice(build_packed_attention, f"Triton, sentence by sentence: {reason}")
+        return build_packed_attention
     from transduce.fast.varlen import VarlenAttention
 
-    return AttentionChoice(VarlenAttention, f"torch's variable-length kernel: {reason}")
+    return VarlenAttention
 
 
-def unsupported_reason(sizes: Architecture, device: torch.device, precision: torch.dtype) -> str:
-    """Return why torch's variable-length kernel cannot compute a model, or "" if it can."""
-    if device.type != "cuda":
-        return f"the variable-length kernel needs CUDA, and this is {device.type}"
-    if precision not in HALF_PRECISIONS:
-        return f"the variable-length kernel needs half precision, and this is {precision}"
-    if max(sizes.d_k, sizes.d_v) > MAX_HEAD_WIDTH:
-        return f"a head has {max(sizes.d_k, sizes.d_v)} numbers, the kernel takes {MAX_HEAD_WIDTH}"
-    if sizes.attention_dropout:
-        return "the variable-length kernel has no dropout on the weights"
-    return unsupported_gpu_reason(device)
+def runs_varlen(sizes: Architecture, device: torch.device, precision: torch.dtype) -> bool:
+    """Return whether torch's variable-length kernel computes a model here.
 
-
-def unsupported_gpu_reason(device: torch.device) -> str:
-    """Return why this GPU or torch cannot run that kernel, or "" if they can."""
+    It needs a GPU, half precision and heads that are not too wide, and drops no weights.
+    """
+    if device.type != "cuda" or precision not in HALF_PRECISIONS or sizes.attention_dropout:
+        return False
+    is_old = torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY
+    if is_old or max(sizes.d_k, sizes.d_v) > MAX_HEAD_WIDTH:
+        return False
     from transduce.fast.varlen import import_varlen_kernel
 
-    if torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY:
-        return "this GPU is older than the variable-length kernel"
     try:
         known = inspect.signature(import_varlen_kernel()).parameters
-    except ImportError:
-        return "this torch has no variable-length kernel"
-    missing = [name for name in ("scale", "window_size") if name not in known]
-    return f"this torch's variable-length kernel has no {missing[0]}" if missing else ""
+    except ImportError:  # an older torch
+        return False
+    return "scale" in known and "window_size" in known

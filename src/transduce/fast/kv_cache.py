@@ -332,26 +332,11 @@ class CacheStep:
     attend: AttendCached
 
     def __iter__(self) -> "Iterator[CachedLayer]":
-        sizes = StepSizes(self.tensors)
-        for layer in LayerTensors.split(self.tensors):
-            yield CachedLayer(layer, sizes, self.attend)
-
-
-class LayerTensors(NamedTuple):
-    """The keys and values of one layer, of hypotheses and of sources."""
-
-    keys: Float[Tensor, "S H read K"]
-    values: Float[Tensor, "S H read d_v"]
-    new_keys: Float[Tensor, "S H W K"]  # the parts of `keys` and `values` for this step's tokens
-    new_values: Float[Tensor, "S H W d_v"]
-    memory_keys: Float[Tensor, "S H s K"]
-    memory_values: Float[Tensor, "S H s d_v"]
-
-    @classmethod
-    def split(cls, step: StepTensors) -> "Iterator[LayerTensors]":
-        """Yield the parts of a step's tensors layer by layer."""
-        of_all_layers = (getattr(step, name).unbind() for name in cls._fields)
-        return map(cls, *of_all_layers)
+        step, sizes = self.tensors, StepSizes(self.tensors)
+        own = (step.keys, step.values, step.new_keys, step.new_values)
+        of_all_layers = (side.unbind() for side in (*own, step.memory_keys, step.memory_values))
+        for layer in zip(*of_all_layers, strict=True):
+            yield CachedLayer(*layer, sizes, self.attend)
 
 
 @final
@@ -389,7 +374,12 @@ class StepSizes:
 class CachedLayer:
     """A layer's view of the KV cache in a decoding step: appends to it and attends to it."""
 
-    layer: LayerTensors
+    keys: Float[Tensor, "S H read K"]
+    values: Float[Tensor, "S H read d_v"]
+    new_keys: Float[Tensor, "S H W K"]  # the parts of `keys` and `values` for this step's tokens
+    new_values: Float[Tensor, "S H W d_v"]
+    memory_keys: Float[Tensor, "S H s K"]
+    memory_values: Float[Tensor, "S H s d_v"]
     step: StepSizes
     attend_cached: AttendCached
 
@@ -408,19 +398,18 @@ class CachedLayer:
 
     def append(self, k: Float[Tensor, "S H W K"], v: Float[Tensor, "S H W d_v"]) -> None:
         """Write the key and value of each hypothesis' newest token into the cache."""
-        self.layer.new_keys.copy_(k)
-        self.layer.new_values.copy_(v)
+        self.new_keys.copy_(k)
+        self.new_values.copy_(v)
 
     def attend(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each of R = S W hypotheses to its own history    (equation 1)"""
-        keys, values, mask = self.layer.keys, self.layer.values, self.step.mask
-        return self.attend_cached(q, keys, values, mask, self.step.output_width)
+        width = self.step.output_width
+        return self.attend_cached(q, self.keys, self.values, self.step.mask, width)
 
     def attend_to_source(self, q: Float[Tensor, "S H W K"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from each of R = S W hypotheses to its own source    (equation 1)"""
-        keys, values = self.layer.memory_keys, self.layer.memory_values
-        mask = self.step.tensors.memory_mask
-        return self.attend_cached(q, keys, values, mask, self.step.output_width)
+        mask, width = self.step.tensors.memory_mask, self.step.output_width
+        return self.attend_cached(q, self.memory_keys, self.memory_values, mask, width)
 
 
 def attend_to_cache(
