@@ -42,10 +42,8 @@ def test_the_metric_brackets_scores_with_the_tags_of_the_reference():
 
 
 def test_tags_are_not_copied_between_different_words():
-    with pytest.raises(InputError, match="word 2 of the output is 'b', of the gold tree 'c'"):
-        copy_tags("(S (XX a) (XX b))", "(S (NN a) (NN c))")
-    with pytest.raises(InputError, match="the output has 1 words, the gold tree 2"):
-        copy_tags("(S (XX a))", "(S (NN a) (NN c))")
+    assert copy_tags("(S (XX a) (XX b))", "(S (NN a) (NN c))") == "(S (XX a) (XX b))"
+    assert copy_tags("(S (XX a))", "(S (NN a) (NN c))") == "(S (XX a))"
 
 
 def test_a_parameter_file_is_read_as_evalb_reads_it(tmp_path):

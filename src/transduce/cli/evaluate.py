@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,16 +20,6 @@ if TYPE_CHECKING:
 
 BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # the most labels unknown to the model that a message lists
-
-
-@final
-@dataclass(frozen=True)
-class Scoring:
-    """How translations are scored; None: as the model's task and recipe say, without a baseline."""
-
-    metrics: Sequence[str] | None
-    language: str | None
-    baseline: str | None  # the training text whose most frequent labels are scored too
 
 
 @click.command("evaluate")
@@ -93,7 +82,7 @@ def command(
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)
     choice = TranslatorChoice(model, models, beam)
-    scoring = Scoring(metrics or None, language, baseline)
+    scoring = (metrics or None, language, baseline)
     found, about = translate_and_score(choice, processes, (source, reference), scoring, output)
     if found.warning:
         display.print_message(f"warning: {found.warning}")
@@ -109,12 +98,13 @@ def translate_and_score(
     choice: TranslatorChoice,
     processes: Processes,
     files: tuple[Path, Path | None],
-    scoring: Scoring,
+    scoring: tuple[Sequence[str] | None, str | None, str | None],
     output: Path | None,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
-    `files` are the source and the reference file.
+    `files` are the source and the reference file. `scoring` is metrics and language, by default as
+    the model's task and recipe say, and the training text of a baseline.
     """
     from transduce.durable.files import atomic_file, resolve_output
     from transduce.inference.evaluate import (
@@ -136,9 +126,7 @@ def translate_and_score(
         translator = choice.open(processes, on_warning)
         lines = sides or read_test_set(str(source), None, translator.recipe.data)
         translator = choice.share(translator, processes, lambda _: len(lines[0]))
-        text = build_evaluation_text(
-            translator, lines, scoring.metrics, scoring.language, scoring.baseline
-        )
+        text = build_evaluation_text(translator, lines, *scoring)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:

@@ -36,11 +36,6 @@ class TreebankSplit:
     name: str
     documents: tuple[Document, ...]
 
-    @property
-    def trees(self) -> int:
-        """The number of trees in all documents of the split."""
-        return sum(document.trees for document in self.documents)
-
 
 @final
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ the given test set, with replacement, and both outputs are scored on every drawn
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, final
 
 from transduce.errors import short_repr
@@ -48,17 +48,7 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as plain values for JSON."""
-        return {
-            "name": self.ours.name,
-            "ours": self.ours.as_json(),
-            "theirs": self.theirs.as_json(),
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "p": self.p,
-            "samples": self.samples,
-            "seed": self.seed,
-        }
+        return {"name": self.ours.name, "difference": self.difference, **asdict(self)}
 
 
 def compare_outputs(

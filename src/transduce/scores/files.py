@@ -12,7 +12,7 @@ from transduce.errors import InputError, short_repr
 from transduce.scores.alignments import AER, parse_gold_links, parse_links, read_alignments
 from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
 from transduce.scores.brackets.counting import TERMINALS
-from transduce.scores.brackets.metric import build_bracket_metric, copy_tags_where_words_agree
+from transduce.scores.brackets.metric import build_bracket_metric, copy_tags
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters, find_parameters
 from transduce.scores.brackets.report import BracketReport, score_brackets
 from transduce.scores.score import Score
@@ -106,7 +106,7 @@ def score_trees(
     ours, theirs = read_gold(gold, clean=clean), read_trees_as_lines("output", output)
     require_parallel(theirs, [ours])
     chosen = choose_parameters(parameters, cutoff)
-    tagged = copy_tags_where_words_agree(theirs, ours) if gold_tags else theirs
+    tagged = list(map(copy_tags, theirs, ours)) if gold_tags else theirs
     return score_brackets(ours, tagged, chosen)
 
 

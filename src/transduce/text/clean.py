@@ -4,7 +4,7 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, final
 
@@ -83,14 +83,7 @@ class CleaningReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON values, for the manifest of a prepared folder."""
-        return {
-            "read": self.read,
-            "kept": self.kept,
-            "dropped": {
-                reason: {"count": dropped.count, "samples": dropped.samples}
-                for reason, dropped in self.dropped.items()
-            },
-        }
+        return asdict(self)
 
 
 @final

@@ -101,7 +101,11 @@ def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, st
         if ours is None or theirs is None:
             more = number + sum(1 for _ in both)
             counts = (number - 1, more) if ours is None else (more, number - 1)
-            raise line_count_error((source, target), counts, detector)
+            fact = f"{source} has {counts[0]:,} lines, but {target} has {counts[1]:,}"
+            hint = "line i of one file must be the translation of line i of the other"
+            if line := detector.first_misaligned_line:
+                hint += f"; look near line {line}: from there on their lengths do not match"
+            raise InputError(fact, hint)
         detector.observe(len(ours), len(theirs))
         yield ours, theirs
 
@@ -305,17 +309,6 @@ class MisalignmentDetector:
         self.surprise = max(0.0, self.surprise + distance - 2 * usual)
         if self.surprise > THRESHOLD:
             self.first_misaligned_line = self.start
-
-
-def line_count_error(
-    files: tuple[Path | str, Path | str], counts: tuple[int, int], detector: MisalignmentDetector
-) -> InputError:
-    """Build the error for files of unequal line counts; its hint names where they diverge."""
-    fact = f"{files[0]} has {counts[0]:,} lines, but {files[1]} has {counts[1]:,}"
-    hint = "line i of one file must be the translation of line i of the other"
-    if line := detector.first_misaligned_line:
-        hint += f"; look near line {line}: from there on their lengths do not match"
-    return InputError(fact, hint)
 
 
 HEAD = 512  # number of first bytes that show what a file is

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
 from transduce.scores.brackets.parameters import BracketParameters, is_pair
+from transduce.text.trees.tree import Constituent
 from transduce.text.words import BLANKS
 
 SCORED, FAILED, SKIPPED = 0, 1, 2  # EVALB's status of a sentence
@@ -61,14 +62,6 @@ class Terminal(NamedTuple):
 
     tag: str
     word: str
-
-
-class Constituent(NamedTuple):
-    """A labelled bracket over the words `start` to `end` - 1."""
-
-    label: str
-    start: int
-    end: int
 
 
 class Quote(NamedTuple):

@@ -163,20 +163,14 @@ class ElementFinder(HTMLParser):
         self.add("empty")
 
     def handle_decl(self, decl: str) -> None:  # noqa: ARG002
-        """Record a document type."""
+        """Record a document type, a processing instruction, or a marked section, such as CDATA."""
         self.add("boundary")
 
-    def handle_pi(self, data: str) -> None:  # noqa: ARG002
-        """Record a processing instruction."""
-        self.add("boundary")
+    handle_pi = unknown_decl = handle_decl
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
         """Parse <![…> as a comment, which it is in HTML; older Pythons' own parsers may fail."""
         return self.parse_bogus_comment(i)
-
-    def unknown_decl(self, data: str) -> None:  # noqa: ARG002
-        """Record a marked section, such as CDATA."""
-        self.add("boundary")
 
 
 def is_element_translated(tag: str, attributes: dict[str, str | None], *, inherited: bool) -> bool:

@@ -144,11 +144,6 @@ class Repair:
     constituents_dropped: int = 0  # constituents without words
     roots_added: int = 0
 
-    @property
-    def was_malformed(self) -> bool:
-        """Whether the output symbols needed any change."""
-        return any(asdict(self).values())
-
     def as_json(self) -> dict[str, Any]:
         """Return the counts of changes as JSON values, for a report."""
         return asdict(self)
