@@ -2,9 +2,10 @@
 
 from random import Random
 
-from transduce.scores.brackets.counting import Constituent, count_crossing, count_matches
+from transduce.scores.brackets.counting import count_crossing, count_matches
 from transduce.scores.brackets.parameters import PARAMETERS, is_pair
 from transduce.scores.brackets.report import score_brackets
+from transduce.text.trees.tree import Constituent
 
 
 def test_deep_trees_of_one_span_are_counted_in_time():

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import final
+from typing import Any, final
 
 import click
 
@@ -287,29 +287,17 @@ def report_trees(
     gold: str, output: str, against: str | None, trees: TreeOptions, draws: Draws, *, as_json: bool
 ) -> None:
     """Print the scores of a file of trees, in EVALB's layout with --table; or compare two files."""
-    parameters = trees.parameters or "COLLINS"
+    chosen: dict[str, Any] = {"gold_tags": trees.gold_tags, "clean": trees.clean}
+    if trees.parameters:
+        chosen["parameters"] = trees.parameters
     if against is not None:
         for name, value in (("table", trees.table), ("cutoff", trees.cutoff)):
             if value:
                 raise InputError(f"--{name} is of one output, and --against compares two")
-        found = compare_trees(
-            gold,
-            (output, against),
-            parameters=parameters,
-            gold_tags=trees.gold_tags,
-            clean=trees.clean,
-            **asdict(draws),
-        )
+        found = compare_trees(gold, (output, against), **chosen, **asdict(draws))
         display.print_comparison(found, (output, against), as_json=as_json)
         return
-    report = score_trees(
-        gold,
-        output,
-        parameters=parameters,
-        cutoff=trees.cutoff,
-        gold_tags=trees.gold_tags,
-        clean=trees.clean,
-    )
+    report = score_trees(gold, output, cutoff=trees.cutoff, **chosen)
     if as_json:
         display.print_json({**report.as_json(), "tags": "gold" if trees.gold_tags else "output"})
         return

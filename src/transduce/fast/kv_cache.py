@@ -336,7 +336,7 @@ class CacheStep:
         own = (step.keys, step.values, step.new_keys, step.new_values)
         of_all_layers = (side.unbind() for side in (*own, step.memory_keys, step.memory_values))
         for layer in zip(*of_all_layers, strict=True):
-            yield CachedLayer(*layer, sizes, self.attend)
+            yield CachedLayer(sizes, self.attend, *layer)
 
 
 @final
@@ -374,14 +374,14 @@ class StepSizes:
 class CachedLayer:
     """A layer's view of the KV cache in a decoding step: appends to it and attends to it."""
 
+    step: StepSizes
+    attend_cached: AttendCached
     keys: Float[Tensor, "S H read K"]
     values: Float[Tensor, "S H read d_v"]
     new_keys: Float[Tensor, "S H W K"]  # the parts of `keys` and `values` for this step's tokens
     new_values: Float[Tensor, "S H W d_v"]
     memory_keys: Float[Tensor, "S H s K"]
     memory_values: Float[Tensor, "S H s d_v"]
-    step: StepSizes
-    attend_cached: AttendCached
 
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]

@@ -166,7 +166,7 @@ class ElementFinder(HTMLParser):
         """Record a document type, a processing instruction, or a marked section, such as CDATA."""
         self.add("boundary")
 
-    handle_pi = unknown_decl = handle_decl
+    handle_pi = unknown_decl = handle_decl  # type: ignore[assignment] # other names of arguments
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
         """Parse <![…> as a comment, which it is in HTML; older Pythons' own parsers may fail."""
