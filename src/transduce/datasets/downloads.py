@@ -20,7 +20,7 @@ from transduce.datasets.transfer import (
     PartialDownload,
     transfer,
 )
-from transduce.datasets.values import Download
+from transduce.datasets.values import Download, WrongFileError
 from transduce.durable.files import ensure_folder, raise_save_errors, sync_folder, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
@@ -78,9 +78,10 @@ def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
     try:
         sha256 = verify_file(what, path)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", WRONG_FILE_HINT, file=path) from error
+        fact = f"cannot be read: {error.strerror}"
+        raise WrongFileError(fact, WRONG_FILE_HINT, file=path) from error
     except RefusedError as error:
-        raise InputError(str(error), WRONG_FILE_HINT, file=path) from None
+        raise WrongFileError(str(error), WRONG_FILE_HINT, file=path) from None
     return VerifiedFile(path, sha256, str(path))
 
 

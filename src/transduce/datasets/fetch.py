@@ -27,17 +27,24 @@ from transduce.datasets.catalogue import (
     split_treebank_name,
 )
 from transduce.datasets.downloads import (
-    WRONG_FILE_HINT,
     DownloadSettings,
     VerifiedFile,
     delete_download,
     find_file,
 )
-from transduce.datasets.readers import OTHER_LANGUAGES_HINT
 from transduce.datasets.transfer import DownloadProgress
 from transduce.datasets.treebanks import Document, Treebank, TreebankSplit
 from transduce.datasets.unpack import DAMAGED_HINT, read_text_lines
-from transduce.datasets.values import WHOLE, Corpus, Pair, Part, Split, Text, TextPair
+from transduce.datasets.values import (
+    WHOLE,
+    Corpus,
+    Pair,
+    Part,
+    Split,
+    Text,
+    TextPair,
+    WrongFileError,
+)
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError
 from transduce.text.tags import TaggedSentence, format_tagged
@@ -178,7 +185,7 @@ def choose_text_pairs(
         try:
             chosen_texts[part] = choose_text_pair(part, settings, progress)
         except InputError as error:
-            if settings.network or error.hint != RESUME_HINT:
+            if settings.network or isinstance(error, WrongFileError):
                 raise
             missing += [
                 text.download.name
@@ -198,8 +205,7 @@ def choose_text_pair(
         try:
             return text_pair, find_files(text_pair, settings, progress)
         except InputError as error:
-            # these two errors are reported even if another text pair is available
-            if error.hint in (WRONG_FILE_HINT, OTHER_LANGUAGES_HINT):
+            if isinstance(error, WrongFileError):
                 raise
             reasons.append(error.fact)
     raise InputError(f"{part.name} cannot be had: " + "; ".join(reasons), RESUME_HINT)
@@ -231,12 +237,12 @@ def find_readable_file(
             file = find_file(what, settings, progress, unreadable)
         except InputError as error:
             fact = "; ".join([*unreadable.values(), error.fact])
-            raise InputError(fact, error.hint) from error
+            raise type(error)(fact, error.hint) from error
         try:
             for text in texts if not what.has_checksum else ():
                 require_readable(text, file.path)
         except InputError as error:
-            if file.path.parent != settings.folder or error.hint == OTHER_LANGUAGES_HINT:
+            if file.path.parent != settings.folder or isinstance(error, WrongFileError):
                 raise
             delete_download(file.path)
             unreadable[file.origin] = f"{file.origin}: {error.fact}"
@@ -319,7 +325,7 @@ def find_documents(
         try:
             found[document] = find_file(download, settings, progress)
         except InputError as error:
-            if error.hint == WRONG_FILE_HINT:
+            if isinstance(error, WrongFileError):
                 raise
             if settings.network:
                 fact = f"{download.name} of {treebank.name} cannot be had: {error.fact}"

@@ -9,7 +9,7 @@ from typing import cast
 from xml.etree import ElementTree as Xml
 
 from transduce.datasets.languages import shorten_code
-from transduce.datasets.values import LineReader, Pair, PairFilter
+from transduce.datasets.values import LineReader, Pair, PairFilter, WrongFileError
 from transduce.errors import InputError
 from transduce.text.xml import unescape_references
 
@@ -17,7 +17,6 @@ from transduce.text.xml import unescape_references
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-OTHER_LANGUAGES_HINT = "its languages may go by other names in it: name another corpus"
 MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # TMX elements of format codes, not of words
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
@@ -90,7 +89,8 @@ def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
                 yield texts[wanted[side]].encode()
         if not found:
             fact = f"no unit of it is in {wanted[0]} and in {wanted[1]}"
-            raise InputError(fact, OTHER_LANGUAGES_HINT)
+            hint = "its languages may go by other names in it: name another corpus"
+            raise WrongFileError(fact, hint)
 
     return read
 

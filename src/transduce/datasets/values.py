@@ -15,10 +15,16 @@ from pathlib import PurePosixPath
 from typing import final
 from urllib.parse import urlsplit
 
+from transduce.errors import InputError
+
 Pair = tuple[bytes, bytes]  # a source line and a target line, without newlines
 LineReader = Callable[[Iterator[bytes]], Iterator[bytes]]  # turns a file's lines into text lines
 PairFilter = Callable[[Iterable[Pair]], Iterable[Pair]]  # keeps the pairs of a split
 WHOLE = "all"  # name of the only split of an undivided corpus, which is for training or testing
+
+
+class WrongFileError(InputError):
+    """Raised when a file that is here is not the one that is wanted; no other is then tried."""
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
