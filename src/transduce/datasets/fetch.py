@@ -187,10 +187,7 @@ def choose_text_pairs(
         except InputError as error:
             if settings.network or isinstance(error, WrongFileError):
                 raise
-            missing += [
-                text.download.name
-                for text in (part.text_pairs[0].source, part.text_pairs[0].target)
-            ]
+            missing += [text.download.name for text in part.text_pairs[0]]
     if missing:
         raise missing_files_error(corpus.name, missing)
     return chosen_texts
@@ -215,12 +212,11 @@ def find_files(
     text_pair: TextPair, settings: DownloadSettings, progress: DownloadProgress
 ) -> dict[Text, VerifiedFile]:
     """Find or download the files of both texts of a pair; return a dict from text to file."""
-    texts = (text_pair.source, text_pair.target)
     files = {
-        one: find_readable_file([t for t in texts if t.download == one], settings, progress)
-        for one in dict.fromkeys(text.download for text in texts)
+        one: find_readable_file([t for t in text_pair if t.download == one], settings, progress)
+        for one in dict.fromkeys(text.download for text in text_pair)
     }
-    return {text: files[text.download] for text in texts}
+    return {text: files[text.download] for text in text_pair}
 
 
 def find_readable_file(
@@ -305,9 +301,7 @@ def read_pairs(
 
 def zip_lines(part: Part, text_pair: TextPair, found: dict[Text, VerifiedFile]) -> Iterable[Pair]:
     """Yield the line pairs of a text pair's two files; InputError if one file has more lines."""
-    sides = [
-        read_text_lines(text, found[text].path) for text in (text_pair.source, text_pair.target)
-    ]
+    sides = [read_text_lines(text, found[text].path) for text in text_pair]
     for number, (source, target) in enumerate(zip_longest(*sides), start=1):
         if source is None or target is None:
             fact = f"{part.name}: one side ends before line {number:,}, the other does not"

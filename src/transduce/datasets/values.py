@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import PurePosixPath
-from typing import final
+from typing import NamedTuple, final
 from urllib.parse import urlsplit
 
 from transduce.errors import InputError
@@ -80,9 +80,7 @@ class Text:
     reader: LineReader = strip_newlines
 
 
-@final
-@dataclass(frozen=True)
-class TextPair:
+class TextPair(NamedTuple):
     """The two languages of a parallel text; both may be in the same download."""
 
     source: Text
@@ -132,13 +130,8 @@ class Corpus:
     @property
     def downloads(self) -> tuple[Download, ...]:
         """The files to download for this corpus, taking the first text pair of every part."""
-        text_pairs = [part.text_pairs[0] for split in self.splits for part in split.parts]
-        every = [
-            text.download
-            for text_pair in text_pairs
-            for text in (text_pair.source, text_pair.target)
-        ]
-        return tuple(dict.fromkeys(every))
+        first = [part.text_pairs[0] for split in self.splits for part in split.parts]
+        return tuple(dict.fromkeys(text.download for pair in first for text in pair))
 
     @property
     def size(self) -> int:
