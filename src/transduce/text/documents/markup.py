@@ -64,10 +64,6 @@ class Template:
     mark: str  # the character for all other markup
     read: Callable[[str], str]  # resolves character references, such as &amp;
 
-    def read_word(self, text: str) -> str:
-        """Return a word without inline markup and with its escapes resolved."""
-        return self.read(text.replace(self.mark, ""))
-
 
 def split_markup(
     pieces: Sequence[Piece],
@@ -81,7 +77,11 @@ def split_markup(
     regular expression that matches one space; in HTML it may be written &nbsp;.
     """
     template = build_template(pieces, read, space)
-    found = find_sentences(template.flat, template.word, template.boundary, template.read_word)
+
+    def read_word(text: str) -> str:  # without inline markup
+        return read(text.replace(template.mark, ""))
+
+    found = find_sentences(template.flat, template.word, template.boundary, read_word)
     flat = cut(template.flat, chain.from_iterable(balance(template, span) for span in found))
     parts = expand(
         template, chain.from_iterable(zip(flat.between, (*flat.sentences, ""), strict=True))

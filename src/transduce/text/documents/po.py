@@ -72,15 +72,6 @@ class Gap:
     split: SplitText
 
 
-@final
-@dataclass(frozen=True)
-class Plurals:
-    """The number of a target language's plural forms (None: unknown), and the singular's index."""
-
-    count: int | None = None
-    singular: int = 0
-
-
 def parse_po(text: str, options: ParseOptions) -> Document:
     """Parse a PO or POT file into its untranslated sentences and a function that fills them in."""
     lines = text.split("\n")
@@ -103,20 +94,20 @@ def parse_po(text: str, options: ParseOptions) -> Document:
     return Document(sentences, join, kept=len(messages) - len(untranslated))
 
 
-def read_plurals(settings: str) -> Plurals:
-    """Return the plural forms in the settings of a PO file's header; `Plurals()` if invalid."""
+def read_plurals(settings: str) -> tuple[int, int]:
+    """Return the number of plural forms in a PO file's settings, and the singular's index.
+
+    The number is 0 if the settings are missing or invalid.
+    """
     match = PLURALS.search(settings)
-    if match is None:
-        return Plurals()
     try:
-        singular = int(gettext.c2py(match[2])(1))
+        singular = int(gettext.c2py(match[2])(1)) if match else -1
     except (ValueError, ArithmeticError):
-        return Plurals()
-    count = int(match[1])
-    return Plurals(count, singular) if 0 <= singular < count else Plurals()
+        singular = -1
+    return (int(match[1]), singular) if match and 0 <= singular < int(match[1]) else (0, 0)
 
 
-def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
+def find_gaps(entry: Entry, plurals: tuple[int, int]) -> Iterator[Gap]:
     """Yield the missing translations of an entry, one per plural form if the entry has a plural."""
     found = entry.fields.items()
     known = {name: one.value for name, one in found if name.startswith("msgstr")}
@@ -124,8 +115,8 @@ def find_gaps(entry: Entry, plurals: Plurals) -> Iterator[Gap]:
         wanted = {"msgstr": entry.fields["msgid"].value}
     else:
         one, many = (entry.fields[name].value for name in ("msgid", "msgid_plural"))
-        count = plurals.count or len(known)
-        singular = plurals.singular if count > 1 else None
+        count = plurals[0] or len(known)
+        singular = plurals[1] if count > 1 else None
         wanted = {f"msgstr[{n}]": one if n == singular else many for n in range(count)}
     for name, source in wanted.items():
         if not known.get(name):
