@@ -3,9 +3,7 @@
 from pathlib import Path
 
 from transduce.durable.json import to_json
-from transduce.exports.ctranslate2_file import serialise_variables
-from transduce.exports.ctranslate2_variables import name_variables
-from transduce.exports.to_ctranslate2 import CONFIG
+from transduce.exports.to_ctranslate2 import CONFIG, name_variables, serialise_variables
 from transduce.exports.weights import collect_weights
 from transduce.paper.model import Transformer
 from transduce.vocabulary import BEGIN, END

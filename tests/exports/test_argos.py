@@ -8,8 +8,8 @@ from dataclasses import replace
 from tests.exports.random_members import PIECES, WORDS, random_member, shapes
 
 from transduce.durable.folder import atomic_folder
-from transduce.exports import sentencepiece_model, to_argos
-from transduce.exports.sentencepiece_rules import list_input_rules, list_output_rules
+from transduce.exports import to_argos
+from transduce.exports.to_argos import list_input_rules, list_output_rules
 from transduce.text.clean import normalise
 from transduce.vocabulary.sentencepiece_file import read_fields
 
@@ -37,7 +37,7 @@ def test_the_rules_spell_text_in_the_letters_of_the_vocabulary_and_back():
 
 def write(member, tmp_path, monkeypatch):
     rest = [(1, b"a piece of the tiny model"), (2, b"trainer"), (3, b"rules"), (5, b"more rules")]
-    monkeypatch.setattr(sentencepiece_model, "compile_rules", lambda: rest)
+    monkeypatch.setattr(to_argos, "compile_rules", lambda: rest)
     with atomic_folder(tmp_path / "out", kind="export", about={}) as writer:
         to_argos.ARGOS.write(member, writer, "float32")
     return tmp_path / "out"
@@ -63,9 +63,8 @@ def test_pieces_stand_in_the_order_of_the_merges_and_the_rules_are_kept(tmp_path
 
 def test_a_package_has_ctranslate2s_files_in_a_folder_of_their_own(tmp_path, monkeypatch):
     folder = write(random_member(), tmp_path, monkeypatch)
-    with (tmp_path / "package").open("wb") as stream:
-        to_argos.pack_argos(folder, "en_de", stream)
-    names = zipfile.ZipFile(tmp_path / "package").namelist()
+    to_argos.pack_argos(folder, tmp_path / "en_de.argosmodel")
+    names = zipfile.ZipFile(tmp_path / "en_de.argosmodel").namelist()
     assert {"en_de/model/model.bin", "en_de/model/config.json", "en_de/metadata.json"} < set(names)
     assert {"en_de/sentencepiece.model", "en_de/model/shared_vocabulary.json"} < set(names)
 

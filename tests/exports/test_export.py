@@ -14,6 +14,7 @@ import transduce
 from transduce.errors import InputError, SaveError
 from transduce.exports import export as module
 from transduce.exports import proof
+from transduce.exports.export import require_exportable
 from transduce.exports.proof import (
     Comparison,
     Proof,
@@ -22,7 +23,6 @@ from transduce.exports.proof import (
     make_up_lines,
     require_proven,
 )
-from transduce.exports.subject import require_exportable
 from transduce.exports.target import EngineOutput
 from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import describe_use
@@ -145,7 +145,7 @@ def test_a_package_is_not_written_without_codes_of_its_languages(tmp_path, monke
         transduce.export(folder, to="argos", output=out, languages=("e n", "de"))
     twin = replace(module.TARGETS["argos"], open_engine=lambda _, member: Twin(member))
     monkeypatch.setitem(module.TARGETS, "argos", twin)
-    monkeypatch.setattr("transduce.exports.sentencepiece_model.compile_rules", list)
+    monkeypatch.setattr("transduce.exports.to_argos.compile_rules", list)
     transduce.export(folder, to="argos", output=out, prove=LINES, languages=("en", "de"))
     metadata = json.loads(zipfile.ZipFile(out).read("out/metadata.json"))
     assert (metadata["from_code"], metadata["to_code"]) == ("en", "de")

@@ -6,7 +6,7 @@ import torch
 from tests.exports.random_members import random_member, shapes
 from tests.exports.test_ctranslate2 import SOURCE, TARGET, our_log_probs
 
-from transduce.exports.onnx_model import PlainDecoderStep, PlainEncoder
+from transduce.exports.to_onnx import PlainDecoderStep, PlainEncoder
 from transduce.exports.weights import collect_weights
 
 LONGER = [9, 8, 7, 6, 5, 4, 3, 0]

@@ -9,7 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.durable.files import atomic_file
+from transduce.checkpoint.card import USE, deviations_section, front_matter, title_section
+from transduce.checkpoint.model_files import CARD, open_model_folder
+from transduce.checkpoint.run_file import is_run
 from transduce.durable.folder import (
     FolderWriter,
     atomic_folder,
@@ -18,7 +20,7 @@ from transduce.durable.folder import (
 )
 from transduce.durable.json import to_json
 from transduce.equip import equip_for_inference
-from transduce.errors import InputError, suggest_names
+from transduce.errors import FolderError, InputError, suggest_names
 from transduce.exports.proof import (
     LINES,
     Proof,
@@ -27,20 +29,24 @@ from transduce.exports.proof import (
     make_up_lines,
     require_proven,
 )
-from transduce.exports.readme import build_readme, read_card
-from transduce.exports.subject import require_exportable
 from transduce.exports.target import README, Target
 from transduce.exports.to_argos import ARGOS
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
+from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel, load_task_model
 from transduce.runs.text_names import name_languages
+from transduce.settings import Architecture
 from transduce.settings.fields import require
+from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import Text, read_path, read_text
 
 TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, ONNX)}
 KIND = "export"
+KNOWN_VOCABULARIES = ("BPE", "WordPiece")
+HERE = "use it with transduce itself"
+CARD_LIMIT = 1 << 20  # bytes of a model card that is read
 
 
 @final
@@ -116,7 +122,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     require_exportable(loaded)
     equip_for_inference(loaded.transformer)  # because the comparison runs the model
     why = target.find_unsupported(loaded)
-    require(not why, why, "use it with transduce itself, or another --to")
+    require(not why, why, f"{HERE}, or another --to")
     card, missing = read_card(path)
     found = write_export(ExportJob(loaded, target, precision, lines, card, force), folder)
     return replace(found, differences=(*found.differences, missing)) if missing else found
@@ -153,12 +159,10 @@ def write_export(job: ExportJob, output: Path) -> Export:
     if target.pack is None:
         proof, why = write_folder(job, output)
     else:
-        name = output.name.removesuffix(target.suffix)
         with TemporaryDirectory() as temporary:
             folder = Path(temporary, "files")
             proof, why = write_folder(job, folder)
-            with atomic_file(output) as stream:
-                target.pack(folder, name, stream)
+            target.pack(folder, output)
     return Export(output, target.name, tuple(target.list_differences(job.model)), proof, why)
 
 
@@ -168,24 +172,19 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
     about = {"to": target.name, "precision": precision, "model": job.model.hash}
     require_free = partial(require_replaceable, kind=KIND) if job.force else None
     with atomic_folder(folder, kind=KIND, about=about, require_free=require_free) as writer:
-        write_files(job, writer)
+        readme = build_readme(job.model, target, precision, job.card)
+        writer.write(README, readme.encode(errors="replace"))
+        try:
+            target.write(job.model, writer, precision)
+        except ImportError as error:
+            fact = f"{error.name} is not installed, and the export to {target.name} needs it"
+            raise InputError(fact, f"pip install {error.name}") from None
         proof, why = compare_folder(job, writer)
         if proof is not None:
             if precision == "float32":
                 require_proven(proof)
             writer.write("proof.json", to_json(proof.as_json()))
     return proof, why
-
-
-def write_files(job: ExportJob, writer: FolderWriter) -> None:
-    """Write the files of an export; raise InputError if a Python package for it is missing."""
-    readme = build_readme(job.model, job.target, job.precision, job.card)
-    writer.write(README, readme.encode(errors="replace"))
-    try:
-        job.target.write(job.model, writer, job.precision)
-    except ImportError as error:
-        fact = f"{error.name} is not installed, and the export to {job.target.name} needs it"
-        raise InputError(fact, f"pip install {error.name}") from None
 
 
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
@@ -205,3 +204,56 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
     why = find_why_unproved(proof)
     require(lines is None or not why, why, "--prove FILE with other lines; or export without it")
     return (None, f"{why}: --prove FILE names other lines") if why else (proof, "")
+
+
+def require_exportable(model: TaskModel) -> None:
+    """Refuse a model that other programs cannot compute, or whose vocabulary they cannot apply."""
+    sizes, data = model.recipe.architecture, model.recipe.data
+    # parsing and tagging need symbols and a constrained search that no other program has
+    require_task(model.task, TextToText, data, "an export")
+    fact = f"architecture.mixing is {sizes.mixing}: other programs compute self-attention only"
+    require(sizes.mixing == "self-attention", fact, HERE)
+    for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
+        if r := getattr(sizes, name):
+            fact = f"architecture.{name} is {r}: other programs attend to all positions"
+            raise InputError(fact, HERE)
+    for name in ("activation", "attention_biases", "output_bias", "norm_epsilon"):
+        if getattr(sizes, name) != getattr(Architecture(), name):
+            fact = f"architecture.{name} is {getattr(sizes, name)}, which no export writes yet"
+            raise InputError(fact, HERE)
+    for vocabulary in (model.task.source, model.task.target):
+        kind = find_model_type(vocabulary)
+        fact = "a vocabulary of whole words needs word classes that no other program computes"
+        require(kind in KNOWN_VOCABULARIES, fact, HERE)
+
+
+def build_readme(model: TaskModel, target: Target, precision: str, card: str) -> str:
+    """Return the README of an exported model; `card` is the card of the model folder, or ""."""
+    description = model.task.describe(model.recipe.data)
+    parameters = sum(weight.numel() for weight in model.transformer.named_weights().values())
+    origin = f"Exported by transduce in {precision} from the model with sha256 `{model.hash}`."
+    differences = "\n".join(f"- {one}" for one in target.list_differences(model))
+    _, *sections = card.rstrip().split("\n## ")
+    kept = [f"## {one.strip()}" for one in sections if not f"## {one}".startswith(USE)]
+    parts = [
+        front_matter(description, target.library),
+        title_section(model.recipe, description, parameters),
+        origin,
+        f"{USE}\n\n{target.describe_use(model)}",
+        f"## What is different there\n\n{differences}",
+        *(kept or [deviations_section(model.recipe)]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def read_card(folder: Path) -> tuple[str, str]:
+    """Return the card of a model folder and "", or "" and why an export goes without it.
+
+    A run has no card yet. A card that was edited differs from the manifest, and is left out.
+    """
+    if is_run(folder):
+        return "", "the README has neither data nor scores: a run's model has them, once averaged"
+    try:
+        return open_model_folder(folder).read(CARD, CARD_LIMIT).decode("utf-8", "replace"), ""
+    except FolderError as fault:
+        return "", f"the model's card is not in the README: {fault.fact}"

@@ -129,6 +129,7 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
         if len(mine.ids) < source.limit and not (beam > 1 and other.is_cut)
     ]
     compared = pairs if beam == 1 and engine.limits_length else ended
+    compared_log_probs = {id(mine) for _, mine, _ in ended}
     differences = [
         abs(mine.log_prob - other.log_prob)
         for _, mine, other in ended
@@ -141,17 +142,12 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
         largest_difference=max(differences, default=None),
         mean_difference=sum(differences) / len(differences) if differences else None,
         unfinished=len(pairs) - len(ended),
-        ended_otherwise=count_changed(own, ours, [pair[1] for pair in ended]),
+        ended_otherwise=sum(
+            one.ids != mine.ids
+            for one, mine in zip(own, ours, strict=True)
+            if id(mine) in compared_log_probs
+        ),
     )
-
-
-def count_changed(
-    own: Sequence[Hypothesis], ours: Sequence[Hypothesis], compared: Sequence[Hypothesis]
-) -> int:
-    """Return for how many lines `ours` differs from `own`; only those in `compared` count."""
-    kept = set(map(id, compared))
-    both = zip(own, ours, strict=True)
-    return sum(a.ids != b.ids for a, b in both if id(b) in kept)
 
 
 def is_equal(model: TaskModel, own: Hypothesis, other: EngineOutput) -> bool:

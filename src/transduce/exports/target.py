@@ -37,23 +37,6 @@ class Engine(Protocol):
         ...
 
 
-@runtime_checkable
-class ByteStream(Protocol):
-    """The methods of a binary file that `zipfile` needs to write an archive."""
-
-    def write(self, data: bytes, /) -> int:
-        """Append bytes; return how many were written."""
-        ...
-
-    def flush(self) -> None:
-        """Write what is buffered."""
-        ...
-
-    def close(self) -> None:
-        """Close the file."""
-        ...
-
-
 @final
 @dataclass(frozen=True)
 class Target:
@@ -69,5 +52,5 @@ class Target:
     library: str  # what model hubs call the program
     describe_use: Callable[[TaskModel], str]  # how to load the files, in Markdown
     suffix: str = ""  # the suffix of the file that `pack` writes; "" if the export is a folder
-    pack: Callable[[Path, str, ByteStream], None] | None = None  # a folder, its name, the output
+    pack: Callable[[Path, Path], None] | None = None  # a folder, the file to write
     is_packed: Callable[[Path], bool] = Path.is_file  # whether a file was written by `pack`

@@ -1,21 +1,45 @@
-"""Export to CTranslate2: weights, vocabularies, and tokenizers that split text into its tokens."""
+"""Export to CTranslate2: weights, vocabularies, and tokenizers that split text into its tokens.
 
-from collections.abc import Sequence
+Writing the files needs no CTranslate2. In model.bin, numbers are little-endian; a string is a
+16-bit length, its bytes, and a zero byte, which the length counts.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, final
+
+import numpy as np
+from jaxtyping import Float, Int8
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.ctranslate2_file import serialise_variables
-from transduce.exports.ctranslate2_variables import name_variables
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
-from transduce.exports.weights import collect_weights
+from transduce.exports.weights import (
+    Affine,
+    Array,
+    Attention,
+    Layer,
+    Stack,
+    Weights,
+    collect_weights,
+)
 from transduce.inference.load import TaskModel
 from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.symbols import SPECIALS
 
+VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of what it holds
+TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3})
+Variables = dict[str, np.ndarray]
+Named = Iterator[tuple[str, np.ndarray]]
+SWITCHED_OFF = (
+    *("encoder/embeddings_merge", "encoder/multi_query_attention", "decoder/alibi"),
+    *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
+    "decoder/start_from_zero_embedding",
+)
 CONFIG = {
     "add_source_bos": False,
     "add_source_eos": True,  # sources end with END, which the tokenizer does not write
@@ -60,6 +84,116 @@ def name_tokenizers(model: TaskModel) -> dict[str, Vocabulary]:
     if source.hash == target.hash:
         return {"tokenizer.json": source}
     return {"source.tokenizer.json": source, "target.tokenizer.json": target}
+
+
+def name_variables(weights: Weights, *, precision: str) -> Variables:
+    """Return a model's arrays by CTranslate2's names; precision "int8" quantises its matrices."""
+    found = dict(name_stack("encoder", weights.encoder, weights))
+    found |= dict(name_stack("decoder", weights.decoder, weights))
+    # CTranslate2 numbers the source's tables, because a source with word features has several.
+    found["encoder/embeddings_0/weight"] = found.pop("encoder/embeddings/weight")
+    found["decoder/projection/weight"] = weights.projection
+    if precision == "int8":
+        quantise_matrices(found)
+    found |= {name: scalar(0) for name in SWITCHED_OFF}
+    found["decoder/alignment_layer"] = scalar(-1, np.int16)
+    found["decoder/alignment_heads"] = scalar(1, np.int16)
+    return found
+
+
+def scalar(value: int, kind: type[np.signedinteger[Any]] = np.int8) -> np.ndarray:
+    """Return an integer as a numpy array without dimensions, of the type `kind`."""
+    return np.array(value, dtype=kind)
+
+
+def quantise_matrices(variables: Variables) -> None:
+    """Replace each weight matrix in place with int8 and row scales; shared arrays stay shared."""
+    known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for name, value in list(variables.items()):
+        if name.endswith("/weight"):
+            if id(value) not in known:
+                known[id(value)] = quantise_rows(value)
+            variables[name], variables[f"{name}_scale"] = known[id(value)]
+
+
+def quantise_rows(
+    matrix: Float[np.ndarray, "m n"],
+) -> tuple[Int8[np.ndarray, "m n"], Float[np.ndarray, " m"]]:
+    """Return an m × n matrix in 8-bit integers and m row scales: weight ≈ integer / scale."""
+    largest = np.abs(matrix).max(axis=1)
+    scale = (127 / np.where(largest == 0, 127, np.maximum(largest, 1e-35))).astype(np.float32)
+    return np.rint(matrix * scale[:, None]).astype(np.int8), scale
+
+
+def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
+    """Yield name and array of each weight and setting of a stack; names begin with `scope`."""
+    yield f"{scope}/num_heads", scalar(weights.heads, np.int16)
+    yield f"{scope}/pre_norm", scalar(int(stack.final_norm is not None))
+    yield f"{scope}/scale_embeddings", scalar(1)
+    yield f"{scope}/activation", scalar(0)  # max(0, x)
+    yield f"{scope}/embeddings/weight", stack.embedding
+    yield f"{scope}/position_encodings/encodings", stack.positions
+    if stack.final_norm is not None:
+        yield from name_norm(f"{scope}/layer_norm", stack.final_norm)
+    for number, layer in enumerate(stack.layers):
+        yield from name_layer(f"{scope}/layer_{number}", layer, weights.head_width)
+
+
+def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
+    """Yield name and array of each weight of one layer; all names begin with `scope`."""
+    own, cross = layer.self_attention, layer.cross_attention
+    joined = np.concatenate([own.query, own.key, own.value])
+    yield from name_attention(f"{scope}/self_attention", [joined], own, head_width)
+    if cross is not None:
+        matrices = [cross.query, np.concatenate([cross.key, cross.value])]
+        yield from name_attention(f"{scope}/attention", matrices, cross, head_width)
+    for number, linear in enumerate((layer.inner, layer.outer)):
+        yield f"{scope}/ffn/linear_{number}/weight", linear.weight
+        yield f"{scope}/ffn/linear_{number}/bias", linear.bias
+    yield from name_norm(f"{scope}/ffn/layer_norm", layer.feed_forward_norm)
+
+
+def name_attention(
+    scope: str, matrices: list[Array], attention: Attention, head_width: int
+) -> Named:
+    """Yield name and array of the projections `matrices`, the output projection and the norm."""
+    for number, matrix in enumerate([*matrices, attention.output]):
+        yield f"{scope}/linear_{number}/weight", matrix
+    yield f"{scope}/head_dim", scalar(head_width, np.int32)
+    yield from name_norm(f"{scope}/layer_norm", attention.norm)
+
+
+def name_norm(scope: str, norm: Affine) -> Named:
+    """Yield name and array of a norm's gain and bias; both names begin with `scope`."""
+    yield f"{scope}/gamma", norm.weight
+    yield f"{scope}/beta", norm.bias
+
+
+def serialise_variables(variables: Mapping[str, np.ndarray]) -> Iterator[bytes]:
+    """Yield the bytes of model.bin in pieces; an array under several names is stored once."""
+    first: dict[int, str] = {}
+    aliases = list[tuple[str, str]]()
+    for name in sorted(variables):
+        original = first.setdefault(id(variables[name]), name)
+        if original != name:
+            aliases.append((name, original))
+    yield struct.pack("<I", VERSION) + pack_string(NAME) + struct.pack("<I", REVISION)
+    yield struct.pack("<I", len(first))
+    for name in sorted(first.values()):
+        value = variables[name]
+        sizes = struct.pack(f"<B{value.ndim}I", value.ndim, *value.shape)
+        kind = struct.pack("<BI", TYPES[value.dtype.name], value.nbytes)
+        yield pack_string(name) + sizes + kind
+        yield np.ascontiguousarray(value).tobytes()
+    yield struct.pack("<I", len(aliases))
+    for name, original in aliases:
+        yield pack_string(name) + pack_string(original)
+
+
+def pack_string(text: str) -> bytes:
+    """Return a string's bytes in model.bin: its length, its UTF-8 bytes and a zero byte."""
+    data = text.encode() + b"\0"
+    return struct.pack("<H", len(data)) + data
 
 
 def describe_use(model: TaskModel) -> str:

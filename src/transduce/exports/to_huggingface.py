@@ -1,24 +1,40 @@
 """Export to Hugging Face: a MarianMTModel and a fast tokenizer, for `transformers`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
 import safetensors.numpy
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.huggingface_weights import name_marian_weights
 from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json
-from transduce.exports.weights import POSITIONS, collect_weights
+from transduce.exports.weights import (
+    POSITIONS,
+    Affine,
+    Array,
+    Attention,
+    Layer,
+    Weights,
+    collect_weights,
+)
 from transduce.inference.load import TaskModel
+from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 from transduce.vocabulary.vocabulary import special_token_json
 
 PADDING = "<pad>"
+EPSILON = 1e-5  # what Marian's norms add to the variance
+FEATURE_COLUMNS = tuple(  # arrays that read d_model features: one in each column
+    f"{name}.weight"
+    for name in ("shared", "embed_tokens", "lm_head", "q_proj", "k_proj", "v_proj", "fc1")
+)
+FEATURE_ROWS = ("out_proj.weight", "fc2.weight", "fc2.bias", "norm.weight", "norm.bias")
+Named = Iterator[tuple[str, Array]]
 LIMIT = 512  # the most symbols of an output, in the exported generation_config.json
 
 
@@ -31,6 +47,85 @@ def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -
     writer.write("generation_config.json", to_json(build_generation_config(model)))
     writer.write("tokenizer.json", build_fast_tokenizer(model))
     writer.write("tokenizer_config.json", to_json(build_tokenizer_config(model)))
+
+
+def name_marian_weights(weights: Weights) -> dict[str, Array]:
+    """Return a post-norm model's arrays by MarianMTModel's names; a tied matrix has one name.
+
+    Marian's norms add EPSILON to the variance, and ours another ε. Normalising c·x with c²·ε gives
+    the same result as normalising x with ε. So the states between sub-layers are multiplied by c,
+    but not embeddings and the outputs of encoder and decoder. The first norm of each stack is not
+    compensated, because its inputs contain positions, whose scale is fixed.
+    """
+    scale = np.float32(math.sqrt(EPSILON / Architecture().norm_epsilon))
+    bias = np.zeros((1, len(weights.projection) + 1), dtype=np.float32)
+    bias[0, -1] = -np.inf  # so that padding is never written
+    found: dict[str, Array] = {"final_logits_bias": bias}
+    encoder, decoder = weights.encoder.embedding, weights.decoder.embedding
+    tables = {"model.shared": encoder}
+    if encoder is not decoder:
+        tables = {"model.encoder.embed_tokens": encoder, "model.decoder.embed_tokens": decoder}
+    if weights.projection is not decoder:
+        tables["lm_head"] = weights.projection
+    for name, table in tables.items():
+        found[f"{name}.weight"] = np.pad(table, ((0, 1), (0, 0)))  # a row of zeros for padding
+    for side, stack in (("encoder", weights.encoder), ("decoder", weights.decoder)):
+        scales = [np.float32(1), *[scale] * (len(stack.layers) - 1), np.float32(1)]
+        for number, layer in enumerate(stack.layers):
+            around = scales[number], scale, scales[number + 1]
+            found |= name_layer(f"model.{side}.layers.{number}", layer, *around)
+    return {name: order_features(name, value) for name, value in found.items()}
+
+
+def name_layer(
+    scope: str, layer: Layer, before: np.float32, inside: np.float32, after: np.float32
+) -> Named:
+    """Yield name and array of each weight of a layer whose inputs are `before` times as large.
+
+    The states between its sub-layers become `inside`, and its outputs `after` times as large.
+    """
+    own, cross = layer.self_attention, layer.cross_attention
+    yield from name_attention(f"{scope}.self_attn", own, before, before, inside)
+    if cross is not None:
+        yield from name_attention(f"{scope}.encoder_attn", cross, inside, np.float32(1), inside)
+    yield f"{scope}.fc1.weight", layer.inner.weight / inside
+    yield f"{scope}.fc1.bias", layer.inner.bias
+    yield from name_affine(f"{scope}.fc2", layer.outer, inside)
+    yield from name_affine(f"{scope}.final_layer_norm", layer.feed_forward_norm, after)
+
+
+def name_attention(
+    scope: str, attention: Attention, states: np.float32, memory: np.float32, after: np.float32
+) -> Named:
+    """Yield name and array of attention from `states` to `memory`, scales of what it reads.
+
+    Biases, which our attention does not have, are zeros. The norm's outputs have the scale `after`.
+    """
+    matrices: dict[str, Array] = {
+        "q_proj": attention.query / states,
+        "k_proj": attention.key / memory,
+        "v_proj": attention.value / memory,
+        "out_proj": attention.output * states,
+    }
+    for name, matrix in matrices.items():
+        yield f"{scope}.{name}.weight", matrix
+        yield f"{scope}.{name}.bias", np.zeros(len(matrix), np.float32)
+    yield from name_affine(f"{scope}_layer_norm", attention.norm, after)
+
+
+def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:
+    """Yield name and array of a linear map or a norm whose outputs are to be `scale` times them."""
+    yield f"{scope}.weight", affine.weight * scale
+    yield f"{scope}.bias", affine.bias * scale
+
+
+def order_features(name: str, value: Array) -> Array:
+    """Return a named array with sines before cosines in d_model, as Marian's positions are."""
+    if name.endswith(FEATURE_COLUMNS):
+        value = np.concatenate([value[:, ::2], value[:, 1::2]], axis=1)
+    elif name.endswith(FEATURE_ROWS):
+        value = np.concatenate([value[::2], value[1::2]])
+    return np.ascontiguousarray(value, dtype=np.float32)
 
 
 def build_config(model: TaskModel) -> dict[str, Any]:

@@ -89,18 +89,18 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
     width = head_width or max(model.sizes.d_k, model.sizes.d_v)
     collector = Collector(model.sizes, width)
     matrices = {id(one): to_numpy(one.weight) for one in (model.source, model.target, model.output)}
-    encoder = Stack(
-        matrices[id(model.source)],
-        tabulate_positions(model.source_positions, model.sizes),
-        tuple(collector.collect_layer(layer) for layer in model.encoder),
-        collect_norm(model.encoder_final_norm),
-    )
-    decoder = Stack(
-        matrices[id(model.target)],
-        tabulate_positions(model.target_positions, model.sizes),
-        tuple(collector.collect_layer(layer) for layer in model.decoder),
-        collect_norm(model.decoder_final_norm),
-    )
+
+    def collect(embedding: nn.Module, positions: nn.Module, layers: Any, norm: nn.Module) -> Stack:  # noqa: ANN401
+        table = compute_sinusoids(POSITIONS, model.sizes.d_model)
+        return Stack(
+            matrices[id(embedding)],
+            to_numpy(positions.weight if isinstance(positions, LearnedPositions) else table),
+            tuple(collector.collect_layer(layer) for layer in layers),
+            collect_affine(norm) if isinstance(norm, nn.LayerNorm) else None,
+        )
+
+    encoder = collect(model.source, model.source_positions, model.encoder, model.encoder_final_norm)
+    decoder = collect(model.target, model.target_positions, model.decoder, model.decoder_final_norm)
     return Weights(encoder, decoder, matrices[id(model.output)], model.sizes.heads, width)
 
 
@@ -126,22 +126,18 @@ class Collector:
         return Layer(
             self.pad_attention(parts, own, layer.add_self),
             cross,
-            collect_linear(feed_forward.inner),
-            collect_linear(feed_forward.outer),
-            collect_layer_norm(layer.add_feed_forward.norm),
+            collect_affine(feed_forward.inner),
+            collect_affine(feed_forward.outer),
+            collect_affine(layer.add_feed_forward.norm),
         )
 
     def pad_attention(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
         """Return attention with padded heads; `parts`: W^Q, W^K, W^V; `residual` has the norm."""
         query, key, value = (self.pad_rows(part) for part in parts)
         output = np.ascontiguousarray(self.pad_rows(to_numpy(attention.output.weight).T).T)
-        scaled = query if self.width == self.sizes.d_k else query * self.scale
-        return Attention(scaled, key, value, output, collect_layer_norm(residual.norm))
-
-    @property
-    def scale(self) -> np.float32:
-        """The factor √(padded width / d_k) for queries, which keeps the attention weights equal."""
-        return np.float32(math.sqrt(self.width / self.sizes.d_k))
+        if self.width != self.sizes.d_k:
+            query *= np.float32(math.sqrt(self.width / self.sizes.d_k))
+        return Attention(query, key, value, output, collect_affine(residual.norm))
 
     def pad_rows(self, matrix: Array) -> Array:
         """Return a projection matrix with rows of zeros added after the rows of each head."""
@@ -151,26 +147,9 @@ class Collector:
         return padded.reshape(self.sizes.heads * self.width, -1)
 
 
-def tabulate_positions(positions: nn.Module, sizes: Architecture) -> Array:
-    """Return the table of learned positions, or the first 2,048 rows of the sinusoids."""
-    if isinstance(positions, LearnedPositions):
-        return to_numpy(positions.weight)
-    return compute_sinusoids(POSITIONS, sizes.d_model).float().numpy()
-
-
-def collect_norm(norm: nn.Module) -> Affine | None:
-    """Return the gain and bias of a norm, or None for nn.Identity."""
-    return collect_layer_norm(norm) if isinstance(norm, nn.LayerNorm) else None
-
-
-def collect_layer_norm(norm: nn.LayerNorm) -> Affine:
-    """Return the gain and bias of a layer norm."""
-    return Affine(to_numpy(norm.weight), to_numpy(norm.bias))
-
-
-def collect_linear(linear: Any) -> Affine:  # noqa: ANN401 - torch gives layers as modules
-    """Return the matrix and bias of a linear map."""
-    return Affine(to_numpy(linear.weight), to_numpy(linear.bias))
+def collect_affine(module: Any) -> Affine:  # noqa: ANN401 - torch gives layers as modules
+    """Return the matrix and bias of a linear map, or the gain and bias of a layer norm."""
+    return Affine(to_numpy(module.weight), to_numpy(module.bias))
 
 
 def to_numpy(weight: Tensor) -> Array:
