@@ -20,15 +20,13 @@ from transduce.datasets.penn import (
 from transduce.errors import InputError
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
-from transduce.tasks.task import SplitLevel, TaskKind
-from transduce.tasks.text import encode_lines
+from transduce.tasks.task import Task, TaskKind
 from transduce.text.trees.clean import TreeReport, clean_tree
 from transduce.text.trees.linearise import (
     NUMBERED_SYMBOLS,
     WORD_SYMBOLS,
     Form,
     Repair,
-    Symbol,
     classify_symbols,
     find_closed_labels,
     linearise,
@@ -38,36 +36,35 @@ from transduce.text.trees.read import parse_tree, read_trees
 from transduce.text.trees.tree import SymbolKind, Tree, flat_tree
 from transduce.text.trees.write import format_tree
 from transduce.text.words import escape_brackets, normalise_blanks, split_words, to_source_text
-from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.tag_lexicon import TagLexicon
 from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
-    from transduce.scores.score import Score
     from transduce.search.tree_constraint import TreeConstraint, TreeSymbols
 
 
 @final
 @dataclass(frozen=True)
-class Parsing:
-    """The task of parsing sentences into constituency trees, scored by labelled bracket F1."""
+class Parsing(Task):
+    """The task of parsing sentences into constituency trees, scored by labelled bracket F1.
 
-    source: Vocabulary
-    target: Vocabulary  # the symbols of linearised trees
+    The output vocabulary has the symbols of linearised trees. A sentence that is too long is not
+    split, since a tree needs all of it, and F1 is computed with the references' tags.
+    """
+
     lexicon: TagLexicon  # gives words their part-of-speech tags if the linearisation has none
     form: Form  # the linearisation: how a tree is written as symbols
 
     metrics: ClassVar[tuple[str, ...]] = ("brackets",)
-    has_words: ClassVar[bool] = False
-    split_levels: ClassVar[tuple[SplitLevel, ...]] = ()  # a tree needs the whole sentence
 
     def normalise(self, line: str) -> str:
         """Return a line with single spaces between its words, which stay as they are."""
         return normalise_blanks(line)
 
-    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
         """Return the source token ids of sentences, each list closed by END."""
-        return encode_lines(self.source, map(to_source_text, lines))
+        return super().encode_sources(map(to_source_text, lines))
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
         """Return the symbol ids of trees, each with END; None for a tree with an unknown symbol."""
@@ -109,10 +106,6 @@ class Parsing:
         """Convert an output line in brackets to a `Tree`; return None for an empty sentence."""
         return to_tree(output) if output else None
 
-    def join(self, parts: Sequence[str]) -> str:
-        """Return the output of the only part, since a sentence is never split."""
-        return "".join(parts)
-
     @cached_property
     def tree_symbols(self) -> "TreeSymbols":
         """The symbol kind and constituent label of every target id, for constrained decoding."""
@@ -125,17 +118,18 @@ class Parsing:
         }
         symbols = classify_symbols(self.target.symbols[BEGIN + 1 :], self.form)
         labels = {label: number for number, label in enumerate({one.label: 0 for one in symbols})}
+        # the number in a numbered word symbol, such as 3 in XX3
+        numbered = NUMBERED_SYMBOLS if self.form == "numbered" else ()
+        numbers = {label: number for number, label in enumerate(numbered, start=1)}
         others = [TreeSymbolKind.OTHER] * (BEGIN + 1)
         return TreeSymbols(
             (*others, *(kinds[one.kind] for one in symbols)),
             (*(0 for _ in others), *(labels[one.label] for one in symbols)),
-            (*(0 for _ in others), *map(self.word_number, symbols)),
+            (
+                *(0 for _ in others),
+                *(numbers.get(one.label, 0) * (one.kind is SymbolKind.WORD) for one in symbols),
+            ),
         )
-
-    def word_number(self, symbol: Symbol) -> int:
-        """Return the number in a numbered word symbol, such as 3 in XX3; 0 for other symbols."""
-        is_numbered = self.form == "numbered" and symbol.kind is SymbolKind.WORD
-        return NUMBERED_SYMBOLS.index(symbol.label) + 1 if is_numbered else 0
 
     def constraint(self, line: str, search: Search) -> "TreeConstraint":
         """Return the constraint that the output is a tree over exactly the words of a sentence."""
@@ -144,12 +138,6 @@ class Parsing:
         words = len(split_words(line))
         limit = words + search.extra_length + 1
         return TreeConstraint(words, limit, self.tree_symbols, search.max_openings)
-
-    def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
-        """Return the bracket F1 of output trees, after copying the references' tags into them."""
-        from transduce.scores.scoring import compute_score
-
-        return compute_score("brackets", outputs, references)
 
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this parser for its model card."""

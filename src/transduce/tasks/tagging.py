@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, ClassVar, final
 from transduce.errors import InputError, short_repr
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
-from transduce.tasks.task import SplitLevel, TaskKind
-from transduce.tasks.text import encode_lines
+from transduce.tasks.task import SplitLevel, Task, TaskKind
 from transduce.text.tags import NO_SPANS, NO_TYPE, OUTSIDE, SPAN_PREFIXES, read_tagged
 from transduce.text.words import normalise_blanks, split_words, to_source_text
-from transduce.vocabulary import BEGIN, END, Vocabulary
-from transduce.vocabulary.vocabulary import Vocabularies
+from transduce.vocabulary import BEGIN, END
 
 if TYPE_CHECKING:
-    from transduce.scores.score import Score
     from transduce.search.label_constraint import LabelConstraint, LabelSymbols
 
 METRICS = {"bio": ("spans", "accuracy"), "iob1": ("spans", "accuracy"), "raw": ("accuracy",)}
@@ -29,14 +26,14 @@ METRICS = {"bio": ("spans", "accuracy"), "iob1": ("spans", "accuracy"), "raw": (
 
 @final
 @dataclass(frozen=True)
-class Tagging:
-    """The task of labelling every token of a sentence, scored by span F1 or by accuracy."""
+class Tagging(Task):
+    """The task of labelling every token of a sentence, scored by span F1 or by accuracy.
 
-    source: Vocabulary
-    target: Vocabulary  # all labels of the training data
+    The output vocabulary has all labels of the training data.
+    """
+
     scheme: str  # the label scheme: "bio", "iob1" or "raw"
 
-    has_words: ClassVar[bool] = False
     split_levels: ClassVar[tuple[SplitLevel, ...]] = (  # a line is one sentence
         SplitLevel("sentences", lambda line: [line], " "),
         SplitLevel("tokens", split_words, " "),
@@ -51,9 +48,9 @@ class Tagging:
         """Collapse ASCII whitespace to single spaces and strip the ends; tokens and labels stay."""
         return normalise_blanks(line)
 
-    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
         """Return the source token ids of sentences, each list closed by END."""
-        return encode_lines(self.source, map(to_source_text, lines))
+        return super().encode_sources(map(to_source_text, lines))
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int] | None]:
         """Return the label ids of lines, closed by END; None for a line with an unknown label."""
@@ -71,17 +68,9 @@ class Tagging:
         count = len(split_words(line))
         return "" if len(ids) == count else f"{len(ids)} labels for {count} tokens, repaired"
 
-    def fallback(self, line: str) -> None:  # noqa: ARG002
-        """Return None, since a sentence that is too long is split and needs no substitute."""
-        return
-
     def parse_output(self, output: str) -> list[str]:
         """Convert an output line to the list of its labels."""
         return split_words(output)
-
-    def join(self, parts: Sequence[str]) -> str:
-        """Join the labels of a split line's parts, with spaces between them."""
-        return " ".join(parts)
 
     @cached_property
     def label_symbols(self) -> "LabelSymbols":
@@ -113,12 +102,6 @@ class Tagging:
 
         return LabelConstraint(len(split_words(line)), self.label_symbols)
 
-    def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
-        """Return the span F1 of labels, or their accuracy if the label scheme is "raw"."""
-        from transduce.scores.scoring import compute_score
-
-        return compute_score(self.metrics[0], outputs, references)
-
     def describe(self, data: Data) -> ModelDescription:
         """Return the title, purpose and example command of this tagger for its model card."""
         languages = data.languages[:-1]  # the last one is "tags"
@@ -131,11 +114,6 @@ class Tagging:
             command="tag",
             files=("sentences.txt", "tags.tsv"),
         )
-
-
-def build_tagging(data: Data, vocabularies: Vocabularies) -> Tagging:
-    """Build the tagging task from vocabularies and the label scheme in the data settings."""
-    return Tagging(vocabularies.source, vocabularies.target, data.label_scheme)
 
 
 def read_tagged_pairs(path: Path) -> Iterator[tuple[str, str]]:
@@ -154,11 +132,6 @@ def format_labels(line: str, labels: str) -> str:
     """Return a sentence as a token, a tab and its label on each line, and a blank line after."""
     pairs = zip(split_words(line), split_words(labels), strict=True)
     return "".join(f"{token}\t{label}\n" for token, label in pairs) + "\n"
-
-
-def split_labels(_data: Data, line: str) -> list[str]:
-    """Split a target line at its spaces into labels."""
-    return split_words(line)
 
 
 @final
@@ -222,7 +195,7 @@ def check_labels(data: Data, lines: Iterable[str]) -> Iterator[str]:
 
 
 TAGGING = TaskKind(
-    build=build_tagging,
+    build=lambda data, both: Tagging(both.source, both.target, data.label_scheme),
     read_file=read_tagged_pairs,
     read_test_file=read_tagged_pairs,
     options="--tags FILE",
@@ -232,7 +205,7 @@ TAGGING = TaskKind(
     format_output=format_labels,
     source_text=to_source_text,
     is_tokenised=True,
-    target_symbols=split_labels,
+    target_symbols=lambda _data, line: split_words(line),
     check_targets=check_labels,
     infer_settings=infer_scheme,
 )

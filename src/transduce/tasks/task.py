@@ -1,19 +1,20 @@
-"""The protocol of a task: how text is encoded, how ids are decoded, how outputs are scored.
+"""The class `Task`: how text is encoded, how ids are decoded, how outputs are scored.
 
 Preparing, validation, inference, evaluation and the model card depend on the task; training,
 search and checkpoints do not.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
 from transduce.text.clean import EMPTY, normalise
 from transduce.text.files import read_pairs_tsv
-from transduce.vocabulary import Vocabulary
+from transduce.vocabulary import END, Vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
 if TYPE_CHECKING:
@@ -31,106 +32,72 @@ class SplitLevel:
     joint: str  # the string between the parts when they are joined again
 
 
-@runtime_checkable
-class Task(Protocol):
-    """A task such as translation: it encodes inputs, and it decodes and scores outputs."""
+@dataclass(frozen=True)
+class Task(ABC):
+    """A task such as translation: it encodes inputs, and it decodes and scores outputs.
+
+    The methods that a task need not define do what is right for lines of text.
+    """
+
+    source: Vocabulary  # of the inputs
+    target: Vocabulary  # of the outputs
+
+    has_words: ClassVar[bool] = False  # whether a perplexity per word of outputs is meaningful
+    split_levels: ClassVar[Sequence[SplitLevel]] = ()  # for a long line, coarsest first
 
     @property
-    def source(self) -> Vocabulary:
-        """The vocabulary of the inputs."""
-        ...
-
-    @property
-    def target(self) -> Vocabulary:
-        """The vocabulary of the outputs."""
-        ...
-
-    @property
+    @abstractmethod
     def metrics(self) -> Sequence[str]:
-        """The names of the metrics that evaluation uses by default."""
-        ...
-
-    @property
-    def has_words(self) -> bool:
-        """Whether outputs consist of words, so that a perplexity per word is meaningful."""
-        ...
-
-    @property
-    def split_levels(self) -> Sequence[SplitLevel]:
-        """The ways to split an input line that is too long, coarsest first; may be empty."""
-        ...
+        """The names of the metrics of an evaluation; the first one is also that of validation."""
 
     def normalise(self, line: str) -> str:
         """Return a line normalised as `encode_sources` and `encode_targets` expect it."""
-        ...
+        return normalise(line)
 
-    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
         """Return the source token ids of normalised lines, each list closed by END."""
-        ...
+        return [[*ids, END] for ids in self.source.encode_batch(lines)]
 
+    @abstractmethod
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
         """Return the target token ids of normalised lines, each list closed by END.
 
         A line with a symbol that the training data lacks, such as an unknown label, gives None.
         """
-        ...
 
+    @abstractmethod
     def decode(self, ids: Sequence[int], line: str) -> str:
         """Return target token ids as an output line, given the normalised input line."""
-        ...
 
-    def find_fault(self, ids: Sequence[int], line: str) -> str:
+    @abstractmethod
+    def describe(self, data: Data) -> ModelDescription:
+        """Return the title, purpose and example command of a model for its model card."""
+
+    def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
         """Return a phrase on the repairs that `decode` makes to an output, or ""."""
-        ...
+        return ""
 
-    def fallback(self, line: str) -> str | None:
+    def fallback(self, line: str) -> str | None:  # noqa: ARG002
         """Return a substitute for the output of a line too long for the model, or None."""
-        ...
+        return None
 
     def parse_output(self, output: str) -> object:
         """Convert an output line to the value that Python users get: a str, a Tree or labels."""
-        ...
+        return output
 
     def join(self, parts: Sequence[str]) -> str:
         """Join the outputs for the parts of a split input line into one output line."""
-        ...
+        return " ".join(parts)
+
+    def constraint(self, line: str, search: Search) -> "Constraint | None":  # noqa: ARG002
+        """Return the constraint on the output of a normalised input line, or None without one."""
+        return None
 
     def score(self, outputs: Sequence[str], references: Sequence[str]) -> "Score":
-        """Score outputs against references by the task's main score, as validation reports it."""
-        ...
+        """Score outputs against references by the first metric, as validation reports it."""
+        from transduce.scores.scoring import compute_score
 
-    def constraint(self, line: str, search: Search) -> "Constraint | None":
-        """Return the constraint on the output of a normalised input line, or None without one."""
-        ...
-
-    def describe(self, data: Data) -> ModelDescription:
-        """Return the title, purpose and example command of a model for its model card."""
-        ...
-
-
-def list_single_file(path: Path, _split: str) -> list[Path]:
-    """Return a list of the path itself, for tasks whose text is one file."""
-    return [path]
-
-
-def find_no_mismatch(_source: str, _target: str) -> str:
-    """Return "", since every target text is possible for every source text."""
-    return ""
-
-
-def pass_targets(_data: Data, lines: Iterable[str]) -> Iterator[str]:
-    """Yield target lines unchanged, since every line is allowed."""
-    yield from lines
-
-
-def infer_nothing(_lines: Iterable[str]) -> Mapping[str, str]:
-    """Return no settings, since target lines do not show any."""
-    return {}
-
-
-def format_line(_source: str, output: str) -> str:
-    """Return an output line with a newline, for tasks whose files hold one output a line."""
-    return f"{output}\n"
+        return compute_score(self.metrics[0], outputs, references)
 
 
 @final
@@ -159,12 +126,12 @@ class TaskKind:
     options: str = "--source FILE --target FILE, or --pairs FILE"
     unit: str = "pair"  # the word for one item of a text of this task
     unusable: str = EMPTY  # the words for items that the cleaning leaves out as empty
-    list_files: Callable[[Path, str], Sequence[Path]] = list_single_file
+    list_files: Callable[[Path, str], Sequence[Path]] = lambda path, _split: [path]
     normalise: Callable[[str], str] = normalise
-    find_mismatch: Callable[[str, str], str] = find_no_mismatch
-    check_targets: Callable[[Data, Iterable[str]], Iterator[str]] = pass_targets
-    infer_settings: Callable[[Iterable[str]], Mapping[str, str]] = infer_nothing
-    format_output: Callable[[str, str], str] = format_line
+    find_mismatch: Callable[[str, str], str] = lambda _source, _target: ""
+    check_targets: Callable[[Data, Iterable[str]], Iterator[str]] = lambda _, lines: iter(lines)
+    infer_settings: Callable[[Iterable[str]], Mapping[str, str]] = lambda _lines: {}
+    format_output: Callable[[str, str], str] = lambda _source, output: f"{output}\n"
     source_text: Callable[[str], str] = str  # returns the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
