@@ -13,9 +13,8 @@ from dataclasses import astuple
 import pytest
 from tests.view.curves.logs import update, validation, write_log
 
-from transduce.view.curves.curves import name_runs
-from transduce.view.curves.picture import dev_perplexities, read_scores, smooth_training
-from transduce.view.curves.points import compute_points
+from transduce.view.curves.curves import dev_perplexities, name_runs, read_scores
+from transduce.view.curves.points import average_evenly, compute_points
 from transduce.view.curves.read_log import read_run_log
 
 pytest.importorskip("matplotlib")
@@ -75,11 +74,12 @@ def test_training_is_drawn_in_stretches_without_what_was_skipped(tmp_path):
     events = [
         update(step, nats=math.nan if step == 5 else math.log(step)) for step in range(1, 202)
     ]
-    steps, perplexities = smooth_training(read_run_log(write_log(tmp_path / "a", events)).updates)
-    assert steps[:3] == [1, 2, 3]
-    assert perplexities[3:5] == pytest.approx([4, 6])
+    points = average_evenly(read_run_log(write_log(tmp_path / "a", events)).updates, 200)
+    assert [step for step, _ in points[:3]] == [1, 2, 3]
+    assert [math.exp(nats) for _, nats in points[3:5]] == pytest.approx([4, 6])
     many = write_log(tmp_path / "b", [update(step) for step in range(1, 1_001)])
-    assert smooth_training(read_run_log(many).updates)[0][:2] == [3, 8], "five updates a point"
+    found = average_evenly(read_run_log(many).updates, 200)
+    assert [step for step, _ in found[:2]] == [3, 8], "five updates a point"
 
 
 def test_a_run_becomes_a_page(call, trained, tmp_path):

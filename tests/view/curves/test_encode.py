@@ -9,12 +9,15 @@ import pytest
 from tests.view.curves.logs import loss, rate, update, validation, write_log, write_recipe
 
 import transduce
-from transduce.view.curves import cells as cells_module
-from transduce.view.curves.cells import build_cells, count_blocks
-from transduce.view.curves.encode import encode_run, round_down
-from transduce.view.curves.page import build_curves_page
-from transduce.view.curves.read_log import read_run_log
-from transduce.view.curves.run_log import RunLog, Updates
+from transduce.view.curves import page as cells_module
+from transduce.view.curves.page import (
+    build_cells,
+    build_curves_page,
+    count_blocks,
+    encode_run,
+    round_down,
+)
+from transduce.view.curves.read_log import RunLog, Updates, read_run_log
 
 
 def unpack(header, packed, name):

@@ -13,17 +13,15 @@ from tests.view.curves.logs import update, validation, write_log
 from transduce.errors import FolderError
 from transduce.training import log_lines
 from transduce.training.journal import LOG
-from transduce.view.curves import log_cache, log_part
+from transduce.view.curves import read_log
 from transduce.view.curves.follow import FollowedLog
-from transduce.view.curves.read_log import read_run_log, resolve_resumes
-from transduce.view.curves.run_log import Updates
-from transduce.view.curves.update_lines import parse_lines
+from transduce.view.curves.read_log import Updates, parse_lines, read_run_log, resolve_resumes
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     """The cache folder, for short logs too."""
-    monkeypatch.setattr(log_cache, "LEAST_NEW_BYTES", 1)
+    monkeypatch.setattr(read_log, "LEAST_NEW_BYTES", 1)
     monkeypatch.setenv("TRANSDUCE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "columns"
 
@@ -37,7 +35,7 @@ def parsed(monkeypatch):
         blocks.append(lines)
         return parse_lines(lines)
 
-    monkeypatch.setattr(log_part, "parse_lines", parse)
+    monkeypatch.setattr(read_log, "parse_lines", parse)
     return blocks
 
 
@@ -56,7 +54,7 @@ def describe(log):
 
 
 def read_afresh(run):
-    return describe(resolve_resumes(log_part.read_log_part(run / LOG)))
+    return describe(resolve_resumes(read_log.read_log_part(run / LOG)))
 
 
 def check(run):
@@ -168,7 +166,7 @@ def test_what_is_no_file_in_its_place_costs_time_only(run, cache, make):
 
 def test_columns_of_code_that_parses_otherwise_are_not_used(run, monkeypatch, parsed):
     check(run)
-    monkeypatch.setattr(log_cache, "VERSION", b"2")
+    monkeypatch.setattr(read_log, "VERSION", b"2")
     parsed.clear()
     check(run)
     assert len(parsed) == 2
@@ -209,7 +207,7 @@ def raise_recursion_error(_):
 def test_short_logs_are_not_cached(run, cache, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("TRANSDUCE_CACHE", str(cache.parent))
-    assert log_cache.LEAST_NEW_BYTES > 1
+    assert read_log.LEAST_NEW_BYTES > 1
     check(run)
     assert not cache.exists()
 
@@ -224,18 +222,18 @@ def test_a_log_with_lines_that_were_passed_over_is_not_cached(run, cache, monkey
 
 
 def test_too_many_columns_are_not_cached(run, cache, monkeypatch):
-    monkeypatch.setattr(log_cache, "MAX_FILE_BYTES", 500)
+    monkeypatch.setattr(read_log, "MAX_FILE_BYTES", 500)
     check(run)
     assert list(cache.iterdir()) == []
 
 
 def test_the_columns_of_the_last_logs_are_kept_for_this_user_alone(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr(log_cache, "MAX_FILES", 2)
+    monkeypatch.setattr(read_log, "MAX_FILES", 2)
     for number in range(4):
         check(write_log(tmp_path / str(number), [update(number + 1)]))
         newest = max(cache.iterdir(), key=lambda file: file.stat().st_mtime_ns)
         os.utime(newest, (number, number))
-    kept = {log_cache.cache_path(tmp_path / name / LOG).name for name in "23"}
+    kept = {read_log.cache_path(tmp_path / name / LOG).name for name in "23"}
     assert {file.name for file in cache.iterdir()} == kept
     assert cache.stat().st_mode & 0o777 == 0o700
     assert [*(tmp_path / "3").iterdir()] == [tmp_path / "3" / LOG], "a run is not written to"

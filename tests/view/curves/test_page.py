@@ -19,7 +19,7 @@ from tests.view.curves.drawing import (
 from tests.view.curves.logs import loss, read_updates, update, write_log
 
 import transduce
-from transduce.view.curves import cells
+from transduce.view.curves import page as cells
 
 pytestmark = pytest.mark.browser
 

@@ -15,10 +15,14 @@ from tests.view.curves.logs import read_updates, update, validation, write_log
 from transduce.errors import FolderError, InputError
 from transduce.training import log_lines
 from transduce.training.journal import LOG, read_journal
-from transduce.view.curves import update_lines
-from transduce.view.curves.log_part import join_parts, read_log_part
-from transduce.view.curves.read_log import read_run_log, resolve_resumes
-from transduce.view.curves.run_log import Updates
+from transduce.view.curves import read_log
+from transduce.view.curves.read_log import (
+    Updates,
+    join_parts,
+    read_log_part,
+    read_run_log,
+    resolve_resumes,
+)
 
 
 def column(log, name):
@@ -41,7 +45,7 @@ def test_what_training_writes_is_read_by_the_fast_pattern(tmp_path):
     events = [update(1), update(2, nats=math.nan, gradient_norm=math.inf, applied=False)]
     write_log(tmp_path, [*events, update(3, learning_rate=1.7e-7)])
     for line in (tmp_path / LOG).read_bytes().splitlines():
-        match = update_lines.LINE.match(line)
+        match = read_log.LINE.match(line)
         assert match
         assert match[1]
 

@@ -11,12 +11,10 @@ from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 
 import transduce
 from transduce.errors import InputError
-from transduce.view.explainer.header import build_stored_model, compute_example
-from transduce.view.explainer.page import PARTS
+from transduce.view.explainer.explain import PARTS, build_stored_model, compute_example
 from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.weights import store_weights
-from transduce.view.page.data import encode_json
-from transduce.view.page.parts import join_scripts, join_styles
+from transduce.view.page.document import encode_json, join_scripts, join_styles
 
 
 @pytest.fixture(scope="module")

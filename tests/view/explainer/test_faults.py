@@ -6,7 +6,7 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 from tests.view.explainer.test_model import TOLERANCE
 
 from transduce.view.explainer.explain import explain
-from transduce.view.page import parts
+from transduce.view.page import document
 
 pytestmark = pytest.mark.browser
 # By name: a part of the page's script, and what stands there instead.
@@ -49,7 +49,7 @@ def test_a_page_without_a_fault_is_close_to_pytorch(browser, translator):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_self_check_sees_a_planted_fault(browser, translator, monkeypatch, fault):
     right, wrong = FAULTS[fault]
-    read, planted = parts.read_part, []
+    read, planted = document.read_part, []
 
     def read_with_fault(path):
         text = read(path)
@@ -57,6 +57,6 @@ def test_the_self_check_sees_a_planted_fault(browser, translator, monkeypatch, f
             planted.append(path)
         return text.replace(right, wrong)
 
-    monkeypatch.setattr(parts, "read_part", read_with_fault)
+    monkeypatch.setattr(document, "read_part", read_with_fault)
     assert open_and_check(browser, translator) > 100 * TOLERANCE
     assert len(planted) == 1

@@ -7,7 +7,7 @@ from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
 from transduce.inference.outputs import build_decoder
 from transduce.search.trace import trace_beam_search
-from transduce.view.explainer.header import build_stored_model
+from transduce.view.explainer.explain import build_stored_model
 from transduce.view.explainer.reference import trace_model
 from transduce.view.explainer.weights import store_weights
 from transduce.vocabulary import END

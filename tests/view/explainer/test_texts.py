@@ -8,12 +8,10 @@ from tests.view.explainer.opened import READY, change
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.errors import InputError
-from transduce.view.explainer import header
-from transduce.view.explainer.explain import explain
-from transduce.view.explainer.page import CORE, VIEWS
+from transduce.view.explainer import explain as module
+from transduce.view.explainer.explain import CORE, VIEWS, explain
 from transduce.view.explainer.texts import choose_page_texts, read_texts_file
-from transduce.view.page.language import read_texts
-from transduce.view.page.parts import read_part
+from transduce.view.page.document import read_part, read_texts
 
 GERMAN = read_texts("explainer")["de"]
 WORD = re.compile(r"[A-Za-z]{2}")
@@ -43,8 +41,8 @@ def used_texts():
     called += re.findall(r'(?:title|plain|exact): "([^"]+)"', tables)
     called += re.findall(r'\["[a-z0-9{}.]+", "([^"]+)"\]', tables)
     called += [one for steps in re.findall(r'}, "(.+)", "(.+)"\],\n', tables) for one in steps]
-    notes = re.findall(r'"((?:This model|Not all)[^"]+)"', read_part("explainer/header.py"))
-    assert len(notes) == len(set(notes)) == 3, header.list_notes
+    notes = re.findall(r'"((?:This model|Not all)[^"]+)"', read_part("explainer/explain.py"))
+    assert len(notes) == len(set(notes)) == 3, module.list_notes
     texts = {" ".join(text.split()) for text in (*named, *visible, *called, *notes)}
     return {text for text in texts | STAGES if WORD.search(text)} - {"SVG", "PNG"}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.view.hostile import attacks
 
-from transduce.view.page.data import base64_block, encode_json, encode_seven_bits, json_block
+from transduce.view.page.document import base64_block, encode_json, encode_seven_bits, json_block
 
 STRINGS = st.text(st.characters(exclude_categories=()), max_size=40)
 

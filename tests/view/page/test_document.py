@@ -9,9 +9,7 @@ import zlib
 import pytest
 from tests.view.hostile import attacks
 
-from transduce.view.page.data import base64_block, json_block
-from transduce.view.page.document import build_page
-from transduce.view.page.parts import PageParts
+from transduce.view.page.document import PageParts, base64_block, build_page, json_block
 
 # Any file of the package can stand for the markup here.
 PARTS = PageParts(("page/dom.js",), ("page/theme.css",), "page/dom.js")

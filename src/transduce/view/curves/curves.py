@@ -1,16 +1,28 @@
 """`transduce.curves`: perplexity and score of runs by training step, from their logs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from transduce.durable.files import require_file_name, resolve_output, write_atomically
 from transduce.errors import InputError
+from transduce.runs.plots import encode_image
 from transduce.settings.fields import require
 from transduce.text.arguments import read_path
-from transduce.view.curves.points import RunCurve, compute_points, encode_csv
-from transduce.view.curves.read_log import read_run_log
-from transduce.view.curves.run_log import RunLog
+from transduce.view.curves.points import (
+    RunCurve,
+    average_evenly,
+    compute_points,
+    encode_csv,
+    finite_perplexity,
+)
+from transduce.view.curves.read_log import RunLog, read_run_log
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 PICTURES = (".svg", ".png")
 FIGURES = ".csv"
@@ -34,9 +46,13 @@ def curves(
     if output is not None and file is not None:
         require_file_name(output)
         require_curves_output(file)
-    logs = read_logs([read_path("runs", run) for run in runs])
+    require(bool(runs), "no run was named", "transduce.curves('run')")
+    folders = [read_path("runs", run) for run in runs]
+    named = zip(name_runs(folders), folders, strict=True)
+    logs = {name: (folder, read_run_log(folder)) for name, folder in named}
     for folder, log in logs.values():
-        require_updates(folder, log)
+        fact = f"{folder}: it has not taken an update yet"
+        require(len(log.updates) > 0, fact, "wait until it has")
     found = tuple(
         RunCurve(name, folder, tuple(compute_points(log))) for name, (folder, log) in logs.items()
     )
@@ -74,21 +90,9 @@ def encode_curves(
         from transduce.view.curves.page import build_curves_page
 
         return build_curves_page(logs, full=full)
-    from transduce.view.curves.picture import draw_curves
+    from transduce.view.curves.curves import draw_curves
 
     return draw_curves({name: log for name, (_, log) in logs.items()}, suffix.removeprefix("."))
-
-
-def read_logs(runs: Sequence[Path]) -> dict[str, tuple[Path, RunLog]]:
-    """Map each run's name, the shortest unique end of its path, to its folder and its log."""
-    require(bool(runs), "no run was named", "transduce.curves('run')")
-    return {name: (run, read_run_log(run)) for name, run in zip(name_runs(runs), runs, strict=True)}
-
-
-def require_updates(run: Path, log: RunLog) -> None:
-    """Refuse a run without any update."""
-    if not len(log.updates):
-        raise InputError(f"{run}: it has not taken an update yet", "wait until it has")
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
@@ -99,3 +103,55 @@ def name_runs(runs: Sequence[Path]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     raise InputError("the same run is named twice", "name each once")
+
+
+GROUPS = 200  # the number of groups of updates, each drawn as one point
+
+
+def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
+    """Return an image of the runs' perplexities, with a panel of scores if any run has scores."""
+    from matplotlib.figure import Figure
+
+    score_names = {name for log in logs.values() for name in read_scores(log)[2]}
+    with_scores = bool(score_names)
+    figure = Figure(figsize=(6 + 5 * with_scores, 4), layout="constrained")
+    panels = figure.subplots(1, 1 + with_scores, squeeze=False)[0]
+    panels[0].set(yscale="log", title="perplexity a piece, without smoothing")
+    for number, (name, log) in enumerate(logs.items()):
+        draw_perplexity(panels[0], name, log, f"C{number}")
+        if with_scores:
+            panels[1].set(title=f"{', '.join(sorted(score_names))} of the development set")
+            panels[1].plot(*read_scores(log)[:2], color=f"C{number}", marker=".", label=name)
+    dev = [one for log in logs.values() for one in dev_perplexities(log)]
+    highest = max((one for one in dev if math.isfinite(one)), default=None)
+    if highest is not None:  # hide the first updates' high perplexity
+        panels[0].set_ylim(top=3 * highest)
+    for panel in panels:
+        panel.set_xlabel("updates")
+        panel.grid(visible=True, which="both", alpha=0.2)
+    panels[0].legend()
+    return encode_image(figure, kind)
+
+
+def draw_perplexity(panel: "Axes", name: str, log: RunLog, color: str) -> None:
+    """Draw a run's training perplexity as a thin line, development perplexity as a thick line."""
+    points = [(step, finite_perplexity(nats)) for step, nats in average_evenly(log.updates, GROUPS)]
+    panel.plot(*zip(*points, strict=True), color=color, linewidth=0.6, alpha=0.7)
+    steps = [found.step for found in log.validations]
+    panel.plot(steps, dev_perplexities(log), color=color, marker=".", label=name)
+
+
+def dev_perplexities(log: RunLog) -> list[float]:
+    """Return the perplexity of the development set at each validation."""
+    nats = [found.nats for found in log.validations]
+    return [math.nan if one is None else finite_perplexity(one) for one in nats]
+
+
+def read_scores(log: RunLog) -> tuple[list[int], list[float], list[str]]:
+    """Return the steps of a run's validations, their scores, and the names of the metrics."""
+    found = [one for one in log.validations if one.score is not None]
+    return (
+        [one.step for one in found],
+        [one.score for one in found if one.score is not None],
+        [one.score_name or "score" for one in found],
+    )

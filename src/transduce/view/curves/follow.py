@@ -1,7 +1,6 @@
 """Follows logs that grow. What was read of each log is kept, and only new bytes are read."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -11,10 +10,15 @@ from transduce.durable.files import require_folder
 from transduce.durable.folder import open_regular
 from transduce.training.journal import LOG
 from transduce.training.log_lines import UNREADABLE
-from transduce.view.curves.log_cache import read_cached_log
-from transduce.view.curves.log_part import empty_part, join_parts, read_log_part
-from transduce.view.curves.read_log import RUN_HINT, resolve_resumes
-from transduce.view.curves.run_log import RunLog
+from transduce.view.curves.read_log import (
+    RUN_HINT,
+    RunLog,
+    empty_part,
+    join_parts,
+    read_cached_log,
+    read_log_part,
+    resolve_resumes,
+)
 
 MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
 
@@ -87,8 +91,3 @@ class NewLines:
         if len(found) == MAX_BYTES:
             self.searched += MAX_BYTES
         return b""
-
-
-def list_followed(runs: Sequence[Path]) -> list[FollowedLog]:
-    """Open the log of each run folder, to be read again as it grows."""
-    return [FollowedLog(run) for run in runs]

@@ -1,38 +1,226 @@
-"""The page of training curves: one file that requests nothing, or one that a server keeps live."""
+"""The page of training curves: one file that requests nothing, or one that a server keeps live.
 
-from collections.abc import Mapping
-from dataclasses import replace
+A run's updates are cells to draw. In a run of at most 200,000 updates each is a cell. In a longer
+run each of the last 10,000 is one, and the earlier updates are joined to blocks of 64, in which the
+spike of a single update stays visible as the block's largest value. The page gets a JSON header and
+columns of packed float32.
+"""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any, final
 
-from transduce.view.curves.encode import encode_run
-from transduce.view.curves.run_log import RunLog
-from transduce.view.page.data import json_block, seven_bit_block
-from transduce.view.page.document import build_page
-from transduce.view.page.parts import PageParts
+import numpy as np
+from jaxtyping import Float64
+
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json
+from transduce.errors import TransduceError
+from transduce.view.curves.read_log import RunLog, Updates, finite_number
+from transduce.view.page.document import PageParts, build_page, json_block, seven_bit_block
 
 SCRIPTS = (
-    "numbers",
-    "series",
-    "run",
-    "scale",
-    "pen",
-    "panels",
-    "trace",
-    "draw",
-    "state",
-    "readout",
-    "app",
-    "gestures",
-    "controls",
-    "export",
-    "live",
-    "main",
+    *("numbers", "series", "run", "scale", "pen", "panels", "trace", "draw", "state", "readout"),
+    *("app", "gestures", "controls", "export", "live", "main"),
 )
 PARTS = PageParts(
     scripts=("page/dom.js", *(f"curves/{name}.js" for name in SCRIPTS)),
     styles=("page/theme.css", "curves/curves.css"),
     markup="curves/curves.html",
 )
+BLOCK = 64  # updates of a block
+MAX_SINGLE = 200_000  # up to this many updates of a run, each update is a cell
+LAST_SINGLE = 10_000  # in a longer run, each of this many last updates is a cell
+MAX_FINITE = 3e38  # larger numbers would be infinite as float32
+RUN_FILE = "run.json"
+RUN_FILE_BYTES = 1 << 20
+
+
+@final
+@dataclass(frozen=True)
+class Series:
+    """One quantity, such as loss: its mean in C cells, its minimum and maximum in B blocks."""
+
+    mean: Float64[np.ndarray, " C"]
+    low: Float64[np.ndarray, " B"]
+    high: Float64[np.ndarray, " B"]
+
+
+@final
+@dataclass(frozen=True)
+class Cells:
+    """A run's updates as C cells: the first `blocks` cells hold 64 updates each, the others one.
+
+    `steps`, `tokens` and `milliseconds` are those of a cell alone, not counted from the start.
+    """
+
+    blocks: int
+    steps: Float64[np.ndarray, " C"]
+    tokens: Float64[np.ndarray, " C"]  # target tokens
+    milliseconds: Float64[np.ndarray, " C"]  # a log has no shorter times
+    skipped: Float64[np.ndarray, " C"]  # updates that were not finite and changed no weight
+    series: Mapping[str, Series]
+
+
+def count_blocks(updates: int, *, full: bool) -> int:
+    """Return how many blocks of 64 a run's first updates are joined into; 0 if `full`."""
+    return 0 if full or updates <= MAX_SINGLE else (updates - LAST_SINGLE) // BLOCK
+
+
+def build_cells(updates: Updates, *, full: bool) -> Cells:
+    """Join a run's updates into cells; with `full`, each update is a cell."""
+    blocks = count_blocks(len(updates), full=full)
+    values = {
+        "loss": updates.nats,
+        "gradient_norm": updates.gradient_norm,
+        "learning_rate": updates.learning_rate,
+        "speed": measure_speed(updates),
+    }
+    tokens = np.nan_to_num(updates.target_tokens, nan=0.0)
+    return Cells(
+        blocks=blocks,
+        steps=add_up(np.diff(updates.step, prepend=0.0), blocks),
+        tokens=add_up(tokens, blocks),
+        milliseconds=add_up(np.diff(1000 * updates.seconds, prepend=0.0), blocks),
+        skipped=add_up(1 - updates.applied, blocks),
+        series={name: summarise(column, blocks) for name, column in values.items()},
+    )
+
+
+def measure_speed(updates: Updates) -> Float64[np.ndarray, " N"]:
+    """Return the target tokens per second of N updates; NaN where the clock did not move."""
+    durations = np.diff(updates.seconds, prepend=0.0)
+    durations[durations <= 0] = np.nan
+    return updates.target_tokens / durations
+
+
+def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray, " C"]:
+    """Return the sums of the first `blocks` blocks of 64 values, then each later value."""
+    inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
+    return np.concatenate([inner.sum(axis=1), column[blocks * BLOCK :]])
+
+
+def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
+    """Return mean, minimum and maximum of the first `blocks` blocks of 64, then all later values.
+
+    NaN does not count; a block of NaN only is NaN.
+    """
+    inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
+    count = np.isfinite(inner).sum(axis=1)
+    means = np.where(count > 0, np.nansum(inner, axis=1) / np.maximum(count, 1), np.nan)
+    return Series(
+        mean=np.concatenate([means, column[blocks * BLOCK :]]),
+        low=np.fmin.reduce(inner, axis=1),
+        high=np.fmax.reduce(inner, axis=1),
+    )
+
+
+def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
+    """Return a run's curves as (header for JSON, packed columns); `full` keeps a cell per update.
+
+    `columns` in the header has for each column its offset, its length, and whether its numbers must
+    be added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
+    page asks for the bytes after it.
+    """
+    cells = build_cells(log.updates, full=full)
+    columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
+    recipe = read_recipe(folder)
+    schedule = read_schedule(recipe)
+    follows = follows_schedule(log, schedule)
+    for column, values in list_columns(cells):
+        if follows and column.startswith("learning_rate"):
+            continue
+        content, is_summed = pack_column(values)
+        packed.append(content)
+        columns[column] = (end, len(content), is_summed)
+        end += len(content)
+    header = {
+        "name": name,
+        "schedule": schedule,
+        "average_last": finite_number(get_nested(recipe, "training", "average_last")),
+        "cells": len(cells.steps),
+        "blocks": cells.blocks,
+        "block_size": BLOCK,
+        "columns": columns,
+        "validations": [astuple(found) for found in log.validations],
+        "marks": log.marks,
+        "lost": log.lost,
+        "unreadable": log.unreadable,
+        "offset": log.size,
+    }
+    return header, b"".join(packed)
+
+
+def follows_schedule(log: RunLog, schedule: Mapping[str, float] | None) -> bool:
+    """Return whether all logged learning rates follow equation 3, so that none must be stored."""
+    rates, steps = log.updates.learning_rate, log.updates.step
+    if schedule is None or not len(steps) or np.isnan(rates).any():
+        return False
+    d_model, warmup = schedule["d_model"], schedule["warmup"]
+    expected = d_model**-0.5 * np.minimum(steps**-0.5, steps * warmup**-1.5)
+    return bool(np.allclose(rates, schedule["factor"] * expected, rtol=1e-6, atol=0.0))
+
+
+def list_columns(cells: Cells) -> Iterator[tuple[str, Float64[np.ndarray, " _"]]]:
+    """Yield the columns of a run's cells, each with the name that the page's script expects."""
+    for name in ("steps", "tokens", "milliseconds", "skipped"):
+        yield name, getattr(cells, name)
+    for name, series in cells.series.items():
+        if name != "speed":  # the page computes speed from tokens and seconds
+            yield name, series.mean
+        yield f"{name}_low", series.low if name == "learning_rate" else round_down(series.low)
+        yield f"{name}_high", series.high if name == "learning_rate" else -round_down(-series.high)
+
+
+def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
+    """Return numbers rounded down to 12 binary digits, which compress to about half the bytes."""
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.floor(fraction * 4096), exponent - 12)
+
+
+def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
+    """Compress C numbers as float32, or the differences of their 32 bits if these take less space.
+
+    Return the compressed bytes, and whether they are differences, to be added up modulo 2^32.
+    """
+    bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
+    changes = np.diff(bits, prepend=np.uint32(0))
+    # all first bytes, then all second ones, …: similar bytes are neighbours, and take a third less
+    plain, summed = (
+        zlib.compress(words.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
+        for words in (bits, changes)
+    )
+    return min((plain, False), (summed, True), key=lambda packed: len(packed[0]))
+
+
+def read_schedule(recipe: object) -> dict[str, float] | None:
+    """Return equation 3's d_model, warmup and factor in a recipe; None if one is missing."""
+    paths = {
+        "d_model": ("architecture", "d_model"),
+        "warmup": ("training", "warmup"),
+        "factor": ("training", "learning_rate_factor"),
+    }
+    found = {name: finite_number(get_nested(recipe, *path)) for name, path in paths.items()}
+    known = {name: value for name, value in found.items() if value is not None and value > 0}
+    return known if len(known) == len(paths) else None
+
+
+def read_recipe(folder: Path) -> object:
+    """Return a run's recipe as parsed JSON; None without a valid run.json."""
+    file = folder / RUN_FILE
+    try:
+        return from_checksummed_json(read_regular(file, RUN_FILE_BYTES), file).get("recipe")
+    except TransduceError:
+        return None
+
+
+def get_nested(tables: object, *path: str) -> object:
+    """Return the value at a path of names in nested JSON objects, or None."""
+    for name in path:
+        tables = tables.get(name) if isinstance(tables, dict) else None
+    return tables
 
 
 def build_curves_page(

@@ -12,7 +12,7 @@ from typing import TypeVar, final
 import numpy as np
 from jaxtyping import Float64
 
-from transduce.view.curves.run_log import RunLog, Validation
+from transduce.view.curves.read_log import RunLog, Updates, Validation
 
 Value = TypeVar("Value")
 
@@ -88,6 +88,14 @@ def finite_perplexity(nats: float) -> float:
 def mean(values: Sequence[float] | Sequence[int]) -> float:
     """Return the arithmetic mean of numbers."""
     return sum(values) / len(values)
+
+
+def average_evenly(updates: Updates, count: int) -> list[tuple[float, float]]:
+    """Return (mean step, mean nats) of at most `count` groups of updates, without skipped ones."""
+    pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
+    finite = [pair for pair in pairs if math.isfinite(pair[1])]
+    groups = split_evenly(finite, min(count, len(finite))) if finite else []
+    return [(mean([step for step, _ in some]), mean([one for _, one in some])) for some in groups]
 
 
 def split_evenly(values: Sequence[Value], count: int) -> list[Sequence[Value]]:

@@ -1,30 +1,339 @@
-"""Read a run's log.jsonl into columns, without the lines that a later resume made void."""
+"""Reads a run's log.jsonl into columns, without the lines that a later resume made void.
 
+Columns of long logs are kept in the user's cache folder, so that lines are parsed only once. A
+cached file is used if it is intact, if it was written by code that parses as this does, and if
+the log still begins with the bytes that were parsed. Later lines are read from the log. A damaged
+file or folder costs only time. Nothing is written into the run's folder, because it may be a
+stranger's, and a training writes there.
+"""
+
+import hashlib
+import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from transduce.durable.files import require_folder
-from transduce.errors import InputError
+from transduce.datasets.cache import cache_folder
+from transduce.durable.files import atomic_file, ensure_folder, require_folder
+from transduce.durable.folder import open_regular, read_regular
+from transduce.errors import InputError, TransduceError
 from transduce.training.journal import LOG
-from transduce.view.curves.log_cache import read_cached_log
-from transduce.view.curves.log_part import LogPart, join_parts, read_lines
-from transduce.view.curves.run_log import (
-    MARKS,
-    MAX_STEP,
-    RunLog,
-    Validation,
-    has_step,
-)
-from transduce.view.curves.update_lines import LogEvent
+from transduce.training.log_lines import MAX_LINE_BYTES, read_line_blocks
 
+MAX_STEP = 2**53  # larger integers are no longer exact as float64
+LARGEST = 1e300  # no log is long enough for a sum of such numbers to be infinite
+MARKS = ("resume", "snapshot", "checkpoint", "failure", "finish")
+LEAST_NEW_BYTES = 1 << 24  # columns are written after this many new bytes, parsed in 1/6 second
+MAX_FILE_BYTES = 1 << 30  # the columns of 19 million updates
+MAX_FILES = 8  # if there are more, the oldest are deleted
+CHECKSUM_BYTES = hashlib.sha256().digest_size
+CHUNK = 1 << 20
 RUN_HINT = "name the folder of a run"
 KNOWN = ("validation", *MARKS)
+NUMBER = rb"(?:-?\d++(?:\.\d++)?+(?:[eE][-+]?+\d++)?+|null)"
+# an update as training/journal.py writes it, with groups for FIELDS in their order; the last group
+# matches any other line
+PATTERN = (
+    rb'^(?:\{"event": "update", "step": (\d++), "loss": NUMBER, "nats": (NUMBER)'
+    rb', "gradient_norm": (NUMBER), "learning_rate": (NUMBER), "source_tokens": \d++'
+    rb', "target_tokens": (\d++), "seconds": (NUMBER), "applied": (true|false)'
+    rb', "at": "[^"\\\n]*+"\}|(.*+))$'
+)
+VERSION = b"1 " + PATTERN  # raise the number when other values follow from the same lines
+LINE = re.compile(PATTERN.replace(b"NUMBER", NUMBER), re.MULTILINE)
+UpdateFields = Sequence[bytes]  # the pattern's groups: FIELDS as JSON, then an empty one
+
+
+@final
+@dataclass(frozen=True)
+class Updates:
+    """The N updates of a run as columns; NaN where the log has no finite number."""
+
+    step: Float64[np.ndarray, " N"]
+    nats: Float64[np.ndarray, " N"]  # loss per target token, without label smoothing
+    gradient_norm: Float64[np.ndarray, " N"]
+    learning_rate: Float64[np.ndarray, " N"]
+    target_tokens: Float64[np.ndarray, " N"]
+    seconds: Float64[np.ndarray, " N"]  # duration of training so far, which never decreases
+    applied: Float64[np.ndarray, " N"]  # 1, or 0 for an update that was skipped
+
+    def __len__(self) -> int:
+        """Return the number of updates."""
+        return len(self.step)
+
+    def select(self, kept: Bool[np.ndarray, " N"]) -> "Updates":
+        """Return only the updates where `kept` is true."""
+        if kept.all():
+            return self
+        return Updates(*(getattr(self, name)[kept] for name in FIELDS))
+
+
+FIELDS = tuple(field.name for field in fields(Updates))
+
+
+@final
+@dataclass(frozen=True)
+class LogEvent:
+    """An event of a log that is no update, and how many updates stand before it."""
+
+    position: int
+    values: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class ParsedLines:
+    """The updates and the other events of some lines, and how many lines are no event."""
+
+    updates: list[UpdateFields]
+    events: list[LogEvent]
+    unreadable: int
+
+
+def parse_lines(block: bytes) -> ParsedLines:
+    """Return the updates and events of a block of lines; count lines that are no event."""
+    updates, events, unreadable = list[UpdateFields](), list[LogEvent](), 0
+    for found in LINE.findall(block):
+        if found[0]:
+            updates.append(found)
+        elif line := found[-1].strip():
+            event = parse_event(line)
+            if event is None:
+                unreadable += 1
+            elif event["event"] == "update":
+                given = [json.dumps(event.get(name)).encode() for name in FIELDS]
+                updates.append([*given, b""])
+            else:
+                events.append(LogEvent(len(updates), event))
+    return ParsedLines(updates, events, unreadable)
+
+
+def parse_event(line: bytes) -> dict[str, Any] | None:
+    """Parse a line of JSON as an event; return None if it holds no event."""
+    if len(line) > MAX_LINE_BYTES:
+        return None
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):  # not JSON, too many digits, or too deep
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
+
+
+def parse_numbers(column: Sequence[bytes]) -> list[float]:
+    """Return the numbers of a column of JSON values; NaN for null and whatever is no number."""
+    try:
+        return list(map(float, column))
+    except ValueError:
+        return [parse_number(value) for value in column]
+
+
+def parse_number(value: bytes) -> float:
+    """Return a JSON number; NaN for null, strings, lists and whatever is no number."""
+    try:
+        return float(value)
+    except ValueError:
+        return float("nan")
+
+
+@final
+@dataclass(frozen=True)
+class Validation:
+    """The loss and the score of the development set at one step, as far as the log has them."""
+
+    step: int
+    nats: float | None
+    score: float | None
+    score_name: str | None
+
+
+@final
+@dataclass(frozen=True)
+class RunLog:
+    """A run's log without the lines that a resume made void, and how many lines were left out."""
+
+    updates: Updates
+    validations: tuple[Validation, ...]
+    marks: Mapping[str, tuple[int, ...]]  # by kind of event, such as "resume": its steps
+    lost: int  # updates made void by a resume at a step before theirs
+    unreadable: int  # lines that are no event, or an update out of order
+    size: int  # bytes of the log up to the end of its last whole line
+
+
+def build_updates(rows: Sequence[UpdateFields]) -> Updates:
+    """Return updates as columns, given the JSON fields of each update as a row."""
+    columns = [list(map(itemgetter(i), rows)) for i in range(len(FIELDS))]
+    numbers = np.array([parse_numbers(column) for column in columns[:-1]], dtype=float)
+    numbers[~np.isfinite(numbers)] = np.nan
+    applied = np.array([value != b"false" for value in columns[-1]], dtype=float)
+    return Updates(*[*np.clip(numbers, -LARGEST, LARGEST), applied])
+
+
+def join_updates(parts: Sequence[Updates]) -> Updates:
+    """Join the updates of consecutive parts of a log."""
+    parts = [part for part in parts if len(part)] or [build_updates([])]
+    if len(parts) == 1:
+        return parts[0]
+    columns = ([getattr(part, name) for part in parts] for name in FIELDS)
+    return Updates(*map(np.concatenate, columns))
+
+
+@final
+@dataclass(frozen=True)
+class LogPart:
+    """All updates and events in a part of a log, even those that a later resume made void."""
+
+    updates: Updates
+    events: tuple[LogEvent, ...]
+    unreadable: int
+    size: int  # bytes up to the end of the last whole line
+    tail: bytes  # a last line without a newline: cut by a crash, or not wholly written yet
+
+
+def read_log_part(
+    path: Path, begin: int = 0, on_lines: Callable[[bytes], object] | None = None
+) -> LogPart:
+    """Read a log from byte `begin`, where a line begins, to its present end.
+
+    `on_lines` is called with each block of whole lines.
+    """
+    parts, tail = [empty_part(begin)], b""
+    with open_regular(path) as stream:
+        stream.seek(begin)
+        for block in read_line_blocks(stream):
+            if block.lines.endswith(b"\n"):
+                parts.append(read_lines(block.lines, block.end))
+                if on_lines:
+                    on_lines(block.lines)
+            else:
+                tail = block.lines
+    return replace(join_parts(parts), tail=tail)
+
+
+def empty_part(size: int = 0) -> LogPart:
+    """Return a log part that has no lines and ends at byte `size`."""
+    return LogPart(build_updates([]), (), 0, size, b"")
+
+
+def read_lines(lines: bytes, end: int) -> LogPart:
+    """Parse whole lines of a log, up to its byte `end`, into a part of the log."""
+    found = parse_lines(lines)
+    return LogPart(build_updates(found.updates), tuple(found.events), found.unreadable, end, b"")
+
+
+def join_parts(parts: Sequence[LogPart]) -> LogPart:
+    """Join consecutive parts of a log to one part."""
+    begins = accumulate((len(part.updates) for part in parts), initial=0)
+    events = (
+        LogEvent(event.position + begin, event.values)
+        for begin, part in zip(begins, parts, strict=False)
+        for event in part.events
+    )
+    updates = join_updates([part.updates for part in parts])
+    unreadable = sum(part.unreadable for part in parts)
+    return LogPart(updates, tuple(events), unreadable, parts[-1].size, parts[-1].tail)
+
+
+@final
+class PrefixCheck:
+    """The CRC-32 and the number of a log's first bytes; a sha256 would take twice as long."""
+
+    def __init__(self) -> None:
+        self.crc, self.size = 0, 0
+
+    def update(self, content: bytes | memoryview) -> None:
+        """Add the log's next bytes."""
+        self.crc = zlib.crc32(content, self.crc)
+        self.size += len(content)
+
+
+def read_cached_log(path: Path) -> LogPart:
+    """Read a log to its present end, and parse only what its cached columns do not cover."""
+    known, prefix = load_part(path)
+    part = join_parts([known, read_log_part(path, known.size, prefix.update)])
+    is_whole = prefix.size == part.size  # false if a hole or an endless line was passed over
+    if is_whole and part.size - known.size >= LEAST_NEW_BYTES:
+        with suppress(TransduceError, OSError, RecursionError):
+            store_part(path, part, prefix.crc)
+    return part
+
+
+def load_part(path: Path) -> tuple[LogPart, PrefixCheck]:
+    """Return a log's cached part and the check of its bytes; an empty part if none is valid."""
+    with suppress(TransduceError, OSError):
+        cached = cache_path(path)
+        if cached.exists():
+            known, expected = decode_part(read_regular(cached, MAX_FILE_BYTES))
+            prefix = check_prefix(path, known.size)
+            if (prefix.crc, prefix.size) == (expected, known.size):
+                return known, prefix
+    return empty_part(), PrefixCheck()
+
+
+def cache_path(path: Path) -> Path:
+    """Return the cache file of a log's columns; its name is a sha256 of the log's absolute path."""
+    name = hashlib.sha256(os.fsencode(path.parent.resolve() / path.name)).hexdigest()
+    return cache_folder() / "columns" / name[:32]
+
+
+def check_prefix(path: Path, size: int) -> PrefixCheck:
+    """Return the check of the first `size` bytes of a log, or of all if it has fewer."""
+    prefix, buffer = PrefixCheck(), memoryview(bytearray(CHUNK))
+    with open_regular(path) as stream:
+        while count := stream.readinto(buffer[: min(CHUNK, size - prefix.size)]):
+            prefix.update(buffer[:count])
+    return prefix
+
+
+def store_part(path: Path, part: LogPart, crc: int) -> None:
+    """Write the columns of a log's whole lines and their CRC-32 to the cache; delete old files."""
+    cached = cache_path(path)
+    ensure_folder(cached.parent.parent)
+    cached.parent.mkdir(mode=0o700, exist_ok=True)
+    events = [[event.position, event.values] for event in part.events]
+    about = {"size": part.size, "crc": crc, "unreadable": part.unreadable, "events": events}
+    columns = [getattr(part.updates, name).astype("<f8", copy=False) for name in FIELDS]
+    line = json.dumps(about).encode()
+    line += b" " * (-len(line) - 1 & 7) + b"\n"  # the columns begin at a multiple of eight bytes
+    pieces: list[bytes | memoryview] = [line, *(memoryview(one).cast("B") for one in columns)]
+    if CHECKSUM_BYTES + sum(map(len, pieces)) > MAX_FILE_BYTES:
+        return
+    with atomic_file(cached) as stream:
+        stream.write(checksum(pieces))
+        for piece in pieces:
+            stream.write(piece)
+    for old in sorted(cached.parent.iterdir(), key=lambda file: file.stat().st_mtime)[:-MAX_FILES]:
+        old.unlink()
+
+
+def decode_part(content: bytes) -> tuple[LogPart, int]:
+    """Return the part of a log in a cached file and its CRC-32; an empty part if it is damaged."""
+    if content[:CHECKSUM_BYTES] != checksum([memoryview(content)[CHECKSUM_BYTES:]]):
+        return empty_part(), 0
+    end = content.index(b"\n", CHECKSUM_BYTES)
+    about: dict[str, Any] = json.loads(content[CHECKSUM_BYTES:end])
+    columns = np.frombuffer(memoryview(content)[end + 1 :], "<f8").reshape(len(FIELDS), -1)
+    events = tuple(LogEvent(position, values) for position, values in about["events"])
+    part = LogPart(Updates(*columns), events, about["unreadable"], about["size"], b"")
+    return part, about["crc"]
+
+
+def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
+    """Return the sha256 of `VERSION` and of a cached file's content, which follows it in pieces."""
+    digest = hashlib.sha256(VERSION)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.digest()
 
 
 def read_run_log(run: Path) -> RunLog:
@@ -43,27 +352,28 @@ def resolve_resumes(part: LogPart) -> RunLog:
     if part.tail:
         part = replace(join_parts([part, read_lines(part.tail, part.size)]), tail=b"")
     events = [event for event in part.events if event.values["event"] in KNOWN]
-    known = [event for event in events if is_step(event.values.get("step"))]
-    possible = has_step(part.updates.step)
-    counting = possible & (part.updates.step <= find_later_resumes(known, len(part.updates)))
+    known = [
+        event
+        for event in events
+        if type(step := event.values.get("step")) is int and 0 <= step <= MAX_STEP
+    ]
+    steps = part.updates.step
+    possible = (steps >= 1) & (steps <= MAX_STEP) & (steps == np.floor(steps))
+    counting = possible & (steps <= find_later_resumes(known, len(part.updates)))
     updates = part.updates.select(counting)
-    updates = updates.select(is_increasing(updates.step))
+    highest = np.maximum.accumulate(np.concatenate([[0.0], updates.step]))[:-1]
+    updates = updates.select(updates.step > highest)  # than all before
     lost = int((possible & ~counting).sum())
     misplaced = len(part.updates) - lost - len(updates)
     kept = select_valid(known)
     return RunLog(
-        updates=replace(updates, seconds=make_non_decreasing(updates.seconds)),
-        validations=tuple(map(read_validation, select_kind(kept, "validation"))),
-        marks={kind: tuple(e["step"] for e in select_kind(kept, kind)) for kind in MARKS},
+        updates=replace(updates, seconds=np.fmax.accumulate(np.fmax(updates.seconds, 0.0))),
+        validations=tuple(read_validation(one) for one in kept if one["event"] == "validation"),
+        marks={kind: tuple(e["step"] for e in kept if e["event"] == kind) for kind in MARKS},
         lost=lost,
         unreadable=part.unreadable + misplaced + len(events) - len(known),
         size=part.size,
     )
-
-
-def is_step(value: object) -> bool:
-    """Return whether a value of an event can be the number of finished updates."""
-    return type(value) is int and 0 <= value <= MAX_STEP
 
 
 def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.ndarray, " N"]:
@@ -85,22 +395,6 @@ def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
         if event.values["event"] == "resume":
             lowest = min(lowest, step)
     return kept[::-1]
-
-
-def is_increasing(steps: Float64[np.ndarray, " N"]) -> Bool[np.ndarray, " N"]:
-    """Return for each of N steps whether it is greater than all earlier steps in the list."""
-    before = np.concatenate([[0.0], np.maximum.accumulate(steps)[:-1]])[: len(steps)]
-    return steps > before
-
-
-def make_non_decreasing(seconds: Float64[np.ndarray, " N"]) -> Float64[np.ndarray, " N"]:
-    """Return a clock's N readings with NaN and decreases replaced by the highest reading so far."""
-    return np.fmax.accumulate(np.fmax(seconds, 0.0))
-
-
-def select_kind(events: Sequence[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    """Return the events of one kind, such as "validation"."""
-    return [event for event in events if event["event"] == kind]
 
 
 def read_validation(event: dict[str, Any]) -> Validation:

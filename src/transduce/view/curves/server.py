@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from transduce.errors import InputError, TransduceError
 from transduce.settings.fields import require
 from transduce.view.curves.curves import name_runs
-from transduce.view.curves.follow import FollowedLog, NewLines, list_followed
+from transduce.view.curves.follow import FollowedLog, NewLines
 from transduce.view.curves.page import build_curves_page
 
 ADDRESS = "127.0.0.1"
@@ -41,7 +41,7 @@ class CurvesServer(ThreadingHTTPServer):
     def __init__(self, runs: Sequence[Path], port: int = 0) -> None:
         require(bool(runs), "no run was named", "transduce curves run --serve")
         self.names = name_runs(runs)
-        self.logs = list_followed(runs)
+        self.logs = [FollowedLog(run) for run in runs]
         self.streams, self.closed = BoundedSemaphore(MAX_STREAMS), Event()
         try:
             super().__init__((ADDRESS, port), CurvesHandler)

@@ -1,33 +1,69 @@
 """`transduce.explain`: a page in which a small model runs, for a notebook or a file."""
 
-import html
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
 
+import torch
+
 from transduce.checkpoint.run_file import is_run
 from transduce.durable.files import resolve_output, write_atomically
-from transduce.inference.load import load
+from transduce.errors import InputError
+from transduce.inference.load import describe_precision, load
+from transduce.inference.outputs import build_decoder, limit_batch_size
 from transduce.inference.translator import Translator
+from transduce.paper.model import Transformer
+from transduce.search.trace import trace_beam_search
+from transduce.settings import Architecture
+from transduce.settings.data import UNNAMED
+from transduce.settings.fields import require
+from transduce.settings.recipe import shorten_name
+from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path, require_string
-from transduce.view.explainer.header import build_header, choose_texts, compute_example
-from transduce.view.explainer.limits import MAX_WEIGHTS
-from transduce.view.explainer.page import build_explainer_page
+from transduce.view.explainer.limits import LONGEST, MAX_WEIGHTS
+from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.stage import (
     Stage,
     load_trained_stage,
     read_run_stages,
     read_trained_stage,
 )
-from transduce.view.explainer.subject import require_explainable
-from transduce.view.explainer.texts import choose_page_texts
-from transduce.view.explainer.tour import read_tour
-from transduce.view.explainer.weights import store_weights
-from transduce.view.page.language import Texts
+from transduce.view.explainer.texts import choose_page_texts, read_tour
+from transduce.view.explainer.weights import StoredWeights, read_weights, store_weights
+from transduce.view.page.document import (
+    DataBlock,
+    PageParts,
+    Texts,
+    base64_block,
+    build_page,
+    embed_page,
+    json_block,
+    texts_block,
+)
+from transduce.vocabulary import END, Vocabulary
+from transduce.vocabulary.vocabulary import deserialise
 
 FRAME_HEIGHT = 800  # pixels of the page in a notebook
+FORMAT = 1  # version of header and weights; a page's script reads no other
+TRAINING = ("steps", "warmup", "learning_rate_factor", "label_smoothing", "smoothing_form")
+EXAMPLES = 6  # sentences that the page offers
+ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
+INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
+CORE = ("sums", "pieces", "weights", "model", "beam")
+VIEWS = (
+    *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "guess"),
+    *("switches", "stages", "tour", "export", "main"),
+)
+PARTS = PageParts(
+    scripts=(
+        *("page/dom.js", "page/language.js"),
+        *(f"explainer/script/{name}.js" for name in (*CORE, *VIEWS)),
+    ),
+    styles=("page/theme.css", "explainer/explainer.css"),
+    markup="explainer/explainer.html",
+)
 
 
 @final
@@ -50,11 +86,7 @@ class Explainer:
         return f"<explainer page of {len(self.page):,} characters: write_page writes it>"
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.page, quote=True)
-        return (
-            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{page}" width="100%" '
-            f'height="{FRAME_HEIGHT}" style="border:0" title="Explainer"></iframe>'
-        )
+        return embed_page(self.page, FRAME_HEIGHT, "Explainer")
 
 
 def explain(
@@ -108,15 +140,165 @@ def build_page_of(
 ) -> str:
     """Return the explainer page; the last stage is stored as `numbers`, all earlier ones in 8 bits.
 
-    `more` is what the header has besides the model: the loss curve, a tour. `words` are its
-    language and its own words.
+    `more` is what the header has besides the model: the loss curve, a tour. `words` are the page's
+    language, "" if the reader's browser chooses, and its own words by language. Equal arguments
+    give equal bytes.
     """
     kinds = ["int8"] * (len(stages) - 1) + [numbers]
     stored = [store_weights(stage.weights, kind) for stage, kind in zip(stages, kinds, strict=True)]
-    example = compute_example(translator, stored[-1], texts[0])
-    about = [
-        {"name": stage.name, "step": stage.step, "numbers": kind}
-        for stage, kind in zip(stages, kinds, strict=True)
-    ]
-    header = {**build_header(translator, texts, example), **more}
-    return build_explainer_page(header, list(zip(about, stored, strict=True)), *words)
+    about, blocks = list[dict[str, Any]](), list[DataBlock]()
+    for stage, kind, weights in zip(stages, kinds, stored, strict=True):
+        name = f"weights-{len(blocks)}"
+        one = {"name": stage.name, "step": stage.step, "numbers": kind}
+        about.append({**one, "block": name, "tensors": weights.layout})
+        blocks.append(base64_block(name, weights.block))
+    header = build_header(translator, texts, compute_example(translator, stored[-1], texts[0]))
+    (language, own), title = words, shorten_name(translator.recipe.name)
+    header = {**header, **more, "title": title, "stages": about}
+    data = [texts_block(own, language), json_block("header", header), *blocks]
+    return build_page(f"How {title} translates", PARTS, data, language)
+
+
+def require_explainable(translator: Translator, max_weights: int) -> None:
+    """Raise InputError for what a page cannot run: an ensemble, other tasks, layers or sizes."""
+    if len(translator.models) > 1:
+        fact = f"the explainer shows one model, and this is {len(translator.models)}"
+        raise InputError(fact, "load one model of the ensemble")
+    (model,) = translator.models
+    require_task(translator.task, TextToText, translator.recipe.data, "the explainer")
+    require(
+        model.sizes.mixing == "self-attention",
+        f"this model has no self-attention: architecture.mixing is {model.sizes.mixing}",
+        INSTEAD,
+    )
+    precision = describe_precision(model)
+    require(
+        precision == "float32",
+        f"the explainer stores weights itself, and these are already rounded to {precision}",
+        "load the model in float32",
+    )
+    page = Architecture()
+    for name in ("activation", "attention_biases", "output_bias", "norm_epsilon"):
+        require(
+            getattr(model.sizes, name) == getattr(page, name),
+            f"architecture.{name} is {getattr(model.sizes, name)}, which the page cannot compute",
+            INSTEAD,
+        )
+    count = sum(weight.numel() for weight in read_weights(model).values())
+    require(
+        count <= max_weights,
+        f"this model has {count:,} weights, and the explainer runs at most {max_weights:,}",
+        f"{INSTEAD}; --max-weights {count} lets it try",
+    )
+
+
+@final
+@dataclass(frozen=True)
+class Example:
+    """A sentence, its output by PyTorch with the stored weights, and some intermediate values."""
+
+    text: str
+    source: list[int]
+    output: list[int]
+    score: float
+    numbers: dict[str, list[float]]
+
+
+def choose_texts(translator: Translator, texts: Sequence[str]) -> list[str]:
+    """Return the sentences that a page offers: those given, or some in the source language."""
+    data = translator.recipe.data
+    if texts:
+        return [require_text(translator, text) for text in texts]
+    if data.corpus == "phrasebook":
+        from transduce.runs.texts import GeneratedCorpus
+
+        lines = [source for source, _ in GeneratedCorpus("phrasebook", "test", 60).read()]
+        return sorted(lines, key=len)[5 :: 60 // EXAMPLES]
+    if not translator.task.has_words:
+        return ["a b c d", "e a d c b", "b b a"]
+    require(
+        data.source_language in ("en", *UNNAMED),
+        f"the model reads {data.source_language}, and no sentence was given",
+        "give one: transduce explain MODEL TEXT -o explainer.html",
+    )
+    return list(ENGLISH)
+
+
+def require_text(translator: Translator, text: str) -> str:
+    """Return a normalised text; refuse one that is empty or too long for the page."""
+    found = translator.task.normalise(text)
+    require(bool(found), "the text is empty", "give it some words")
+    (ids,) = translator.task.encode_sources([found])
+    require(
+        len(ids) <= LONGEST,
+        f"the text has {len(ids):,} pieces, and the explainer reads at most {LONGEST}",
+        "give a shorter sentence",
+    )
+    return found
+
+
+def build_stored_model(translator: Translator, stored: StoredWeights) -> Transformer:
+    """Build the translator's model with the weights that a page holds."""
+    source, target = translator.task.source, translator.task.target
+    model = Transformer(translator.models[0].sizes, len(source), len(target))
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(stored.tensors[name])
+    return model.eval()
+
+
+def compute_example(translator: Translator, stored: StoredWeights, text: str) -> Example:
+    """Translate a text with the stored weights, and sample the intermediate values."""
+    model = build_stored_model(translator, stored)
+    (source,) = translator.task.encode_sources([text])
+    search = replace(translator.recipe.search, constrained=False)
+    search = limit_batch_size([model], [source], search, search.beam)
+    trace = trace_beam_search(build_decoder([model]), source, search, 1)
+    output = [*trace.best.ids, END]
+    numbers = sample_rows(trace_model(model, source, output))
+    return Example(text, source, output, trace.best.score, numbers)
+
+
+def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return what a vocabulary has learned: its merges as pairs of ids, or pieces as bytes."""
+    kind, size = deserialise(vocabulary.to_bytes()), 258
+    if kind.model["type"] == "WordPiece":
+        pieces = [list(one) for one in kind.symbol_bytes[size:]]
+        return {"kind": "word-piece", "learned": pieces}
+    ids, merges = kind.model["vocab"], kind.model["merges"]
+    return {"kind": "byte-pair", "learned": [[ids[a], ids[b]] for a, b in merges]}
+
+
+def build_header(translator: Translator, texts: Sequence[str], example: Example) -> dict[str, Any]:
+    """Return the header of an explainer page as JSON values: all its data but weights."""
+    recipe, task, model = translator.recipe, translator.task, translator.models[0]
+    shared = task.source.hash == task.target.hash
+    target = {} if shared else {"target": describe_vocabulary(task.target)}
+    return {
+        "format": FORMAT,
+        "model": {"name": recipe.name, "sha256": translator.hashes[0] if translator.hashes else ""},
+        "task": recipe.data.task,
+        "languages": [recipe.data.source_language, recipe.data.target_language],
+        "parameters": sum(weight.numel() for weight in read_weights(model).values()),
+        "sizes": asdict(model.sizes),
+        "search": asdict(recipe.search),
+        "training": {name: getattr(recipe.training, name) for name in TRAINING},
+        "vocabularies": {"source": describe_vocabulary(task.source), **target},
+        "longest": LONGEST,
+        "texts": list(texts),
+        "example": asdict(example),
+        "notes": list_notes(translator),
+    }
+
+
+def list_notes(translator: Translator) -> list[str]:
+    """Return a sentence for each way in which the model differs from the paper's."""
+    sizes = translator.models[0].sizes
+    found = []
+    if sizes.norm == "pre":
+        found.append("This model normalises before each sub-layer; the paper after the sum (3.1).")
+    if sizes.positions == "learned":
+        found.append("This model learned its positions (Table 3, row E); the paper adds sinusoids.")
+    if sizes.tie_embeddings != "all":
+        found.append("Not all three matrices of section 3.4 are shared in this model.")
+    return found

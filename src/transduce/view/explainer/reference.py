@@ -91,48 +91,43 @@ def list_layer_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Modul
                 yield from hook_attention(f"{stack}.{number}.cross", layer.cross_attention, found)
                 yield from hook_residual(f"{stack}.{number}.cross", layer.add_cross, found)
             name = f"{stack}.{number}.ff"
-            yield layer.feed_forward.outer, record_call(found, f"{name}.inner", f"{name}.output")
+            hook = record(found, f"{name}.output", given=f"{name}.inner")
+            yield layer.feed_forward.outer, hook
             yield from hook_residual(name, layer.add_feed_forward, found)
 
 
 def hook_attention(name: str, attention: Any, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:  # noqa: ANN401 - self- or cross-attention
     """Yield (module, hook) of W^O and of the projections to queries, keys and values."""
-    yield attention.output, record_call(found, f"{name}.joined", f"{name}.output")
+    yield attention.output, record(found, f"{name}.output", given=f"{name}.joined")
+    names = [f"{name}.{letter}" for letter in "qkv"]
     if hasattr(attention, "query"):
-        yield attention.query, record_parts(found, [f"{name}.q"], [attention.query.weight.shape[0]])
-        names = [f"{name}.{letter}" for letter in "kv"]
-        yield attention.key_value, record_parts(found, names, attention.parts)
+        yield attention.query, record(found, names[0])
+        yield attention.key_value, record(found, *names[1:], widths=attention.parts)
     else:
-        names = [f"{name}.{letter}" for letter in "qkv"]
-        yield attention.query_key_value, record_parts(found, names, attention.parts)
+        yield attention.query_key_value, record(found, *names, widths=attention.parts)
 
 
 def hook_residual(name: str, residual: Residual, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
     """Yield (module, hook) for the sum and for the norm (pre or post) of a residual connection."""
-    first = "" if residual.is_pre else f"{name}.sum"
-    yield residual.norm, record_call(found, first, f"{name}.norm")
+    given = "" if residual.is_pre else f"{name}.sum"
+    yield residual.norm, record(found, f"{name}.norm", given=given)
     if residual.is_pre:
-        yield residual, record_call(found, "", f"{name}.sum")
+        yield residual, record(found, f"{name}.sum")
 
 
-def record_call(found: Rows, given: str, result: str) -> Hook:
-    """Return a hook that records a module's first input as `given` and its result as `result`."""
+def record(found: Rows, *names: str, given: str = "", widths: Sequence[int] | None = None) -> Hook:
+    """Return a hook that records a module's result as `names`, and its first input as `given`.
 
-    def record(_: nn.Module, inputs: tuple[Any, ...], rows: Tensor) -> None:
+    With `widths` the names are of the result's columns, which are split into parts of these widths.
+    """
+
+    def hook(_: nn.Module, inputs: tuple[Any, ...], rows: Tensor) -> None:
         if given:
             found[given] = inputs[0].clone()
-        found[result] = rows
+        parts = [rows] if widths is None else rows.split(list(widths), dim=1)
+        found.update(zip(names, parts, strict=True))
 
-    return record
-
-
-def record_parts(found: Rows, names: Sequence[str], widths: Sequence[int]) -> Hook:
-    """Return a hook that splits a result into columns of `widths` and records them as `names`."""
-
-    def record(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
-        found.update(zip(names, rows.split(list(widths), dim=1), strict=True))
-
-    return record
+    return hook
 
 
 def record_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
@@ -172,9 +167,9 @@ def sample_rows(rows: Mapping[str, Tensor], most: int = MOST_SAMPLED) -> dict[st
     names = [name for name in rows if ".scores." not in name]
     count = min(most, len(names))
     chosen = [names[i * (len(names) - 1) // max(1, count - 1)] for i in range(count)]
-    return {name: sample_row(rows[name][-1]) for name in chosen}
-
-
-def sample_row(row: Float[Tensor, " N"]) -> list[float]:
-    """Return up to four numbers of a row at equal distances, with seven significant digits."""
-    return [float(f"{x:.7g}") for x in row[:: math.ceil(len(row) / 4)].tolist()]
+    sampled = dict[str, list[float]]()
+    for name in chosen:
+        row = rows[name][-1]
+        spread = row[:: math.ceil(len(row) / 4)].tolist()
+        sampled[name] = [float(f"{x:.7g}") for x in spread]
+    return sampled

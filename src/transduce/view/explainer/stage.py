@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
+import numpy as np
 from torch import Tensor
 
 from transduce.checkpoint.run_file import read_run
@@ -18,7 +19,7 @@ from transduce.inference.translator import Translator
 from transduce.paper.model import build_transformer
 from transduce.runs.average import average_snapshots
 from transduce.runs.ledger import PARENT
-from transduce.view.curves.points import mean, split_evenly
+from transduce.view.curves.points import average_evenly
 from transduce.view.curves.read_log import read_run_log
 from transduce.view.explainer.weights import read_weights
 
@@ -91,16 +92,12 @@ def read_loss_curve(run: Path) -> Curve:
         updates = read_run_log(run).updates
     except InputError:
         return []
-    pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
-    finite = [pair for pair in pairs if pair[1] == pair[1]]
-    if not finite:
-        return []
-    groups = split_evenly(finite, min(CURVE_POINTS, len(finite)))
-    points = [
-        [round(mean([step for step, _ in some])), round(mean([nats for _, nats in some]), 4)]
-        for some in groups
+    finite = updates.step[np.isfinite(updates.nats)]
+    points: Curve = [
+        [round(step), round(nats, 4)] for step, nats in average_evenly(updates, CURVE_POINTS)
     ]
-    points[0][0], points[-1][0] = finite[0][0], finite[-1][0]
+    if points:
+        points[0][0], points[-1][0] = float(finite[0]), float(finite[-1])
     return points
 
 
@@ -112,14 +109,13 @@ def choose_milestones(
     if not earlier or not curve:
         return []
     middle = (curve[0][1] + curve[-1][1]) / 2
-    loss = {one.step: find_nearest_loss(curve, one.step) for one in earlier}
-    early = min(earlier, key=lambda one: abs(loss[one.step] - middle))
+
+    def distance(one: Snapshot) -> float:
+        _, loss = min(curve, key=lambda point: abs(point[0] - one.step))
+        return abs(loss - middle)
+
+    early = min(earlier, key=distance)
     half = min(earlier, key=lambda one: abs(2 * one.step - (last or curve[-1][0])))
     if early.step >= half.step:
         return [("half-trained", half)]
     return [("early", early), ("half-trained", half)]
-
-
-def find_nearest_loss(curve: Curve, step: int) -> float:
-    """Return the loss at the point of a curve that is nearest to a step."""
-    return float(min(curve, key=lambda point: abs(point[0] - step))[1])

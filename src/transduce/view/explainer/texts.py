@@ -1,15 +1,22 @@
-"""The explainer's own words, from the package or from a user's file in another language."""
+"""What a user may bring to the explainer's page: its words in another language, a tour."""
 
 import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import final
 
 from transduce.durable.json import parse_json
+from transduce.durable.records import parse_record
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
-from transduce.view.page.language import Texts, read_texts, texts_file
+from transduce.view.page.document import Texts, read_texts, texts_file
 
 PAGE, ENGLISH = "explainer", "en"
 MAX_BYTES, NAMED = 1 << 20, 3
+MAX_STEPS = 200  # of a tour
+TOUR_HINT = (
+    'a list of {"title": "…", "text": "…", "link": "#p=cross&l=2"}, the link as the page has it'
+)
 CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 VALUE = re.compile(r"\{\w\}")  # a placeholder, such as {0}
 
@@ -49,23 +56,41 @@ def read_texts_file(file: Path, wanted: Texts) -> Texts:
         raise InputError(f"has no texts of the page: {error}", hint, file=file) from error
     missing = [text for text in wanted if not found.get(text, "").strip()]
     unknown = [text for text in found if text not in wanted]
-    places = [text for text in wanted if text not in missing and not has_values(text, found)]
-    for fact, texts in (
-        ("lacks", missing),
-        ("has unknown", unknown),
-        ("leaves out a value of", places),
-    ):
+    places = [
+        text
+        for text in wanted
+        if text not in missing and {*VALUE.findall(text)} != {*VALUE.findall(found[text])}
+    ]
+    faults = {"lacks": missing, "has unknown": unknown, "leaves out a value of": places}
+    for fact, texts in faults.items():
         if texts:
             raise InputError(f"{fact} {name_texts(texts)}", hint, file=file)
     return {text: found[text] for text in wanted}
-
-
-def has_values(text: str, found: Texts) -> bool:
-    """Return whether a translation has the same placeholders as its text."""
-    return set(VALUE.findall(text)) == set(VALUE.findall(found[text]))
 
 
 def name_texts(texts: list[str]) -> str:
     """Return the first three texts in quotes, and how many others there are."""
     named = ", ".join(repr(text) for text in texts[:NAMED])
     return named if len(texts) <= NAMED else f"{named} and {len(texts) - NAMED:,} more"
+
+
+@final
+@dataclass(frozen=True)
+class TourStep:
+    """A step of a tour: what it says, and the link that opens the page at it."""
+
+    title: str
+    text: str
+    link: str = ""  # the page's address from its "#" on; what is before it is ignored
+
+
+def read_tour(path: Path) -> list[dict[str, str]]:
+    """Read the steps of a tour from a JSON file; raise InputError for what is no tour."""
+    data = read_bytes(path, MAX_BYTES)
+    try:
+        steps = parse_json(data)
+        if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS:
+            raise ValueError(f"it has not 1 to {MAX_STEPS} steps")
+        return [asdict(parse_record(TourStep, step)) for step in steps]
+    except ValueError as error:
+        raise InputError(f"is no tour: {error}", TOUR_HINT, file=path) from error

@@ -63,22 +63,13 @@ def join_names(tokens: Iterable[str]) -> list[str]:
 def squeeze_space(before: str, space: str, after: str) -> str:
     """Return what is left of whitespace between two characters: a line end, a space, or nothing."""
     if "\n" not in space:
-        return " " if needs_space(before, after) else ""
+        are_signs = before in "+-/" and after in "+-/"
+        are_of_words = all(one.isalnum() or one in "_$" for one in (before, after))
+        return " " if are_signs or are_of_words else ""
     is_indented = space.endswith(" ")
     if before in "\n;" or (is_indented and (before in "{,([" or after in "})].?:")):
         return ""
     return "\n" if is_indented or after not in "})]" else ""
-
-
-def needs_space(before: str, after: str) -> bool:
-    """Return whether a script would change its meaning without the space between two characters."""
-    signs = before in "+-/" and after in "+-/"
-    return signs or (is_of_word(before) and is_of_word(after))
-
-
-def is_of_word(character: str) -> bool:
-    """Return whether a character may be part of a name or a number."""
-    return character.isalnum() or character in "_$"
 
 
 def squeeze_style(style: str) -> str:

@@ -5,10 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from transduce.view.page.data import json_block
-from transduce.view.page.document import build_page
-from transduce.view.page.language import read_texts, texts_block
-from transduce.view.page.parts import PageParts
+from transduce.view.page.document import PageParts, build_page, json_block, read_texts, texts_block
 
 SCRIPTS = (
     *("texts", "language", "state", "answers", "detection", "words", "choices", "controls"),
