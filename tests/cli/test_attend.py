@@ -6,7 +6,7 @@ import pytest
 
 from transduce.cli.attend import find_figure_text
 from transduce.errors import InputError
-from transduce.view.attention.files import load_record
+from transduce.view.attention.record import load_record
 
 TEXT = "the dog sees a cat."
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transduce.view.page.language import texts_file
+from transduce.view.page.document import texts_file
 
 TEXT = "the dog sees a cat."
 

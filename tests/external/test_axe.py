@@ -18,14 +18,14 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 import transduce
 from transduce.view.attention.page import build_attention_page
 from transduce.view.attention.record import ModelName
-from transduce.view.attention.survey.record import (
+from transduce.view.attention.survey.survey import (
     HeadSurvey,
     SurveyedHead,
     build_survey_page,
 )
 from transduce.view.explainer.explain import build_page_of, explain
 from transduce.view.explainer.stage import Stage
-from transduce.view.page.language import read_texts
+from transduce.view.page.document import read_texts
 
 pytestmark = [pytest.mark.external, pytest.mark.browser]
 AXE = "axe-core@4.11.0"

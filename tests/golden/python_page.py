@@ -50,8 +50,8 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.view.attention.attend:Attention",
     "transduce.view.explainer.explain:Explainer",
     "transduce.view.attention.record:AttentionView",
-    "transduce.view.attention.survey.record:HeadSurvey",
-    "transduce.view.attention.survey.record:SurveyedHead",
+    "transduce.view.attention.survey.survey:HeadSurvey",
+    "transduce.view.attention.survey.survey:SurveyedHead",
     "transduce.errors:TransduceError",
 )
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))((?: {4}.*\n?|\n(?= {4}))+)")

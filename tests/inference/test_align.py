@@ -172,7 +172,7 @@ def test_heads_that_a_model_lacks_are_refused(translator, changes, message):
     [
         ("a", ["a"], "two strings or two lists"),
         (["a"], "a", "two strings or two lists"),
-        (["a"], ["a", "b"], "source has 1 lines, but target has 2"),
+        (["a"], ["a", "b"], "the source has 1 lines, but the target has 2"),
         (["a"], [3], "target: item 1 must be a string"),
         (None, None, "source must be lines of text"),
     ],

@@ -15,20 +15,15 @@ def capture(**changes):
 
 
 def every(weights):
-    return [
-        one
-        for use in (weights.encoder, weights.decoder, weights.cross)
-        for layer in use
-        for one in layer
-    ]
+    return [one for use in weights.weights.values() for layer in use for one in layer]
 
 
 def test_there_is_a_matrix_for_every_use_layer_sentence_and_head():
     _, weights = capture()
     for use, rows, columns in (
-        (weights.encoder, SOURCE, SOURCE),
-        (weights.decoder, TARGET, TARGET),
-        (weights.cross, TARGET, SOURCE),
+        (weights.weights["encoder"], SOURCE, SOURCE),
+        (weights.weights["decoder"], TARGET, TARGET),
+        (weights.weights["cross"], TARGET, SOURCE),
     ):
         assert len(use) == 2
         for layer in use:
@@ -44,13 +39,13 @@ def test_the_weights_of_every_query_sum_to_one():
 def test_masked_positions_have_no_weight():
     _, weights = capture(encoder_neighbourhood=3, decoder_neighbourhood=5)
     for layer in range(2):
-        for one in weights.encoder[layer]:
+        for one in weights.weights["encoder"][layer]:
             near = torch.ones_like(one).tril(1).triu(-1) > 0
             assert torch.equal(one > 0, near)
-        for one in weights.decoder[layer]:
+        for one in weights.weights["decoder"][layer]:
             past = torch.ones_like(one).tril().triu(-2) > 0
             assert torch.equal(one > 0, past)
-        assert all((one > 0).all() for one in weights.cross[layer])
+        assert all((one > 0).all() for one in weights.weights["cross"][layer])
 
 
 def test_the_weights_reproduce_the_states():
@@ -63,10 +58,10 @@ def test_the_weights_reproduce_the_states():
         x = model.embed(inputs, model.target, model.target_positions)
         own = layer.self_attention
         _, _, values = split_heads(own.query_key_value(x), own.heads, own.parts)
-        seen = by_weights(weights.decoder[0], values)
+        seen = by_weights(weights.weights["decoder"][0], values)
         x = layer.add_self(x, lambda _: layer.self_attention.output(seen))
         _, values = layer.cross_attention.project_keys_values(memory.states)
-        of_source = by_weights(weights.cross[0], values, lengths=SOURCE)
+        of_source = by_weights(weights.weights["cross"][0], values, lengths=SOURCE)
         x = layer.add_cross(x, lambda _: layer.cross_attention.output(of_source))
         x = layer.add_feed_forward(x, layer.feed_forward)
         torch.testing.assert_close(x, model.decode(inputs, memory), rtol=0, atol=1e-12)
@@ -96,7 +91,7 @@ def test_threads_that_capture_at_once_each_get_their_own_weights():
         for _ in range(25):
             source, target = packed((length, 2)), packed((length + 1, 3)).shift_right(BEGIN)
             found += capture_cross_attention(model, source, target)
-            found += capture_attention(model, source, target).cross
+            found += capture_attention(model, source, target).weights["cross"]
         return {tuple(one.shape for one in layer) for layer in found}
 
     with ThreadPoolExecutor(len(lengths)) as pool:

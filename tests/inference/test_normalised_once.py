@@ -6,7 +6,7 @@ import pytest
 from tests.inference.random_models import random_translator
 
 from transduce.settings import Data
-from transduce.tasks import text as tasks
+from transduce.tasks import task, text
 from transduce.text import clean
 
 LINES = [
@@ -23,12 +23,12 @@ def calls(monkeypatch):
     counted: Counter[str] = Counter()
     original = clean.normalise
 
-    def count(text):
-        counted[text] += 1
-        return original(text)
+    def count(line):
+        counted[line] += 1
+        return original(line)
 
-    monkeypatch.setattr(tasks, "normalise", count)
-    monkeypatch.setattr(clean, "normalise", count)
+    for module in (task, text, clean):
+        monkeypatch.setattr(module, "normalise", count)
     return counted
 
 

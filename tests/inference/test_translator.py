@@ -8,7 +8,7 @@ from tests.inference.random_models import LINES, SIZES, WORDS, ensemble_of, rand
 
 from transduce.errors import InputError
 from transduce.inference.lines import Line, encode_line
-from transduce.inference.load import TaskModel, shared_recipe
+from transduce.inference.load import TaskModel, choose_ensemble_recipe
 from transduce.inference.translator import Translator
 from transduce.paper.model import Transformer
 
@@ -182,7 +182,7 @@ def test_the_members_of_an_ensemble_share_the_smallest_limit_and_the_first_one_s
         TaskModel(one.models[0], one.task, one.recipe, "")
         for one in (random_translator(longest=24).searching(beam=3), random_translator(longest=10))
     ]
-    recipe = shared_recipe(members)
+    recipe = choose_ensemble_recipe(members)
     assert (recipe.data.max_length, recipe.search) == (10, members[0].recipe.search)
 
 

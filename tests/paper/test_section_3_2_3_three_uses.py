@@ -34,7 +34,7 @@ def test_a_decoder_position_attends_up_to_and_including_itself():
 def test_every_decoder_position_attends_to_all_of_the_source():
     """Queries from the decoder; keys and values from the encoder's output."""
     model, source, inputs = model_of(), packed([4]), packed([3]).shift_right(BEGIN)
-    for layer in capture_attention(model, source, inputs).cross:
+    for layer in capture_attention(model, source, inputs).weights["cross"]:
         assert layer[0].shape == (2, 3, 4)
         assert (layer[0] > 0).all()
 

@@ -24,21 +24,21 @@ def attended_positions(weights):
 @pytest.mark.parametrize("r", [1, 3, 5])
 def test_an_encoder_position_sees_r_positions_around_it(r):
     """|i - j| <= (r - 1) / 2."""
-    for layer in weights_of(encoder_neighbourhood=r).encoder:
+    for layer in weights_of(encoder_neighbourhood=r).weights["encoder"]:
         assert attended_positions(layer[0]) == list(range(4 - r // 2, 5 + r // 2))
 
 
 @pytest.mark.parametrize("r", [1, 3, 5])
 def test_a_decoder_position_sees_the_past_half_of_them(r):
-    for layer in weights_of(decoder_neighbourhood=r).decoder:
+    for layer in weights_of(decoder_neighbourhood=r).weights["decoder"]:
         assert attended_positions(layer[0]) == list(range(4 - r // 2, 5))
 
 
 def test_the_stacks_are_restricted_separately_and_cross_attention_never():
     weights = weights_of(encoder_neighbourhood=3)
-    assert attended_positions(weights.decoder[0][0]) == [0, 1, 2, 3, 4]
+    assert attended_positions(weights.weights["decoder"][0][0]) == [0, 1, 2, 3, 4]
     both = weights_of(encoder_neighbourhood=3, decoder_neighbourhood=1)
-    assert attended_positions(both.cross[0][0]) == list(range(9))
+    assert attended_positions(both.weights["cross"][0][0]) == list(range(9))
 
 
 def test_an_even_r_has_no_centre_and_is_refused():

@@ -13,7 +13,7 @@ from tests.view.hostile import MARK, make_words
 
 import transduce
 from transduce.view.explainer.explain import explain
-from transduce.view.page import document, parts
+from transduce.view.page import document
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 from transduce.vocabulary import END
 from transduce.vocabulary.learn import learn_vocabulary
@@ -171,12 +171,12 @@ ATTACK = f"<img src=x onerror='{MARK}'>"
 @pytest.fixture
 def unsafe(monkeypatch):
     """Pages whose script makes markup of text, and whose policy allows what it runs."""
-    read = parts.read_part
+    read = document.read_part
 
     def read_unsafe(path):
         return read(path).replace(SAFE, UNSAFE).replace(".textContent = ", ".innerHTML = ")
 
-    monkeypatch.setattr(parts, "read_part", read_unsafe)
+    monkeypatch.setattr(document, "read_part", read_unsafe)
     allowed = "default-src * data: 'unsafe-inline'"
     monkeypatch.setattr(document, "build_policy", lambda *_: allowed)
 

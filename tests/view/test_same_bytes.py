@@ -16,8 +16,8 @@ from tests.view.curves.logs import update, validation, write_log
 from tests.view.explainer.samples import PAPERS, TEXT, make_translator
 from pathlib import Path
 import transduce
-from transduce.view.attention.figures.build import draw_paper_figure
-from transduce.view.attention.figures.paper import FIGURES
+from transduce.view.attention.figures import draw_paper_figure
+from transduce.view.attention.figures import FIGURES
 from transduce.view.attention.page import build_attention_page
 from transduce.view.attention.survey.survey import survey
 from transduce.view.drawings.draw import draw_positions, draw_rate

@@ -3,8 +3,7 @@
 import re
 from dataclasses import replace
 
-from transduce.view.page.language import read_texts
-from transduce.view.page.parts import read_part
+from transduce.view.page.document import read_part, read_texts
 from transduce.view.translation.page import SCRIPTS, Form, PageSettings, TranslationPage
 
 SETTINGS = PageSettings([("en", "de"), ("de", "en")], {"en": "English"}, 5_000, 64)

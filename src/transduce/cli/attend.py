@@ -17,10 +17,9 @@ from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.settings import Recipe
-    from transduce.view.attention.figures.paper import PaperFigure
-    from transduce.view.attention.figures.rank import RankedHeads
+    from transduce.view.attention.figures import PaperFigure, RankedHeads
     from transduce.view.attention.record import AttentionView
-    from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead
+    from transduce.view.attention.survey.survey import HeadSurvey
 
 LARGE = 20_000_000  # for a page of more bytes a message says how to make it smaller
 PRINTED = 10  # how many lines of a ranking are printed
@@ -72,13 +71,13 @@ class FigureOptions:
     @property
     def paper_layer(self) -> int:
         """The value of --layer, by default the layer of the paper's figures."""
-        from transduce.view.attention.figures.paper import LAYER
+        from transduce.view.attention.figures import LAYER
 
         return self.layer or LAYER
 
     def choose(self) -> "PaperFigure":
         """Return the paper's figure with the words that options name; refuse contradictions."""
-        from transduce.view.attention.figures.paper import FIGURES
+        from transduce.view.attention.figures import FIGURES
 
         figure = FIGURES[int(self.figure or 0)]
         require(
@@ -182,7 +181,7 @@ def command(
     view = record(choice, text, target, figure.figure)
     display.print_note(*view.notes)
     if save is not None:
-        from transduce.view.attention.files import save_record
+        from transduce.view.attention.record import save_record
 
         save_record(view, save)
         display.print_note(f"the record: {save}")
@@ -234,7 +233,7 @@ def record(
 
 def find_figure_text(number: str, language: str) -> str:
     """Return the English sentence of a figure of the paper; refuse other source languages."""
-    from transduce.view.attention.figures.paper import FIGURES
+    from transduce.view.attention.figures import FIGURES
 
     require(
         language in ("en", *UNNAMED),
@@ -249,9 +248,8 @@ def write_output(
 ) -> None:
     """Write the attention page; to an .svg file, write the figure of the paper instead."""
     from transduce.durable.files import resolve_output, write_atomically
-    from transduce.view.attention.encode import WeightEncoding
-    from transduce.view.attention.figures.build import draw_paper_figure
-    from transduce.view.attention.page import build_attention_page
+    from transduce.view.attention.figures import draw_paper_figure
+    from transduce.view.attention.page import WeightEncoding, build_attention_page
 
     if output.suffix == ".svg":
         svg = draw_paper_figure(view, figure.choose(), figure.paper_layer, figure.heads or ())
@@ -274,8 +272,7 @@ def write_output(
 
 def find_link(view: "AttentionView", options: FigureOptions) -> str:
     """Return the fragment (after #) of a link that opens the page in the figure's view."""
-    from transduce.view.attention.figures.build import join_encoder_words
-    from transduce.view.attention.figures.paper import require_heads
+    from transduce.view.attention.figures import join_encoder_words, require_heads
 
     figure, layer = options.choose(), options.paper_layer
     heads = options.heads or figure.heads
@@ -290,8 +287,7 @@ def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
     """Print how heads rank for a figure; return the options with the best layer and heads set."""
-    from transduce.view.attention.figures.build import join_encoder_words
-    from transduce.view.attention.figures.rank import choose_heads, rank_heads
+    from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
 
     require(
         not (options.layer or options.heads),
@@ -301,13 +297,13 @@ def find_best_heads(
     figure = options.choose()
     ranked = rank_heads(join_encoder_words(view), figure, view.layers)
     print_ranking(ranked, figure, as_json=as_json)
-    best = choose_heads(ranked, figure)
-    return replace(options, layer=best.layer, heads=best.heads)
+    layer, heads = choose_heads(ranked, figure)
+    return replace(options, layer=layer, heads=heads)
 
 
 def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
     """Print the highest-ranked heads; for Figure 3, also the number of strong heads by layer."""
-    from transduce.view.attention.figures.rank import STRONG, count_strong
+    from transduce.view.attention.figures import STRONG, count_strong
 
     if as_json:
         for one in ranked:
@@ -386,13 +382,10 @@ def format_survey(found: "HeadSurvey") -> Iterator[str]:
         f"{shorten_name(found.model.name)}: {pairs}, {found.tokens:,} target pieces, "
         f"loss {found.loss:.4f} nats per piece"
     )
-    rows = [list(COLUMNS), *(format_head(one) for one in found.heads)]
+    rows = [list(COLUMNS)]
+    for one in found.heads:
+        figures = [f"{value:.2f}" for value in (one.share, one.entropy, one.distance)]
+        aligned = "" if one.aligned is None else f"{one.aligned:.2f}"
+        named = [one.kind, str(one.layer), str(one.head), one.tendency]
+        rows.append([*named, *figures, aligned, f"{one.loss:+.4f}"])
     yield from display.align_columns(rows, figures=True)
-
-
-def format_head(head: "SurveyedHead") -> list[str]:
-    """Return the survey's values of one head as a row of the table."""
-    aligned = "" if head.aligned is None else f"{head.aligned:.2f}"
-    figures = [f"{value:.2f}" for value in (head.share, head.entropy, head.distance)]
-    named = [head.kind, str(head.layer), str(head.head), head.tendency]
-    return [*named, *figures, aligned, f"{head.loss:+.4f}"]

@@ -181,11 +181,11 @@ def write_document(
     choice: TranslatorChoice, processes: Processes, source: Path, output: Path | None, form: str
 ) -> None:
     """Translate a document to a file or standard output; print the numbers of its sentences."""
-    from transduce.inference.documents import join_outputs, parse_for, translate_sentences
+    from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
     on_warning = WarningPrinter()
     translator = choice.open(processes, on_warning)
-    document = parse_for(translator, source, form)
+    document = parse_document(translator, source, form)
     if form == "text":
         deque(note_markup(source, document.sentences, document.lines), maxlen=0)
     translator = choice.share(translator, processes, lambda _: len(document.sentences))

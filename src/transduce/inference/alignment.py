@@ -17,9 +17,16 @@ from torch import Tensor
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_cross_attention
-from transduce.inference.lines import EncodedLine, Line, LineWarning
+from transduce.inference.lines import EncodedLine, Line, LineWarning, Pair
 from transduce.inference.outputs import Alignment, BlockResult, Combination, Output
-from transduce.inference.pairs import Batch, Pair, compute_in_batches, encode_pairs, find_unscorable
+from transduce.inference.pairs import (
+    TOKENS,
+    Batch,
+    Sentences,
+    compute_in_batches,
+    encode_pairs,
+    find_unscorable,
+)
 from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
@@ -37,9 +44,6 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 # L layers · H heads · C choices of heads · t target and s source pieces of a sentence pair
 # I source and J target words of the pair
 
-TOKENS = 8_192  # tokens of a batch, source and target together
-Sentences = Sequence[Sequence[int]]
-
 
 @final
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return which of I source words any piece of each of J target words attends most to."""
+        """Return masks, True where a piece of the target word attends most to the source word."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
@@ -71,15 +75,13 @@ def find_firsts(words: Sequence[int]) -> list[int]:
 def find_pair_words(
     vocabularies: tuple[Vocabulary, Vocabulary], source: Sequence[int], target: Sequence[int]
 ) -> PairWords:
-    """Return the word of each piece of a source and a target, whose ids end with END."""
-    return PairWords(*map(number_words, vocabularies, (source, target)))
-
-
-def number_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[int]:
-    """Return for each piece of a normalised text, END left out, the index of its word."""
-    values = [vocabulary.piece_bytes(number) for number in ids[:-1]]
-    words = group_words(values, find_spaced_starts)
-    return [index for index, (first, end) in enumerate(words) for _ in range(first, end)]
+    """Return the word of each piece of a normalised source and target; the ids end with END."""
+    sides = list[list[int]]()
+    for vocabulary, ids in zip(vocabularies, (source, target), strict=True):
+        pieces = [vocabulary.piece_bytes(piece_id) for piece_id in ids[:-1]]
+        words = group_words(pieces, find_spaced_starts)
+        sides.append([index for index, (start, end) in enumerate(words) for _ in range(start, end)])
+    return PairWords(*sides)
 
 
 def capture_steps(
@@ -193,11 +195,14 @@ class Aligner:
         The parts of a line that was split are aligned one by one, as they were translated.
         """
         task = self.task
-        texts = [
-            (task.normalise(line.text), pair_parts(line.number, parts, rank, task))
-            for line, parts, best in zip(lines, found, outputs, strict=True)
-            for rank in range(len(best))
-        ]
+        texts = list[tuple[str, list[Pair]]]()
+        for line, (encoded, combinations), best in zip(lines, found, outputs, strict=True):
+            for chosen in combinations[: len(best)]:
+                both = zip(encoded.texts, chosen, strict=True)
+                pairs = [
+                    Pair(line.number, text, task.decode(part.ids, text)) for text, part in both
+                ]
+                texts.append((task.normalise(line.text), pairs))
         flat = iter(self.align_texts([pair for _, pairs in texts for pair in pairs]))
         joined = iter(
             [join_alignments(text, pairs, [next(flat)[0] for _ in pairs]) for text, pairs in texts]
@@ -205,10 +210,10 @@ class Aligner:
         return [[replace(output, alignment=next(joined)) for output in best] for best in outputs]
 
     def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
-        """Return results in which items were kept, each output with the alignment to its line.
+        """Add to the outputs of lines with URLs and the like the alignment of each with its line.
 
-        What the model read in lines with items had other words, so these are aligned anew. A pair
-        too long for that keeps its links if they number its own words; else a warning says so.
+        The model read other words in the places of the items, so these lines are aligned again. A
+        pair that is too long for that keeps its links if it has any; else a warning says so.
         """
         places = [
             (index, rank)
@@ -228,15 +233,6 @@ class Aligner:
             outputs[index][rank] = replace(before, alignment=alignment)
             warnings += [warning] if warning is not None and not rank else []
         return BlockResult(outputs, warnings)
-
-
-def pair_parts(number: int, parts: Parts, rank: int, task: Task) -> list[Pair]:
-    """Pair the text of each part of a line with the same part of output number `rank`, from 0."""
-    encoded, combinations = parts
-    return [
-        Pair(number, text, task.decode(part.ids, text))
-        for text, part in zip(encoded.texts, combinations[rank], strict=True)
-    ]
 
 
 def join_alignments(text: str, pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Alignment:

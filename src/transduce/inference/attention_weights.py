@@ -4,7 +4,7 @@ Recording is a value of one call: `Operations` whose attention also appends its 
 The model is never changed, so several threads may record at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -29,14 +29,12 @@ Layers = list[list[Tensor]]  # [layer][sentence]: weights [heads, queries, keys]
 @final
 @dataclass(frozen=True)
 class AttentionRecord:
-    """Attention weights of a batch by layer and sentence: tensors [heads, queries, keys].
+    """Attention weights of a batch by kind, layer and sentence: tensors [heads, queries, keys].
 
-    A model with another layer in place of self-attention has weights of `cross` only.
+    A model with another layer in place of self-attention has weights of "cross" only.
     """
 
-    encoder: Layers  # self-attention
-    decoder: Layers  # self-attention
-    cross: Layers  # decoder to source
+    weights: Mapping[str, Layers]  # by kind: "encoder", "decoder", "cross"; without empty ones
     states: Float[Tensor, "T d_model"]  # the decoder's output, computed with these weights
 
 
@@ -48,7 +46,8 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
     memory = model.encode(source, record(operations, lambda _mask: encoder))
     in_decoder = record(operations, lambda mask: decoder if mask.causal else cross)
     states = model.decode(inputs, memory, in_decoder)
-    return AttentionRecord(encoder, decoder, cross, states)
+    kinds = {"encoder": encoder, "decoder": decoder, "cross": cross}
+    return AttentionRecord({kind: found for kind, found in kinds.items() if found}, states)
 
 
 @torch.no_grad()

@@ -14,14 +14,14 @@ from typing import Any, final
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float32, Int
+from jaxtyping import Bool, Float32
 
 from transduce.checkpoint.model_files import is_model, save_alignment_heads
 from transduce.errors import InputError
 from transduce.inference.alignment import PairWords, capture_steps, find_pair_words
-from transduce.inference.lines import LineWarning
+from transduce.inference.lines import LineWarning, Pair
 from transduce.inference.load import load
-from transduce.inference.pairs import EncodedPair, Pair, encode_pairs, find_unscorable
+from transduce.inference.pairs import EncodedPair, encode_pairs, find_unscorable
 from transduce.inference.translator import Translator
 from transduce.scores.alignments import (
     AlignmentResult,
@@ -73,14 +73,17 @@ class GoldPairs:
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
             for layer, heads in choices.items()
         }
+        # by layer, for each choice: its links, those that are sure, those that are in the gold
         totals = {layer: np.zeros((len(heads), 3), np.int64) for layer, heads in choices.items()}
         sources, targets = [p.source for p in self.pairs], [p.target for p in self.pairs]
         for index, layers in capture_steps(model, sources, targets, shifted=shifted):
             words = find_pair_words((task.source, task.target), sources[index], targets[index])
-            gold = lay_out_gold(self.gold[index], words, self.pairs[index].number)
+            gold = build_gold_masks(self.gold[index], words, self.pairs[index].number)
             for layer, mean in means.items():
                 weights = torch.einsum("ch,hts->cts", mean, layers[layer - 1]).cpu().numpy()
-                totals[layer] += count_linked(words.link(weights), gold)
+                linked = words.link(weights)  # [C I J]
+                counted = np.stack([linked, linked & gold[0], linked & gold[1]], axis=-1)
+                totals[layer] += counted.sum(axis=(1, 2))
         known = [sum(len(one.sure) for one in self.gold), sum(len(one.all) for one in self.gold)]
         return {
             layer: [
@@ -99,7 +102,7 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
     return means
 
 
-def lay_out_gold(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
+def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
     """Return gold links as two masks of I source by J target words: the sure ones, and all.
 
     Raises InputError if a link names a word beyond the end.
@@ -116,14 +119,6 @@ def lay_out_gold(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarra
                 )
             laid[number, i, j] = True
     return laid
-
-
-def count_linked(
-    linked: Bool[np.ndarray, "C I J"], gold: Bool[np.ndarray, "2 I J"]
-) -> Int[np.ndarray, "C 3"]:
-    """Count for each of C choices its links, those that are sure, and those sure or possible."""
-    counts = [linked, linked & gold[0], linked & gold[1]]
-    return np.stack([one.sum(axis=(-2, -1)) for one in counts], axis=-1)
 
 
 @final

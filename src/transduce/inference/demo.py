@@ -31,35 +31,24 @@ class SplitEvaluation:
 
 
 def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:
-    """Translate and score the first `lines` sentences of each held-out split of the phrasebook."""
-    translator = replace(translator, keep=False)  # what is evaluated is the model alone
-    fresh = untrained_translator(translator)
-    return [
-        evaluate_split(translator, fresh, split, about, lines) for split, about in SPLITS.items()
-    ]
+    """Translate and score the first `lines` sentences of each held-out split of the phrasebook.
 
-
-def evaluate_split(
-    translator: Translator, untrained: Translator, split: str, about: str, lines: int
-) -> SplitEvaluation:
-    """Score a model on `lines` sentences of a split, and an untrained model on a tenth of them.
-
-    `about` describes the split.
+    An untrained model translates a tenth of them.
     """
-    pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
-    sources, references = (list(side) for side in zip(*pairs, strict=True))
-    outputs, baseline = translator(sources), untrained(sources[: lines // 10])
-    return SplitEvaluation(
-        about,
-        sources,
-        outputs,
-        references,
-        translator.task.score(outputs, references),
-        translator.task.score(baseline, references[: lines // 10]),
-    )
+    translator = replace(translator, keep=False)  # what is evaluated is the model alone
+    untrained = build_untrained_translator(translator)
+    found = list[SplitEvaluation]()
+    for split, about in SPLITS.items():
+        pairs = list(GeneratedCorpus("phrasebook", split, lines).read())
+        sources, references = (list(side) for side in zip(*pairs, strict=True))
+        outputs, baseline = translator(sources), untrained(sources[: lines // 10])
+        score = translator.task.score(outputs, references)
+        untrained_score = translator.task.score(baseline, references[: lines // 10])
+        found.append(SplitEvaluation(about, sources, outputs, references, score, untrained_score))
+    return found
 
 
-def untrained_translator(translator: Translator) -> Translator:
+def build_untrained_translator(translator: Translator) -> Translator:
     """Return a translator whose model has the initial weights, as before its first update."""
     recipe, device = translator.recipe, translator.models[0].output.weight.device
     source, target = translator.task.source, translator.task.target

@@ -50,11 +50,11 @@ def translate_document(
     translator = model if isinstance(model, Translator) else load(model)
     if not isinstance(document, bytes):
         document = read_path("document", document)
-    found = parse_for(translator, document, form)
+    found = parse_document(translator, document, form)
     return join_outputs(found, translate_sentences(translator, found))
 
 
-def parse_for(translator: Translator, document: Path | bytes, form: object) -> Document:
+def parse_document(translator: Translator, document: Path | bytes, form: object) -> Document:
     """Parse a document of format `form`; raise InputError unless `translator` translates text."""
     data = translator.recipe.data
     require_task(translator.task, TextToText, data, "the translation of a document")
@@ -69,7 +69,7 @@ def translate_sentences(translator: Translator, document: Document) -> Iterator[
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:
-        if warning.kind != "lost":  # the document tells it, with its own lines
+        if warning.kind != "lost":  # `join_outputs` says it, with the document's own lines
             on_warning(replace(warning, unit="sentence"))
 
     translator = replace(translator, on_warning=warn)

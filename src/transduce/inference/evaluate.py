@@ -34,7 +34,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
-from transduce.text.arguments import Text, read_text, require_lines
+from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import most_frequent
 
@@ -123,13 +123,8 @@ def build_evaluation_text(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
-    """Check that a test set can be scored, and yield the translation of every source."""
-    if len(text.sources) != len(text.references):
-        raise InputError(
-            f"the source has {len(text.sources):,} lines, but the reference has "
-            f"{len(text.references):,}",
-            "line i of one must be the translation of line i of the other",
-        )
+    """Refuse a test set that cannot be scored; yield the translation of every source."""
+    require_equal_lines(source=text.sources, reference=text.references)
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
     require_scorable(text.metrics, text.references, text.language)
@@ -235,7 +230,7 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     )
     if read_file := find_task_kind(data).read_test_file:
         return read_both_sides(find_task_files(str(source), data), read_file)
-    files = find_fetched(str(source), data)
+    files = find_fetched_files(str(source), data)
     return read_text("source", files[0]), read_text("reference", files[1])
 
 
@@ -265,7 +260,7 @@ def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path
     return [file]
 
 
-def find_fetched(name: str, data: Data) -> tuple[Path, Path]:
+def find_fetched_files(name: str, data: Data) -> tuple[Path, Path]:
     """Return the source and target file of a fetched corpus, named CORPUS or CORPUS:SPLIT."""
     hint = "name a reference, or instead of the source a fetched test set"
     require(not Path(name).is_file(), f"{name} is a source without a reference", hint)
@@ -290,13 +285,8 @@ def label_by_majority(
     data = translator.recipe.data
     require_task(translator.task, Tagging, data, "a baseline of most frequent labels")
     sides = read_both_sides(find_task_files(str(train), data, "train"), read_tagged_pairs)
-    return label_tokens(zip(*sides, strict=True), sentences)
-
-
-def label_tokens(tagged: Iterable[tuple[str, str]], sentences: Sequence[str]) -> list[str]:
-    """Label each token of sentences with its most frequent label in (tokens, labels) lines."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for tokens, labels in tagged:
+    for tokens, labels in zip(*sides, strict=True):
         for token, label in zip(split_words(tokens), split_words(labels), strict=True):
             counts[token][label] += 1
     known = {token: most_frequent(found) for token, found in counts.items()}

@@ -1,4 +1,4 @@
-"""Keeps what is not text, such as URLs and placeholders: it comes back as it was, or is reported.
+"""Keeps URLs, placeholders and the like in translations unchanged, and reports those that are lost.
 
 A line with such items is translated with words in their places, first names, then years, which
 most models copy. If the words do not come back, it is translated without the items, which then
@@ -49,53 +49,46 @@ class Attempt:
         dropped if its links would number other words.
         """
         text, is_whole = self.restore(output)
-        before, after = (self.read.text, output.text), (source, text)
-        has_same_words = [*map(count_words, before)] == [*map(count_words, after)]
-        links = output.alignment if has_same_words else None  # they number the words that were read
+        texts = (self.read.text, output.text, source, text)
+        read, written, *after = (len(one.split()) for one in texts)
+        links = (
+            output.alignment if [read, written] == after else None
+        )  # of the words that were read
         lost = tuple(find_lost(source, text))
         return replace(output, text=text, lost=lost, alignment=links), is_whole
 
 
-def count_words(text: str) -> int:
-    """Return how many words a text has, between spaces."""
-    return len(text.split())
-
-
-def take_as_it_is(line: Line) -> Attempt:
-    """Return the attempt in which the model reads the line itself."""
+def build_plain_attempt(line: Line) -> Attempt:
+    """Return the attempt in which the model reads the line unchanged."""
     return Attempt(line, lambda output: (output.text, True))
 
 
 def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
-    """Return the ways to translate a line, in the order in which to try them."""
+    """Return the attempts to make at translating a line, in order."""
     spans = list(find_items(line.text))
     if not spans or len(spans) > MAX_ITEMS:
-        return [take_as_it_is(line)]
+        return [build_plain_attempt(line)]
     if not has_words(line.text):
         return [Attempt(Line(line.number, ""), lambda _: (normalise(line.text), True))]
-    attempts = [
-        Attempt(mask_line(line, one), partial(put_back, one)) for one in list_masks(line.text)
-    ]
+    attempts = list[Attempt]()
+    for masked in list_masks(line.text):
+        prefix = None if line.prefix is None else masked.mask(line.prefix)
+        read = Line(line.number, masked.text, prefix)
+        attempts.append(Attempt(read, partial(restore_items, masked)))
     if not can_align or line.prefix is not None:
-        return [*attempts, take_as_it_is(line)]
+        return [*attempts, build_plain_attempt(line)]
     rest = replace_items(line.text, dict.fromkeys(count_items(line.text), ""))
     place = partial(insert, line.text, spans)
     return [*attempts, Attempt(Line(line.number, rest), place, needs_links=True)]
 
 
-def mask_line(line: Line, masked: Masked) -> Line:
-    """Return a line, and the prefix of its output, with words in the places of items."""
-    prefix = None if line.prefix is None else masked.mask(line.prefix)
-    return Line(line.number, masked.text, prefix)
-
-
-def put_back(masked: Masked, output: Output) -> tuple[str, bool]:
-    """Put items in the places of their stand-ins in an output."""
+def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
+    """Put items in the places of their stand-ins in an output; False if one was lost or added."""
     return masked.restore(output.text)
 
 
 def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
-    """Put the items of a text beside the words of an output that are linked to those beside them.
+    """Put the items of a text into an output, beside the words linked to their neighbours.
 
     An item keeps a space before it, and does not touch a word unless it did so in the text.
     """
@@ -165,12 +158,10 @@ def keep_items(
 
 def warn_of_loss(number: int, outputs: Sequence[Output]) -> list[LineWarning]:
     """Return a warning if the best output of line `number` lacks something; else none."""
-    lost = outputs[0].lost
-    return (
-        [LineWarning(number, f"its translation lacks {describe_lost(lost)}", "lost")]
-        if lost
-        else []
-    )
+    if not outputs[0].lost:
+        return []
+    fact = f"its translation lacks {describe_lost(outputs[0].lost)}"
+    return [LineWarning(number, fact, "lost")]
 
 
 def describe_lost(lost: Sequence[str]) -> str:

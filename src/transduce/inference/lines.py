@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, zip_longest
-from typing import Literal, Protocol, TypeVar, final, runtime_checkable
+from typing import Literal, TypeVar, final
 
 from transduce.allowance import require_short_line
 from transduce.errors import InputError
@@ -14,6 +14,7 @@ from transduce.settings.fields import require
 from transduce.tasks import SplitLevel, Task, constrain_source
 
 WHOLE = 50_000  # characters of a text that is encoded before it is known to fit
+BLOCK_CHARACTERS = 1 << 22  # a block that has this many gets no further line
 HINT = "split the sentence, or train with a larger data.max_length"
 
 
@@ -113,26 +114,10 @@ def halve(text: str, level: SplitLevel) -> Sequence[str]:
     return level.joint.join(units[: middle + 1]), level.joint.join(units[middle + 1 :])
 
 
-BLOCK_CHARACTERS = 1 << 22  # of a block's texts, from which on no further line is read
-
-
-@runtime_checkable
-class Measured(Protocol):
-    """An item of input whose characters are known."""
-
-    @property
-    def characters(self) -> int:
-        """The number of characters of its texts."""
-        ...
-
-
-Item = TypeVar("Item", bound=Measured)
-
-
 @final
 @dataclass(frozen=True)
 class Line:
-    """An input line: its number, its text, and the prefix forced on its output, if any."""
+    """An input line, its text, and the beginning that its output must have, if any."""
 
     number: int  # line number, from 1
     text: str
@@ -142,6 +127,24 @@ class Line:
     def characters(self) -> int:
         """The number of characters of the text and the prefix."""
         return len(self.text) + len(self.prefix or "")
+
+
+@final
+@dataclass(frozen=True)
+class Pair:
+    """A source line and the given target line to score, with their line number."""
+
+    number: int  # line number, from 1
+    source: str
+    target: str
+
+    @property
+    def characters(self) -> int:
+        """The number of characters of both sides."""
+        return len(self.source) + len(self.target)
+
+
+Item = TypeVar("Item", Line, Pair)
 
 
 @final

@@ -33,7 +33,7 @@ from transduce.vocabulary.vocabulary import LEXICON
 
 
 class MeasuredKind(NamedTuple):
-    """A kind of processor, and the precision in which batches were fastest on it and kept BLEU."""
+    """A kind of processor, and the fastest precision that did not lower BLEU on it."""
 
     name: str
     fastest: InferencePrecision
@@ -93,7 +93,7 @@ def choose_automatically(
 
 
 def is_available(precision: InferencePrecision, device: torch.device) -> bool:
-    """Return whether a device is a CPU with kernels for int8, or with fast ones for bfloat16."""
+    """Return whether a device is a CPU that computes int8, or is fast in bfloat16."""
     if precision == InferencePrecision.INT8:
         return not find_int8_obstacle(device)
     return device.type == "cpu" and has_fast_bfloat16(device)
@@ -107,7 +107,7 @@ def find_int8_obstacle(device: torch.device) -> str:
 
 
 def describe_precision(model: Transformer) -> str:
-    """Return the precision in which a model computes products: "float32", "bfloat16", "int8"."""
+    """Return the precision of a model's matrix products: "float32", "bfloat16" or "int8"."""
     dtype = str(model.output.weight.dtype).removeprefix("torch.")
     return getattr(model.output_projection, "precision", dtype)
 
@@ -163,7 +163,7 @@ def load(
     return Translator(
         models,
         members[0].task,
-        shared_recipe(members),
+        choose_ensemble_recipe(members),
         hashes,
         alignment_heads=members[0].alignment,
         strict=strict,
@@ -187,7 +187,7 @@ def require_same_vocabularies(members: Sequence[TaskModel], folders: Sequence[Pa
                 )
 
 
-def shared_recipe(members: Sequence[TaskModel]) -> Recipe:
+def choose_ensemble_recipe(members: Sequence[TaskModel]) -> Recipe:
     """Return the first model's recipe with the smallest data.max_length of all models."""
     first = members[0].recipe
     longest = min(member.recipe.data.max_length for member in members)

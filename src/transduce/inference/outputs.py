@@ -21,7 +21,7 @@ from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder, Hypothesis, beam_strategy
-from transduce.search.constraints import ConstrainedSource, with_constraints
+from transduce.search.constraints import with_constraints
 from transduce.search.ensemble import Ensemble
 from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
 from transduce.search.sampling import sampling_strategy
@@ -92,7 +92,9 @@ def search_sources(
 ) -> list[list[Hypothesis]]:
     """Return the `n` best hypotheses of each source; equal sources are searched once."""
     unique: dict[object, int] = {}
-    indices = [unique.setdefault(deduplication_key(source), len(unique)) for source in sources]
+    constraints = [getattr(source, "constraint", None) for source in sources]
+    keys = [(tuple(source), one) for source, one in zip(sources, constraints, strict=True)]
+    indices = [unique.setdefault(key, len(unique)) for key in keys]
     first = dict(zip(reversed(indices), reversed(sources), strict=True))
     distinct: Sources = [first[index] for index in range(len(unique))]
     search = limit_batch_size(models, distinct, search, search.beam)
@@ -120,11 +122,6 @@ def sample_sources(
     )
     found = dict(search_in_memory(decoder, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
-
-
-def deduplication_key(source: Sequence[int]) -> object:
-    """Return a hashable key, equal for sources with equal ids and equal constraints."""
-    return tuple(source), source.constraint if isinstance(source, ConstrainedSource) else None
 
 
 def join_parts(line: EncodedLine, combinations: Sequence[Combination], task: Task) -> list[Output]:
@@ -218,30 +215,25 @@ def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combinat
     """
     totals, steps = [0.0], list[list[Sum]]()
     for hypotheses in found:
-        best = merge_best(totals, [one.score for one in hypotheses], n)
+        best = heapq.nsmallest(
+            n,
+            (
+                Sum(-(total + one.score), before, rank)
+                for before, total in enumerate(totals)
+                for rank, one in enumerate(
+                    hypotheses[: n // (before + 1)]
+                )  # others are beaten by n
+            ),
+        )
         totals = [-one.negative for one in best]
         steps.append(best)
     return [trace_back(found, steps, rank) for rank in range(len(totals))]
 
 
-def merge_best(totals: Sequence[float], scores: Sequence[float], n: int) -> list[Sum]:
-    """Return the `n` highest sums of a total and a score, both given in descending order."""
-    heap, best = [Sum(-(totals[0] + scores[0]), 0, 0)], list[Sum]()
-    while heap and len(best) < n:
-        top = heapq.heappop(heap)
-        best.append(top)
-        _, before, rank = top
-        if rank + 1 < len(scores):
-            heapq.heappush(heap, Sum(-(totals[before] + scores[rank + 1]), before, rank + 1))
-        if rank == 0 and before + 1 < len(totals):  # so that no sum is reached twice
-            heapq.heappush(heap, Sum(-(totals[before + 1] + scores[0]), before + 1, 0))
-    return best
-
-
 def trace_back(
     found: Sequence[Sequence[Hypothesis]], steps: Sequence[Sequence[Sum]], rank: int
 ) -> Combination:
-    """Return the combination with the `rank`-th best total, found by following sums backwards."""
+    """Follow the sums backwards; return the combination with the `rank`-th best total."""
     chosen = []
     for hypotheses, best in zip(reversed(found), reversed(steps), strict=True):
         chosen.append(hypotheses[best[rank].rank])

@@ -15,7 +15,7 @@ from torch import Tensor
 from transduce.allowance import require_short_line
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError, NotEnoughMemoryError, is_out_of_memory
-from transduce.inference.lines import LineWarning
+from transduce.inference.lines import LineWarning, Pair
 from transduce.packed import Packed, split_update
 from transduce.paper.model import Transformer
 from transduce.paper.search import score_log_probs
@@ -27,21 +27,7 @@ from transduce.text.arguments import describe_value, require_encodable
 from transduce.vocabulary import BEGIN
 
 TOKENS = 8_192  # tokens of a batch, source and target together
-
-
-@final
-@dataclass(frozen=True)
-class Pair:
-    """A source line and the given target line to score, with their line number."""
-
-    number: int  # line number, from 1
-    source: str
-    target: str
-
-    @property
-    def characters(self) -> int:
-        """The number of characters of both sides."""
-        return len(self.source) + len(self.target)
+Sentences = Sequence[Sequence[int]]
 
 
 @final
@@ -111,7 +97,7 @@ def find_unscorable(pair: EncodedPair, recipe: Recipe) -> LineWarning | None:
 def score_pairs(
     models: Sequence[Transformer], pairs: Sequence[EncodedPair], recipe: Recipe
 ) -> list[tuple[float, float]]:
-    """Return for each pair the (score, log P) that the search would give its target."""
+    """Return (score, log P) of each pair's target, as the search would compute them."""
     if not pairs:
         return []
     tokens = max(TOKENS, 2 * recipe.data.max_length + recipe.search.extra_length)
@@ -148,8 +134,6 @@ def compute_in_batches(
 
 
 # T target tokens of a batch
-
-Sentences = Sequence[Sequence[int]]
 
 
 @torch.inference_mode()

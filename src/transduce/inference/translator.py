@@ -22,6 +22,7 @@ from transduce.inference.lines import (
     Line,
     LineWarning,
     OnWarning,
+    Pair,
     encode_line,
     number_lines,
     split_into_blocks,
@@ -40,7 +41,6 @@ from transduce.inference.outputs import (
     search_sources,
 )
 from transduce.inference.pairs import (
-    Pair,
     encode_pairs,
     find_unscorable,
     number_pairs,
@@ -61,6 +61,7 @@ from transduce.text.arguments import (
     check_lines,
     describe_value,
     require_count,
+    require_equal_lines,
     require_lines,
     require_string,
 )
@@ -191,15 +192,10 @@ class Translator:
                 f"source and target must be two strings or two lists, not a string and "
                 f"{describe_value(wrong)}"
             )
-        texts = []
-        for name, text in (("source", source), ("target", target)):
-            require_lines(name, text)
-            texts.append(list(check_lines(name, text)))
-        sources, targets = texts
-        if len(sources) != len(targets):
-            fact = f"source has {len(sources):,} lines, but target has {len(targets):,}"
-            hint = "line i of one must be the translation of line i of the other"
-            raise InputError(fact, hint)
+        require_lines("source", source)
+        require_lines("target", target)
+        sources, targets = list(check_lines("source", source)), list(check_lines("target", target))
+        require_equal_lines(source=sources, target=targets)
         return list(self.align_pairs(zip(sources, targets, strict=True)))
 
     def align_pairs(
@@ -282,7 +278,7 @@ class Translator:
 
     @property
     def keeps_items(self) -> bool:
-        """Whether placeholders, URLs and so on come back as they were: only where text is read."""
+        """Whether URLs, placeholders and the like are kept, which needs a text-to-text model."""
         return self.keep and isinstance(self.task, TextToText) and self.task.has_words
 
     def translate_block(self, lines: Sequence[Line], n: int) -> BlockResult:
@@ -300,7 +296,7 @@ class Translator:
         return replace(found, outputs=plain)
 
     def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
-        """Search a block of lines at once, as they are; return the `n` best outputs of each."""
+        """Search all lines of a block at once, unchanged; return the `n` best outputs of each."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
         parts = [
             (source, line.number << PART_BITS | index)

@@ -39,7 +39,7 @@ class Failure:
 @final
 @dataclass(frozen=True)
 class Worker(Generic[Model, Result]):
-    """A worker process, its number, and the launcher's end of the pipe to it."""
+    """A worker process, its number from 1, and the launcher's end of the pipe to it."""
 
     number: int
     process: SpawnProcess
@@ -68,9 +68,12 @@ def run_in_workers(
                     send_request(worker, request)
                 if not running:
                     return
-                for worker, answer in receive_answers(staff):
-                    answers[running.pop(worker.number)] = answer
-            yield result_or_raise(answers.pop(wanted))
+                for worker, received in receive_answers(staff):
+                    answers[running.pop(worker.number)] = received
+            answer = answers.pop(wanted)
+            if isinstance(answer, Failure):
+                raise answer.kind(answer.fact, answer.hint)
+            yield answer
 
 
 @contextmanager
@@ -167,13 +170,6 @@ def lost_worker_error(worker: Worker[Model, Result]) -> LostProcessError:
         f"worker {worker.number} (process {worker.process.pid}) {how}",
         "the others were ended, too; with fewer --workers each has more memory",
     )
-
-
-def result_or_raise(answer: Result | Failure) -> Result:
-    """Return the result in a worker's answer, or raise the worker's error in this process."""
-    if isinstance(answer, Failure):
-        raise answer.kind(answer.fact, answer.hint)
-    return answer
 
 
 WORKER_BYTES = 200_000_000  # memory of a process without its models: Python, torch, a batch

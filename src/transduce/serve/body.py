@@ -60,7 +60,12 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
             raise bad_request("the body must be an object of JSON")
         return found
     try:
-        values = parse_form(body) if kind == FORM else parse_multipart(body, request)
+        if kind == MULTIPART:
+            values = parse_multipart(body, request)
+        else:  # not by Starlette's parser, which reads plain UTF-8, as curl -d sends it, as Latin-1
+            values = parse_qs(
+                body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
+            )
     except UnicodeDecodeError:
         raise bad_request("the form is not UTF-8") from None
     except ValueError:
@@ -85,14 +90,6 @@ def parse_body(body: bytes) -> Any:  # noqa: ANN401
         return parse_json(body)
     except ValueError:
         raise bad_request("the body is no JSON that can be used") from None
-
-
-def parse_form(body: bytes) -> dict[str, list[str]]:
-    """Return the values of each field of a URL-encoded form."""
-    # not Starlette's parser, which reads plain UTF-8, as curl -d sends it, as Latin-1
-    return parse_qs(
-        body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
-    )
 
 
 def parse_multipart(body: bytes, request: Request) -> dict[str, list[str]]:

@@ -293,15 +293,15 @@ class Dispatcher:
                 self.on_message(f"{name}: a search process was started again")
                 return
 
-    def refuse_all(self, error: Refusal) -> None:
-        """End all unfinished jobs with the refusal `error`."""
+    def refuse_all(self) -> None:
+        """Refuse all unfinished jobs, since the server stops."""
         for job in list(self.jobs):
-            self.fail(job, error)
+            self.fail(job, unavailable("the server stops"))
 
     async def close(self) -> None:
         """End all processes, and refuse the jobs that are not finished."""
         self.is_closed = True
-        self.refuse_all(unavailable("the server stops"))
+        self.refuse_all()
         for task in self.tasks:
             task.cancel()
         clients = [*self.clients, *self.starting]

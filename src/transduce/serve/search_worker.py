@@ -8,8 +8,8 @@ from typing import Any, final
 import torch
 
 from transduce.errors import TransduceError
-from transduce.inference.keeping import Attempt, list_attempts, take_as_it_is, warn_of_loss
-from transduce.inference.lines import EncodedLine, Line, encode_line
+from transduce.inference.keeping import Attempt, build_plain_attempt, list_attempts, warn_of_loss
+from transduce.inference.lines import EncodedLine, Line, Pair, encode_line
 from transduce.inference.outputs import (
     Alignment,
     Combination,
@@ -21,7 +21,7 @@ from transduce.inference.outputs import (
     keep_different,
     limit_batch_size,
 )
-from transduce.inference.pairs import Pair, encode_pairs, find_unscorable, token_log_probs
+from transduce.inference.pairs import encode_pairs, find_unscorable, token_log_probs
 from transduce.inference.translator import Translator
 from transduce.packed import Packed
 from transduce.paper.search import Hypothesis
@@ -102,7 +102,7 @@ class SearchWorker:
     def begin(self, sentence: Sentence) -> None:
         """Begin the first attempt to translate a sentence with its URLs and the like."""
         line = Line(1, sentence.text, sentence.prefix)
-        attempts = [take_as_it_is(line)]
+        attempts = [build_plain_attempt(line)]
         if self.translator.keeps_items:
             attempts = list_attempts(line, can_align=len(self.translator.models) == 1)
         self.attempt(sentence, attempts)

@@ -126,7 +126,7 @@ class Service:
     def stop_searches(self) -> None:
         """Refuse all requests that are still in the queue or in a search."""
         for one in (*self.models.values(), *self.old):
-            one.refuse_all(unavailable("the server stops"))
+            one.refuse_all()
 
     async def close(self) -> None:
         """End all search processes."""

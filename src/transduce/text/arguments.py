@@ -86,3 +86,11 @@ def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         require_string(f"{name}: item {number}", line)
         yield line
+
+
+def require_equal_lines(**sides: Sequence[str]) -> None:
+    """Raise InputError if a source and its translation, given by name, differ in length."""
+    (name, lines), (other, found) = sides.items()
+    if len(lines) != len(found):
+        fact = f"the {name} has {len(lines):,} lines, but the {other} has {len(found):,}"
+        raise InputError(fact, "line i of one must be the translation of line i of the other")

@@ -8,7 +8,7 @@ from tests.inference.random_models import random_translator
 
 import transduce
 from transduce.errors import InputError
-from transduce.view.attention.files import load_record
+from transduce.view.attention.record import load_record
 
 TEXT = "the dog </script><script>alert(1)</script> sees"
 

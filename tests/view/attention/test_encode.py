@@ -10,25 +10,24 @@ import pytest
 from tests.view.attention.samples import make_view
 
 from transduce.errors import InputError
-from transduce.view.attention.encode import (
-    EncodedView,
+from transduce.view.attention.page import (
     WeightEncoding,
     build_steps,
     encode_view,
 )
 
 
-def read_block(encoded: EncodedView, kind: str, layer: int, dtype="u1"):
+def read_block(encoded, kind: str, layer: int, dtype="u1"):
     """Return the numbers of one block as a page finds them, from the description of the format."""
-    found = next(one for one in encoded.header["kinds"] if one["kind"] == kind)
+    found = next(one for one in encoded[0]["kinds"] if one["kind"] == kind)
     start, length = found["blocks"][found["layers"].index(layer)]
-    content = base64.b64decode(encoded.weights[start : start + length], validate=True)
-    if encoded.header["compression"] == "zlib":
+    content = base64.b64decode(encoded[1][start : start + length], validate=True)
+    if encoded[0]["compression"] == "zlib":
         content = zlib.decompress(content)
     return np.frombuffer(content, dtype).reshape(found["heads"], found["rows"], found["columns"])
 
 
-def read_weights(encoded: EncodedView, kind: str, layer: int):
+def read_weights(encoded, kind: str, layer: int):
     """Return the weights of one block: the number of a step stands for the sum of those before."""
     numbers = read_block(encoded, kind, layer)
     return list_steps(numbers.shape[-1])[numbers]
@@ -102,11 +101,11 @@ def test_weights_below_the_minimum_are_written_as_zero_and_others_are_kept():
 
 def test_a_page_without_the_decoders_kinds_has_none_of_them():
     encoded = encode_view(make_view(kinds=["encoder"]), WeightEncoding())
-    assert [one["kind"] for one in encoded.header["kinds"]] == ["encoder"]
+    assert [one["kind"] for one in encoded[0]["kinds"]] == ["encoder"]
 
 
 def test_begin_and_end_are_the_marks():
-    header = encode_view(make_view(["a", "</s>", "b"], ["c"]), WeightEncoding()).header
+    header = encode_view(make_view(["a", "</s>", "b"], ["c"]), WeightEncoding())[0]
     assert header["source"]["marks"] == [3]
     assert header["input"]["marks"] == [0]
     assert header["output"]["marks"] == [1]
@@ -114,12 +113,12 @@ def test_begin_and_end_are_the_marks():
 
 def test_the_header_is_json_and_equal_views_give_equal_headers():
     first, second = (encode_view(make_view(), WeightEncoding()) for _ in range(2))
-    assert json.dumps(first.header) == json.dumps(second.header)
-    assert first.weights == second.weights
+    assert json.dumps(first[0]) == json.dumps(second[0])
+    assert first[1] == second[1]
 
 
 def test_probabilities_have_four_digits():
-    header = encode_view(make_view(), WeightEncoding()).header
+    header = encode_view(make_view(), WeightEncoding())[0]
     assert header["steps"][0]["alternatives"] == [["Das", 0.7], ["other", 0.1235]]
 
 

@@ -9,7 +9,7 @@ from tests.inference.random_models import random_translator
 
 from transduce.durable.folder import atomic_folder
 from transduce.errors import FolderError, InputError
-from transduce.view.attention.files import load_record, save_record
+from transduce.view.attention.record import load_record, save_record
 from transduce.view.attention.recorder import record_attention
 
 

@@ -8,9 +8,8 @@ from tests.view.attention.opened import open_view
 from tests.view.attention.samples import make_view
 from tests.view.hostile import MARK, make_words
 
-from transduce.view.attention.encode import WeightEncoding
-from transduce.view.attention.page import build_attention_page
-from transduce.view.page import data, document
+from transduce.view.attention.page import WeightEncoding, build_attention_page
+from transduce.view.page import document
 
 pytestmark = pytest.mark.browser
 TEXTS = "return [...document.querySelectorAll('#readers .unit')].map((one) => one.textContent);"
@@ -33,9 +32,11 @@ def test_the_control_with_plain_json_runs_a_word(browser, monkeypatch):
     """Without escapes, without the check of a block and without the policy, a word is code."""
     written = '<script type="application/json" id="{}">{}</script>'.format
     allowed = "default-src * data: 'unsafe-inline'"
-    monkeypatch.setattr(data, "encode_json", json.dumps)
+    monkeypatch.setattr(document, "encode_json", json.dumps)
     monkeypatch.setattr(document, "build_policy", lambda *_: allowed)
-    monkeypatch.setattr(data.DataBlock, "to_html", lambda one: written(one.identifier, one.text))
+    monkeypatch.setattr(
+        document.DataBlock, "to_html", lambda one: written(one.identifier, one.text)
+    )
     word = f"</script><img src=x onerror='{MARK}'>"
     view = make_view([word], ["a"], layers=1, heads=1)
     browser.open_text(build_attention_page(view, WeightEncoding(compression="none")))

@@ -15,7 +15,7 @@ from tests.view.attention.opened import (
 from tests.view.attention.samples import make_view
 from tests.view.hostile import attacks
 
-from transduce.view.attention.encode import WeightEncoding
+from transduce.view.attention.page import WeightEncoding
 
 pytestmark = pytest.mark.browser
 VIEW = make_view()

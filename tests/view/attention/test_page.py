@@ -4,9 +4,8 @@ import pytest
 from tests.view.attention.samples import ENGLISH, make_view
 from tests.view.hostile import attacks
 
-from transduce.view.attention.encode import WeightEncoding
-from transduce.view.attention.page import PARTS, build_attention_page
-from transduce.view.page.parts import join_scripts, join_styles
+from transduce.view.attention.page import PARTS, WeightEncoding, build_attention_page
+from transduce.view.page.document import join_scripts, join_styles
 
 
 def words(count):

@@ -1,6 +1,5 @@
 """`transduce.attend`: what a model attends to, for a notebook, a page, a folder or a figure."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -13,13 +12,11 @@ from transduce.errors import InputError, short_repr, suggest_names
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.text.arguments import require_string
-from transduce.view.attention.encode import WeightEncoding
-from transduce.view.attention.figures.build import draw_paper_figure
-from transduce.view.attention.figures.paper import FIGURES, LAYER
-from transduce.view.attention.files import save_record
+from transduce.view.attention.figures import FIGURES, LAYER, draw_paper_figure
 from transduce.view.attention.page import build_attention_page
-from transduce.view.attention.record import AttentionView
+from transduce.view.attention.record import AttentionView, save_record
 from transduce.view.attention.recorder import record_attention
+from transduce.view.page.document import embed_page
 
 FRAME_HEIGHT = 640  # pixels of the page in a notebook
 
@@ -69,11 +66,7 @@ class Attention:
         return f"<attention of {source} to {output}: {model.layers} layers, {model.heads} heads>"
 
     def _repr_html_(self) -> str:
-        page = html.escape(build_attention_page(self.record, WeightEncoding()), quote=True)
-        return (
-            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{page}" width="100%" '
-            f'height="{FRAME_HEIGHT}" style="border:0" title="Attention"></iframe>'
-        )
+        return embed_page(build_attention_page(self.record), FRAME_HEIGHT, "Attention")
 
 
 def attend(
@@ -91,8 +84,8 @@ def attend(
     are those of one pass of the model over both texts. A long text is not split, but refused
     if its weights may need more than `most` bytes of memory.
     """
-    for name, value in (("text", text), ("target", target)):
-        if name == "text" or value is not None:
-            require_string(name, value)
+    require_string("text", text)
+    if target is not None:
+        require_string("target", target)
     translator = model if isinstance(model, Translator) else load(model)
     return Attention(record_attention(translator, text, target, most))

@@ -1,11 +1,31 @@
-"""The attention page, one HTML file that shows an attention view and requests nothing."""
+"""The attention page, one HTML file that shows an attention view and requests nothing.
 
+Its data are a JSON header and the weights. Those of one layer and one kind of attention are one
+block [heads, queries, keys], so that a page decompresses only the layers that are looked at. The
+blocks are joined in base64; the header has the offset and the number of characters of each.
+"""
+
+import base64
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+from jaxtyping import Float32, Float64
+
+from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
-from transduce.view.attention.encode import WeightEncoding, encode_view
-from transduce.view.attention.record import AttentionView
-from transduce.view.page.data import DataBlock, json_block
-from transduce.view.page.document import build_page
-from transduce.view.page.parts import PageParts
+from transduce.view.attention.record import (
+    SIDES,
+    AttentionView,
+    NextPiece,
+    OutputStep,
+    PieceSequence,
+)
+from transduce.view.attention.tendencies import compute_tendencies
+from transduce.view.page.document import DataBlock, PageParts, build_page, json_block
+from transduce.vocabulary.symbols import SPECIALS
 
 SCRIPTS = (
     *("data", "state", "units", "colours", "bipartite", "matrix", "panels", "grid", "align"),
@@ -18,18 +38,160 @@ PARTS = PageParts(
 )
 
 
+FORMAT = 1  # version of header and blocks; a page's script reads no other
+Block = Float32[np.ndarray, "H Q K"]
+
+
+def build_steps(keys: int) -> Float64[np.ndarray, " N"]:
+    """Return the N ascending weights from 0 to 1 that a byte can encode in a row of `keys` weights.
+
+    A step is 8 % of the weight before it, but at most 0.008 and at least 2 % of 1 / keys, the mean
+    of a row. The error is at most half a step. A page computes the same list.
+    """
+    smallest, steps = max(0.02 / keys, 1e-6), [0.0]
+    while steps[-1] < 1:
+        steps.append(min(1.0, steps[-1] + min(0.008, max(smallest, 0.08 * steps[-1]))))
+    return np.array(steps)
+
+
+def encode_steps(weights: Block) -> bytes:
+    """Encode each weight as one byte, the index of the nearest weight in `build_steps`."""
+    steps = build_steps(weights.shape[-1])
+    return np.searchsorted((steps[1:] + steps[:-1]) / 2, weights).astype(np.uint8).tobytes()
+
+
+def encode_halves(weights: Block) -> bytes:
+    """Encode attention weights as little-endian float16, with errors of at most 0.00025."""
+    return weights.astype("<f2").tobytes()
+
+
+NUMBERS = {"step8": encode_steps, "float16": encode_halves}
+KNOWN_NUMBERS = f"known: {', '.join(NUMBERS)}"
+
+
+@final
+@dataclass(frozen=True)
+class WeightEncoding:
+    """The encoding of attention weights in a page: number format, threshold and compression."""
+
+    numbers: str = "step8"  # "step8": one byte for each weight; "float16": two, nearly exact
+    minimum: float = 0.0  # smaller weights are written as 0, which makes the page smaller
+    compression: str = "zlib"  # or "none", for browsers without DecompressionStream
+
+    def __post_init__(self) -> None:
+        """Raise InputError for an unknown number format or compression."""
+        require(self.numbers in NUMBERS, f"unknown numbers {self.numbers!r}", KNOWN_NUMBERS)
+        known = self.compression in ("zlib", "none")
+        require(known, f"unknown compression {self.compression!r}", "known: zlib, none")
+        require(
+            0 <= self.minimum < 1,
+            f"the smallest weight that is written is {self.minimum}, not in [0, 1)",
+            "0.004 leaves out what the default encoding can hardly show",
+        )
+
+    def encode_block(self, weights: Block) -> str:
+        """Encode the attention weights of one layer as base64 text."""
+        kept = np.where(weights < self.minimum, np.float32(0), weights)
+        content = NUMBERS[self.numbers](kept)
+        if self.compression == "zlib":
+            content = zlib.compress(content, 9 if len(content) < 1_000_000 else 6)
+        return base64.b64encode(content).decode("ascii")
+
+
+def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str, Any], str]:
+    """Encode an attention view as the data of its page: a JSON header, all weights in base64."""
+    kinds, texts, offset = [], [], 0
+    for kind in (one for one in SIDES if one in view.weights):
+        blocks = [encoding.encode_block(layer) for layer in view.weights[kind]]
+        offsets = np.cumsum([offset, *map(len, blocks)]).tolist()
+        queries, keys = SIDES[kind]
+        heads, rows, columns = view.weights[kind].shape[1:]
+        about = {"kind": kind, "layers": list(view.layers), "queries": queries, "keys": keys}
+        size = {"heads": heads, "rows": rows, "columns": columns}
+        ends = [[start, len(text)] for start, text in zip(offsets, blocks, strict=False)]
+        kinds.append({**about, **size, "blocks": ends})
+        texts += blocks
+        offset = offsets[-1]
+    return build_header(view, encoding) | {"kinds": kinds}, "".join(texts)
+
+
+def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any]:
+    """Return a view as JSON values, without its weights and their offsets."""
+    return {
+        "format": FORMAT,
+        "numbers": encoding.numbers,
+        "compression": encoding.compression,
+        "model": asdict(view.model),
+        "task": view.task,
+        "given": view.is_given,
+        "notes": list(view.notes),
+        "alignment": asdict(view.alignment) if view.alignment else None,
+        "source": describe_sequence(view.source),
+        "input": describe_sequence(view.input),
+        "output": describe_sequence(view.output),
+        "tendencies": describe_tendencies(view),
+        "steps": [describe_step(step) for step in view.steps],
+    }
+
+
+def describe_sequence(sequence: PieceSequence) -> dict[str, Any]:
+    """Return a sequence as JSON values: its pieces, words, text, and positions of BEGIN and END."""
+    ends = {0, len(sequence.pieces) - 1}
+    marks = [i for i in sorted(ends) if i >= 0 and sequence.pieces[i] in SPECIALS]
+    words = [[word.first, word.last, word.text] for word in sequence.words]
+    pieces, text = list(sequence.pieces), sequence.text
+    return {"pieces": pieces, "words": words, "marks": marks, "text": text}
+
+
+def describe_step(step: OutputStep) -> dict[str, Any]:
+    """Return a step of the search as JSON values; probabilities have four significant digits."""
+    return {
+        "chosen": [step.chosen.piece, round_to_four_digits(step.chosen.probability)],
+        "alternatives": describe_pieces(step.alternatives),
+        "beam": [
+            {
+                "parent": one.parent,
+                "piece": one.piece,
+                "logProb": round(one.log_prob, 3),
+                "alternatives": describe_pieces(one.alternatives),
+                "chosen": one.is_chosen,
+            }
+            for one in step.beam
+        ],
+    }
+
+
+def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
+    """Return a list [text, probability] for each of these next pieces."""
+    return [[one.piece, round_to_four_digits(one.probability)] for one in pieces]
+
+
+def describe_tendencies(view: AttentionView) -> dict[str, list[list[list[str | float]]]]:
+    """Return [label, share, entropy in bits] of every head, by kind, layer and head."""
+    return {
+        kind: [
+            [[one.label, round_to_four_digits(one.share), round(one.entropy, 2)] for one in heads]
+            for heads in layers
+        ]
+        for kind, layers in compute_tendencies(view).items()
+    }
+
+
+def round_to_four_digits(probability: float) -> float:
+    """Round a probability to four significant digits."""
+    return float(f"{probability:.4g}")
+
+
 def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = None) -> str:
     """Return an HTML page that shows all attention weights of a view.
 
     It is one file that requests nothing. Equal views give equal bytes.
     """
     encoding = encoding or WeightEncoding()
-    encoded = encode_view(view, encoding)
-    data = [
-        json_block("header", encoded.header),
-        DataBlock("weights", "text/plain", encoded.weights),
-    ]
-    is_packed = encoding.compression != "none"
-    return build_page(
-        f"Attention of {shorten_name(view.model.name)}", PARTS, data, is_packed=is_packed
+    header, weights = encode_view(view, encoding)
+    data = [json_block("header", header), DataBlock("weights", "text/plain", weights)]
+    title, is_packed = (
+        f"Attention of {shorten_name(view.model.name)}",
+        encoding.compression != "none",
     )
+    return build_page(title, PARTS, data, is_packed=is_packed)

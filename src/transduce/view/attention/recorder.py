@@ -1,53 +1,50 @@
 """Records the attention weights of a model for a source and its own or a given output."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import final
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-import numpy as np
 import torch
-from jaxtyping import Float32
+from jaxtyping import Float
+from torch import Tensor
 
 from transduce.allowance import PICTURE_BYTES, require_affordable, require_short_line
 from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError
-from transduce.inference.attention_weights import AttentionRecord, capture_attention
+from transduce.inference.attention_weights import capture_attention
+from transduce.inference.lines import Pair
 from transduce.inference.outputs import build_decoder, limit_batch_size
-from transduce.inference.pairs import Pair, require_matches
+from transduce.inference.pairs import require_matches
 from transduce.inference.translator import PART_BITS, Translator
 from transduce.packed import Packed
+from transduce.paper.model import Transformer
 from transduce.search.constraints import with_constraints
-from transduce.search.trace import trace_beam_search
+from transduce.search.trace import LiveHypothesis, trace_beam_search
 from transduce.settings import Architecture, Data
 from transduce.settings.fields import require
 from transduce.tasks import constrain_source, find_task_kind
 from transduce.tasks.text import TextToText
-from transduce.view.attention.record import AttentionView, ModelName, OutputStep
-from transduce.view.attention.steps import (
-    ALTERNATIVES,
-    Beam,
-    describe_beams,
-    rank_next_pieces,
+from transduce.view.attention.record import (
+    AttentionView,
+    BeamHypothesis,
+    ModelName,
+    NextPiece,
+    OutputStep,
 )
-from transduce.view.attention.words import read_sequence
-from transduce.vocabulary import BEGIN, END
+from transduce.view.attention.words import read_sequence, readable_piece
+from transduce.vocabulary import BEGIN, END, Vocabulary
 
-# L layers · H heads · Q query positions · K key positions
+# L layers · H heads · Q query positions · K key positions · T pieces of the output · V symbols
 
 LINE_KEY = 1 << PART_BITS  # the random key of a first line, so that samples are `translate`'s
 
+ALTERNATIVES = 5  # the most probable next pieces that are recorded for each step
+SLICE = 256  # number of positions whose probabilities are computed at once
+
+Beam = Sequence[LiveHypothesis]
 WEIGHT_BYTES = 12  # of memory for a weight, while it is captured, stacked and written into a page
 HYPOTHESIS_BYTES = 2_000  # for a hypothesis before a step, with the pieces that may come next
-
-
-@final
-@dataclass(frozen=True)
-class EncodedOutput:
-    """The ids of an output with END, and the beam before each step if a search found them."""
-
-    ids: list[int]
-    beams: Sequence[Beam] = ()
 
 
 def record_attention(
@@ -68,15 +65,22 @@ def record_attention(
     sizes, data = translator.models[0].sizes, translator.recipe.data
     require_positions("source", ids, sizes)
     require_picture_fits(len(ids), 0, translator, most)
+    beams: Sequence[Beam] = ()
     if target is None:
-        output = search_output(translator, text, ids)
+        output, beams = search_output(translator, text, ids)
     else:
         output = encode_output(translator, source, target)
-    require_positions("output", output.ids, sizes)
-    require_picture_fits(len(ids), len(output.ids), translator, most)
-    view = build_view(translator, ids, output)
-    notes = [*note_length(ids, data), *note_layers(sizes)]
-    return replace(view, is_given=target is not None, notes=tuple(notes))
+    require_positions("output", output, sizes)
+    require_picture_fits(len(ids), len(output), translator, most)
+    ((view, states),) = build_views(translator, [ids], [output])
+    require_finite_numbers(states, "this text")
+    vocabulary = translator.task.target
+    steps = rank_next_pieces(translator.models[0], states, output, vocabulary)
+    if beams:
+        both = zip(steps, describe_beams(beams, output, vocabulary), strict=False)
+        steps = [replace(step, beam=beam) for step, beam in both]
+    notes = tuple(list_notes(ids, data, sizes))
+    return replace(view, steps=tuple(steps), is_given=target is not None, notes=notes)
 
 
 def read_source(translator: Translator, source: str) -> str:
@@ -87,21 +91,23 @@ def read_source(translator: Translator, source: str) -> str:
     return text
 
 
-def search_output(translator: Translator, text: str, ids: list[int]) -> EncodedOutput:
-    """Return the output that the translator writes for a text, with the beams of its search."""
+def search_output(
+    translator: Translator, text: str, ids: list[int]
+) -> tuple[list[int], Sequence[Beam]]:
+    """Return the ids of a translator's output for a text, with END, and the beam of each step."""
     search = translator.recipe.search
     source = constrain_source(ids, translator.task, text, search)
     if translator.sampling_settings is not None:
         ((sample,),) = translator.decode_sources([source], [LINE_KEY], 1)
-        return EncodedOutput([*sample.ids, END])
+        return [*sample.ids, END], ()
     decoder, (constrained,) = with_constraints(build_decoder(translator.models), [source])
     search = limit_batch_size(translator.models, [ids], search, search.beam)
     operations = translator.models[0].operations
     trace = trace_beam_search(decoder, constrained, search, ALTERNATIVES, operations=operations)
-    return EncodedOutput([*trace.best.ids, END], trace.steps)
+    return [*trace.best.ids, END], trace.steps
 
 
-def encode_output(translator: Translator, source: str, target: str) -> EncodedOutput:
+def encode_output(translator: Translator, source: str, target: str) -> list[int]:
     """Return the ids of a given output; refuse one that the model cannot write for the source."""
     require_matches([Pair(1, source, target)], translator.recipe.data)
     task = translator.task
@@ -109,7 +115,7 @@ def encode_output(translator: Translator, source: str, target: str) -> EncodedOu
     (ids,) = task.encode_targets([task.normalise(target)])
     if ids is None:
         raise InputError("the target has a label that is unknown to the model", "see its card")
-    return EncodedOutput(ids)
+    return ids
 
 
 def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> None:
@@ -135,27 +141,33 @@ def require_picture_fits(source: int, output: int, translator: Translator, most:
     require_affordable(fact, needed, most, "give a shorter text, or a smaller beam")
 
 
-def build_view(translator: Translator, source: list[int], output: EncodedOutput) -> AttentionView:
-    """Return the record of one forward pass over the ids of a source and an output."""
+def build_views(
+    translator: Translator, sources: Sequence[list[int]], outputs: Sequence[list[int]]
+) -> Iterator[tuple[AttentionView, Float[Tensor, "T d_model"]]]:
+    """Yield (record without steps, decoder states) of each source and output, from one pass."""
     (model,), task = translator.models, translator.task
     device = model.output.weight.device
-    packed, outputs = (Packed.from_sentences([ids]).to(device) for ids in (source, output.ids))
-    record = capture_attention(model, packed, outputs.shift_right(BEGIN))
-    require_finite_numbers(record.states, "this text")
-    steps = rank_next_pieces(model, record.states, output.ids, task.target)
+    packed, targets = (Packed.from_sentences(side).to(device) for side in (sources, outputs))
+    record = capture_attention(model, packed, targets.shift_right(BEGIN))
     is_tokenised = find_task_kind(translator.recipe.data).is_tokenised
-    return AttentionView(
-        model=name_model(translator),
-        task=translator.recipe.data.task,
-        source=read_sequence(task.source, source, is_tokenised=is_tokenised),
-        input=read_sequence(task.target, [BEGIN, *output.ids[:-1]], is_tokenised=False),
-        output=read_sequence(task.target, output.ids, is_tokenised=False),
-        layers=tuple(range(1, model.sizes.layers + 1)),
-        weights=stack_weights(record),
-        steps=add_beams(steps, output, translator),
-        is_given=not output.beams,
-        alignment=translator.aligner.find_heads() if isinstance(task, TextToText) else None,
-    )
+    states = record.states.split([len(ids) for ids in outputs])
+    for index, (source, ids) in enumerate(zip(sources, outputs, strict=True)):
+        view = AttentionView(
+            model=name_model(translator),
+            task=translator.recipe.data.task,
+            source=read_sequence(task.source, source, is_tokenised=is_tokenised),
+            input=read_sequence(task.target, [BEGIN, *ids[:-1]], is_tokenised=False),
+            output=read_sequence(task.target, ids, is_tokenised=False),
+            layers=tuple(range(1, model.sizes.layers + 1)),
+            weights={
+                kind: torch.stack([layer[index] for layer in layers]).float().cpu().numpy()
+                for kind, layers in record.weights.items()
+            },
+            steps=(),
+            is_given=True,
+            alignment=translator.aligner.find_heads() if isinstance(task, TextToText) else None,
+        )
+        yield view, states[index]
 
 
 def name_model(translator: Translator) -> ModelName:
@@ -164,43 +176,59 @@ def name_model(translator: Translator) -> ModelName:
     return ModelName(translator.recipe.name, hashes[0] if hashes else "", sizes.layers, sizes.heads)
 
 
-def stack_weights(record: AttentionRecord) -> Mapping[str, Float32[np.ndarray, "L H Q K"]]:
-    """Return a record's weights of its only sentence, one array for each kind of attention."""
-    kinds = {"encoder": record.encoder, "decoder": record.decoder, "cross": record.cross}
-    return MappingProxyType(
-        {
-            kind: torch.stack([sentence for (sentence,) in layers]).float().cpu().numpy()
-            for kind, layers in kinds.items()
-            if layers
-        }
-    )
+@torch.no_grad()
+def rank_next_pieces(
+    model: Transformer,
+    states: Float[Tensor, "T d_model"],
+    output: Sequence[int],
+    vocabulary: Vocabulary,
+) -> list[OutputStep]:
+    """Return an `OutputStep` for each output piece, from the decoder's state before the piece."""
+    steps = list[OutputStep]()
+    for part in states.split(SLICE):
+        logits = model.logits(part)
+        probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=1)
+        count, nothing = min(ALTERNATIVES, len(vocabulary)), probabilities.new_zeros(len(part), 1)
+        values, ids = model.operations.highest_sums(nothing, probabilities, count)
+        for row, best, symbols in zip(probabilities, values, ids, strict=True):
+            written = output[len(steps)]
+            chosen = NextPiece(readable_piece(vocabulary, written), float(row[written]))
+            pairs = zip(symbols.tolist(), best.tolist(), strict=True)
+            ranked = tuple(NextPiece(readable_piece(vocabulary, n), p) for n, p in pairs)
+            steps.append(OutputStep(chosen, ranked))
+    return steps
 
 
-def add_beams(
-    steps: Sequence[OutputStep], output: EncodedOutput, translator: Translator
-) -> tuple[OutputStep, ...]:
-    """Return the steps, each with the hypotheses it started from if a search found the output."""
-    if not output.beams:
-        return tuple(steps)
-    beams = describe_beams(output.beams, output.ids, translator.task.target)
-    return tuple(replace(step, beam=beam) for step, beam in zip(steps, beams, strict=False))
+def describe_beams(
+    beams: Sequence[Beam], output: Sequence[int], vocabulary: Vocabulary
+) -> Iterator[tuple[BeamHypothesis, ...]]:
+    """Yield the hypotheses that each step starts from, with the index of each one's parent."""
+    for length, (before, beam) in enumerate(pairwise([(), *beams])):
+        parents = {one.ids: index for index, one in enumerate(before)}
+        chosen = tuple(output[:length])
+        yield tuple(
+            BeamHypothesis(
+                parent=parents.get(one.ids[:-1], -1),
+                piece=readable_piece(vocabulary, one.ids[-1]) if one.ids else "",
+                log_prob=one.log_prob,
+                alternatives=tuple(
+                    NextPiece(readable_piece(vocabulary, n), math.exp(p)) for n, p in one.following
+                ),
+                is_chosen=one.ids == chosen,
+            )
+            for one in beam
+        )
 
 
-def note_length(ids: Sequence[int], data: Data) -> list[str]:
-    """Return a note if a source is longer than the model's training sentences, else []."""
-    if len(ids) <= data.max_length:
-        return []
-    return [
-        f"The text has {len(ids):,} pieces, and the model was trained on at most "
-        f"{data.max_length:,}: in translation it would be split."
-    ]
-
-
-def note_layers(sizes: Architecture) -> list[str]:
-    """Return a note if a model has another layer in place of self-attention, else []."""
-    if sizes.mixing == "self-attention":
-        return []
-    return [
-        f"This model has no self-attention: architecture.mixing is {sizes.mixing}. Only its "
-        "attention from the output to the source is shown."
-    ]
+def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
+    """Yield what a reader of the weights should know: a long source, a model's other layers."""
+    if len(ids) > data.max_length:
+        yield (
+            f"The text has {len(ids):,} pieces, and the model was trained on at most "
+            f"{data.max_length:,}: in translation it would be split."
+        )
+    if sizes.mixing != "self-attention":
+        yield (
+            f"This model has no self-attention: architecture.mixing is {sizes.mixing}. Only its "
+            "attention from the output to the source is shown."
+        )

@@ -5,7 +5,7 @@ from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.text.arguments import describe_value, require_count
-from transduce.view.attention.figures.colours import CATEGORY10
+from transduce.view.attention.figures import CATEGORY10
 
 BASE = "table3/base"
 POSITIONS = 100

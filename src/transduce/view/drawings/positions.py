@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.paper.model import compute_sinusoids
-from transduce.view.attention.figures.colours import CATEGORY10
+from transduce.view.attention.figures import CATEGORY10
 from transduce.view.drawings.axes import QUIET, Axis, Frame, Number, build_svg, draw_text
 
 WIDTH, LEFT, RIGHT = 720, 64, 690

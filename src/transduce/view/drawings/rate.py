@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from transduce.paper.training import scaled_learning_rate
 from transduce.settings import Recipe
-from transduce.view.attention.figures.colours import CATEGORY10
+from transduce.view.attention.figures import CATEGORY10
 from transduce.view.drawings.axes import Axis, Frame, Number, build_svg, draw_text
 
 WIDTH, HEIGHT = 720, 360

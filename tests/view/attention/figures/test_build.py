@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from transduce.errors import InputError
-from transduce.view.attention.figures.build import draw_paper_figure, join_encoder_words
-from transduce.view.attention.figures.paper import FIGURES
-from transduce.view.attention.figures.rank import (
-    FigureChoice,
+from transduce.view.attention.figures import (
+    FIGURES,
     RankedHeads,
     choose_heads,
     count_strong,
+    draw_paper_figure,
+    join_encoder_words,
     rank_heads,
 )
 from transduce.view.attention.record import AttentionView, ModelName
@@ -118,7 +118,7 @@ def test_heads_are_ranked_by_the_weight_on_the_words_of_figure_3():
     assert ranked[:4] == [RankedHeads(2, (head,), 1.0) for head in (1, 2, 3, 4)]
     assert ranked[-1] == RankedHeads(1, (8,), 0.0)
     assert count_strong(ranked) == {1: 0, 2: 4}
-    assert choose_heads(ranked, FIGURES[3]) == FigureChoice(2, ())
+    assert choose_heads(ranked, FIGURES[3]) == (2, ())
 
 
 def test_figure_4_takes_the_two_heads_of_one_layer_that_read_law_and_application():
@@ -128,7 +128,7 @@ def test_figure_4_takes_the_two_heads_of_one_layer_that_read_law_and_application
     ranked = rank_heads(join_encoder_words(view), FIGURES[4], view.layers)
     assert ranked[0] == RankedHeads(1, (7,), 1.0)
     assert ranked[1].strength == pytest.approx(2 / 3)
-    assert choose_heads(ranked, FIGURES[4]) == FigureChoice(1, (7, 2))
+    assert choose_heads(ranked, FIGURES[4]) == (1, (7, 2))
 
 
 def test_figure_5_takes_the_two_heads_that_differ_most():
@@ -138,7 +138,7 @@ def test_figure_5_takes_the_two_heads_that_differ_most():
     ranked = rank_heads(join_encoder_words(view), FIGURES[5], view.layers)
     assert (ranked[0].layer, ranked[0].heads) == (2, (3, 6))
     assert ranked[0].strength == pytest.approx(1)
-    assert choose_heads(ranked, FIGURES[5]) == FigureChoice(2, (3, 6))
+    assert choose_heads(ranked, FIGURES[5]) == (2, (3, 6))
 
 
 def test_layers_heads_and_words_that_do_not_exist_are_refused():

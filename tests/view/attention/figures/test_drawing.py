@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from transduce.view.attention.figures.colours import head_colour, lighten
-from transduce.view.attention.figures.drawing import Panel, draw_figure
+from transduce.view.attention.figures import Panel, draw_figure, head_colour, lighten
 
 WORDS = tuple(f"word{n}" for n in range(27))
 ON = ["1f77b4", "ff7f0e", "2ca02c", "d62728", "9467bd", "8c564b", "e377c2", "7f7f7f"]

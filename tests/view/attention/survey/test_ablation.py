@@ -10,7 +10,7 @@ from tests.inference.random_models import LINES, SIZES, WORDS
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
 from transduce.paper.operations import PLAIN
-from transduce.view.attention.survey.ablation import decode_without_head
+from transduce.view.attention.survey.survey import decode_without_head
 from transduce.vocabulary import BEGIN, END
 
 TEXTS = [[*WORDS.encode(line), END] for line in LINES]

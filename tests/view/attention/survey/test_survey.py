@@ -18,7 +18,7 @@ from transduce.errors import InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import build_transformer
 from transduce.view.attention.recorder import record_attention
-from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead, build_survey_page
+from transduce.view.attention.survey.survey import HeadSurvey, SurveyedHead, build_survey_page
 from transduce.view.attention.tendencies import compute_tendencies
 
 SOURCE = ["the dog sees a cat.", "a woman", "the old red house"]
@@ -114,7 +114,7 @@ def test_a_model_without_self_attention_has_heads_to_the_source_only(translator)
 
 
 def test_what_cannot_be_surveyed_is_refused(translator):
-    with pytest.raises(InputError, match="source has 1 lines, but target has 2"):
+    with pytest.raises(InputError, match="the source has 1 lines, but the target has 2"):
         transduce.survey(translator, ["a"], ["a", "b"])
     with pytest.raises(InputError, match="no pair has text on both sides"):
         transduce.survey(translator, [""], ["a"])

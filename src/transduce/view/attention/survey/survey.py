@@ -1,55 +1,109 @@
 """`transduce.survey`: what each head of a model does on many pairs, and what it contributes."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from transduce.errors import InputError
+from transduce.durable.files import resolve_output, write_atomically
 from transduce.inference.alignment import align_sentences, find_pair_words
-from transduce.inference.attention_weights import capture_attention
-from transduce.inference.choose_heads import lay_out_gold
+from transduce.inference.choose_heads import build_gold_masks
+from transduce.inference.lines import Pair
 from transduce.inference.load import load
 from transduce.inference.outputs import Alignment
-from transduce.inference.pairs import (
-    EncodedPair,
-    Pair,
-    encode_pairs,
-    find_unscorable,
-    require_matches,
-)
+from transduce.inference.pairs import EncodedPair, encode_pairs, find_unscorable, require_matches
 from transduce.inference.translator import Translator
 from transduce.packed import Packed, split_update
-from transduce.paper.model import Transformer
+from transduce.paper.model import EncoderOutput, Transformer
+from transduce.paper.operations import AttentionMask, BatchAttention, Operations
 from transduce.scores.alignments import parse_gold_links, read_alignments
 from transduce.settings.fields import require
-from transduce.tasks import find_task_kind
+from transduce.settings.recipe import shorten_name
 from transduce.tasks.text import TextToText
-from transduce.text.arguments import Text, read_text
-from transduce.view.attention.record import AttentionView
-from transduce.view.attention.recorder import name_model
-from transduce.view.attention.survey.ablation import decode_without_head
-from transduce.view.attention.survey.measure import SurveySums
-from transduce.view.attention.survey.record import HeadSurvey, SurveyedHead
-from transduce.view.attention.words import read_sequence
-from transduce.vocabulary import BEGIN, Vocabulary
+from transduce.text.arguments import Text, read_text, require_equal_lines
+from transduce.view.attention.record import AttentionView, ModelName
+from transduce.view.attention.recorder import build_views, name_model
+from transduce.view.attention.tendencies import (
+    BROAD,
+    TENDENCIES,
+    HeadTendency,
+    compute_highest_entropy,
+    compute_tendencies,
+    label_head,
+)
+from transduce.view.page.document import PageParts, build_page, json_block
+from transduce.vocabulary import BEGIN
+
+PARTS = PageParts(
+    scripts=("page/dom.js", "attention/survey/survey.js"),
+    styles=("page/theme.css", "attention/survey/survey.css"),
+    markup="attention/survey/survey.html",
+)
+
 
 PAIRS = 100  # pairs that are surveyed by default
 TOKENS = 4_096  # tokens of a batch, source and target together
 Head = tuple[str, int, int]  # kind, layer and number of a head
+AlignedPair = tuple[EncodedPair, Alignment | None]  # None if the model's task has no alignment
+
+# L layers · H heads · Q query and K key positions · t target and s source pieces
 
 
 @final
 @dataclass(frozen=True)
-class AlignedPair:
-    """An encoded pair and the alignment of its words, if the model's task has one."""
+class SurveyedHead:
+    """What one head does on average over all queries of the surveyed pairs."""
 
-    pair: EncodedPair
-    alignment: Alignment | None
+    kind: str  # "encoder", "decoder" or "cross"
+    layer: int  # from 1
+    head: int  # from 1
+    tendency: str  # a label, such as "next"; see `HeadTendency`
+    share: float  # the share of the weights on what the label names, from 0 to 1
+    entropy: float  # of a query's weights, in bits
+    distance: float  # mean, in pieces, from query to key; in cross-attention from the diagonal
+    aligned: float | None  # the share of cross-attention on aligned words, if words are aligned
+    loss: float  # how much the loss, in nats per target piece, rises without this head
+
+
+@final
+@dataclass(frozen=True)
+class HeadSurvey:
+    """What each head of a model does on average over sentence pairs, and the loss with all heads.
+
+    survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
+    survey.write_page("survey.html")
+    """
+
+    model: ModelName
+    task: str
+    pairs: int  # the number of pairs that were surveyed
+    tokens: int  # the number of their target pieces, END included
+    loss: float  # with all heads, in nats per target piece
+    alignment: str  # "gold", the heads that words were aligned by, or "" if they were not
+    heads: tuple[SurveyedHead, ...] = field(repr=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the survey as plain values for JSON."""
+        return asdict(self)
+
+    def write_page(self, path: str | PathLike[str]) -> Path:
+        """Write a self-contained HTML page of the survey; return its path."""
+        write_atomically(resolve_output(path), build_survey_page(self).encode())
+        return Path(path)
+
+
+def build_survey_page(survey: HeadSurvey) -> str:
+    """Return a survey as one HTML file that requests nothing; equal surveys give equal bytes."""
+    block = json_block("survey", survey.as_json())
+    return build_page(f"Heads of {shorten_name(survey.model.name)}", PARTS, [block])
 
 
 def ignore_head(_done: int, _all: int) -> None:
@@ -78,12 +132,11 @@ def survey(
     translator = model if isinstance(model, Translator) else load(model)
     require(len(translator.models) == 1, "a survey is of one model", "load one of the ensemble")
     lines = [read_text(name, text) for name, text in (("source", source), ("target", target))]
-    if len(lines[0]) != len(lines[1]):
-        fact = f"source has {len(lines[0]):,} lines, but target has {len(lines[1]):,}"
-        raise InputError(fact, "line i of one must be the translation of line i of the other")
+    require_equal_lines(source=lines[0], target=lines[1])
     links = None if gold is None else read_alignments("gold", gold, parse_gold_links)
     require(links is None or len(links) >= min(pairs, len(lines[0])), "gold has fewer lines")
-    numbered = [Pair(n, *both) for n, both in enumerate(islice(zip(*lines, strict=True), pairs), 1)]
+    first = zip(lines[0][:pairs], lines[1][:pairs], strict=True)
+    numbered = [Pair(number, *both) for number, both in enumerate(first, start=1)]
     aligned = align_pairs(translator, numbered, links)
     return build_survey(translator, aligned, on_head, "gold" if links else "")
 
@@ -96,33 +149,25 @@ def align_pairs(
     encoded = [
         pair
         for pair in encode_pairs(pairs, translator.task)
-        if not find_unscorable(pair, translator.recipe) and min(map(len, pair_ids(pair))) > 1
+        if not find_unscorable(pair, translator.recipe)
+        and min(len(pair.source), len(pair.target)) > 1
     ]
     require(bool(encoded), "no pair has text on both sides and fits the model", "look at the files")
     if not isinstance(translator.task, TextToText):
-        return [AlignedPair(pair, None) for pair in encoded]
+        return [(pair, None) for pair in encoded]
     vocabularies = translator.task.source, translator.task.target
     if gold is None:
         heads = translator.aligner.find_heads()
         sources, targets = [pair.source for pair in encoded], [pair.target for pair in encoded]
         found = align_sentences(translator.models[0], vocabularies, sources, targets, heads)
-    else:
-        found = [read_gold(pair, gold[pair.number - 1], vocabularies) for pair in encoded]
-    return [AlignedPair(*both) for both in zip(encoded, found, strict=True)]
-
-
-def read_gold(
-    pair: EncodedPair, line: str, vocabularies: tuple[Vocabulary, Vocabulary]
-) -> Alignment:
-    """Return the gold links of a pair, sure or possible; refuse links of words beyond its end."""
-    links = parse_gold_links(line)
-    lay_out_gold(links, find_pair_words(vocabularies, *pair_ids(pair)), pair.number)
-    return Alignment(tuple(sorted(links.all)))
-
-
-def pair_ids(pair: EncodedPair) -> tuple[list[int], list[int]]:
-    """Return the ids of both sides of a pair."""
-    return pair.source, pair.target
+        return list(zip(encoded, found, strict=True))
+    aligned = list[AlignedPair]()
+    for pair in encoded:
+        links = parse_gold_links(gold[pair.number - 1])
+        words = find_pair_words(vocabularies, pair.source, pair.target)
+        build_gold_masks(links, words, pair.number)  # refuses links of words beyond the end
+        aligned.append((pair, Alignment(tuple(sorted(links.all)))))
+    return aligned
 
 
 @torch.inference_mode()
@@ -139,21 +184,23 @@ def build_survey(
     base, tokens, done = 0.0, 0, 0
     batches = split_pairs(pairs)
     for batch in batches:
-        source, target = pack(model, batch)
+        sources, targets = [pair.source for pair, _ in batch], [pair.target for pair, _ in batch]
+        source, target = (
+            Packed.from_sentences(side).to(model.output.weight.device)
+            for side in (sources, targets)
+        )
         inputs = target.shift_right(BEGIN)
         memory = model.eval().encode(source)
-        for view, one in zip(build_views(translator, batch), batch, strict=True):
-            sums.add(view)
-            add_alignment(translator, sums, view, one)
-        states = model.decode(inputs, memory)
-        base += sum_log_probs(model, states, target)
+        for (view, _), pair in zip(build_views(translator, sources, targets), batch, strict=True):
+            sums.add(view, translator, *pair)
+        base += sum_log_probs(model, model.decode(inputs, memory), target)
         for head in heads:
             states = decode_without_head(model, source, inputs, memory, head)
             log_probs[head] += sum_log_probs(model, states, target)
             done += 1
             on_head(done, len(heads) * len(batches))
         tokens += len(target.ids)
-    found = [describe(sums, head, (base - log_probs[head]) / tokens) for head in heads]
+    found = [sums.describe(head, (base - log_probs[head]) / tokens) for head in heads]
     own = str(translator.aligner.find_heads()) if isinstance(translator.task, TextToText) else ""
     named = name_model(translator), translator.recipe.data.task
     return HeadSurvey(*named, len(pairs), tokens, -base / tokens, alignment or own, tuple(found))
@@ -161,87 +208,168 @@ def build_survey(
 
 def list_heads(model: Transformer) -> list[Head]:
     """Return kind, layer and number of each head; without self-attention only those of "cross"."""
-    sizes = model.sizes
-    has_self = sizes.mixing == "self-attention"
+    has_self = model.sizes.mixing == "self-attention"
     kinds = ("encoder", "decoder", "cross") if has_self else ("cross",)
-    return [
-        (kind, layer, head)
-        for kind in kinds
-        for layer in range(1, sizes.layers + 1)
-        for head in range(1, sizes.heads + 1)
-    ]
+    layers, numbers = range(1, model.sizes.layers + 1), range(1, model.sizes.heads + 1)
+    return list(itertools.product(kinds, layers, numbers))
 
 
 def split_pairs(pairs: Sequence[AlignedPair]) -> list[list[AlignedPair]]:
     """Return the pairs in batches of similar length."""
-    ours, theirs = (
-        np.array([len(ids) for ids in side], np.int64)
-        for side in zip(*(pair_ids(one.pair) for one in pairs), strict=True)
-    )
+    ours = np.array([len(pair.source) for pair, _ in pairs], np.int64)
+    theirs = np.array([len(pair.target) for pair, _ in pairs], np.int64)
     limit = max(TOKENS, int((ours + theirs).max()))
-    return [
-        [pairs[n] for n in batch]
-        for batch in split_update(np.arange(len(pairs)), ours, theirs, limit)
-    ]
+    batches = split_update(np.arange(len(pairs)), ours, theirs, limit)
+    return [[pairs[n] for n in batch] for batch in batches]
 
 
-def pack(model: Transformer, batch: Sequence[AlignedPair]) -> tuple[Packed, Packed]:
-    """Return the sources and the targets of a batch, packed, on the model's device."""
-    sides = zip(*(pair_ids(one.pair) for one in batch), strict=True)
-    ours, theirs = (Packed.from_sentences(side).to(model.output.weight.device) for side in sides)
-    return ours, theirs
-
-
-def build_views(translator: Translator, batch: Sequence[AlignedPair]) -> Iterator[AttentionView]:
-    """Yield all attention weights of each pair of a batch, from one pass."""
-    (model,), task = translator.models, translator.task
-    source, target = pack(model, batch)
-    record = capture_attention(model, source, target.shift_right(BEGIN))
-    kinds = {"encoder": record.encoder, "decoder": record.decoder, "cross": record.cross}
-    is_tokenised = find_task_kind(translator.recipe.data).is_tokenised
-    for index, one in enumerate(batch):
-        ids = one.pair.target
-        yield AttentionView(
-            model=name_model(translator),
-            task=translator.recipe.data.task,
-            source=read_sequence(task.source, one.pair.source, is_tokenised=is_tokenised),
-            input=read_sequence(task.target, [BEGIN, *ids[:-1]], is_tokenised=False),
-            output=read_sequence(task.target, ids, is_tokenised=False),
-            layers=tuple(range(1, model.sizes.layers + 1)),
-            weights={
-                kind: torch.stack([layer[index] for layer in layers]).float().cpu().numpy()
-                for kind, layers in kinds.items()
-                if layers
-            },
-            steps=(),
-            is_given=True,
-        )
-
-
-def add_alignment(
-    translator: Translator, sums: SurveySums, view: AttentionView, one: AlignedPair
-) -> None:
-    """Add a pair's cross-attention weights on aligned words to `sums`, if it has an alignment."""
-    if one.alignment is None:
-        return
-    vocabularies = translator.task.source, translator.task.target
-    rows = slice(1, None) if translator.aligner.find_heads().shifted else slice(None, -1)
-    words = find_pair_words(vocabularies, one.pair.source, one.pair.target)
-    sums.add_aligned(view.weights["cross"][:, :, rows, :-1], words, one.alignment)
-
-
-def sum_log_probs(model: Transformer, states: torch.Tensor, target: Packed) -> float:
+def sum_log_probs(model: Transformer, states: Float[Tensor, "T d_model"], target: Packed) -> float:
     """Return the log-probability of all target pieces of a batch, in nats."""
-    log_probs = model.target_log_probs(states, target.ids)
-    return float(log_probs.double().sum())
+    return float(model.target_log_probs(states, target.ids).double().sum())
 
 
-def describe(sums: SurveySums, head: Head, loss: float) -> SurveyedHead:
-    """Return a head's averages from `sums`, and `loss`, the growth of the loss without the head."""
+@final
+@dataclass
+class SurveySums:
+    """Sums over sentence pairs of what heads do, and of cross-attention between aligned words."""
+
+    kinds: "defaultdict[str, KindSums]" = field(default_factory=lambda: defaultdict(KindSums))
+    linked: int = 0  # the number of target pieces whose word has a link
+    aligned: "Float[np.ndarray, 'L H'] | float" = 0.0  # these pieces' weights on linked words
+
+    def add(
+        self,
+        view: AttentionView,
+        translator: Translator,
+        pair: EncodedPair,
+        alignment: Alignment | None,
+    ) -> None:
+        """Add what all heads do on one pair, and their weights on aligned words, if any."""
+        for kind, heads in compute_tendencies(view).items():
+            self.kinds[kind].add(view, kind, heads)
+        if alignment is None:
+            return
+        task, shifted = translator.task, translator.aligner.find_heads().shifted
+        words = find_pair_words((task.source, task.target), pair.source, pair.target)
+        rows = slice(1, None) if shifted else slice(None, -1)
+        linked = np.zeros((words.target[-1] + 1, words.source[-1] + 1), dtype=bool)
+        for i, j in alignment.links:
+            linked[j, i] = True
+        pieces = linked[np.ix_(words.target, words.source)]  # [t s]
+        weights = view.weights["cross"][:, :, rows, :-1]  # [L H t s]
+        self.aligned = self.aligned + (weights * pieces).sum(axis=(-2, -1))
+        self.linked += int(pieces.any(axis=1).sum())
+
+    def describe(self, head: Head, loss: float) -> SurveyedHead:
+        """Return a head's averages, and `loss`, the growth of the loss without the head."""
+        kind, layer, number = head
+        tendency, distance = self.kinds[kind].describe(layer - 1, number - 1)
+        aligned = None
+        if kind == "cross" and self.linked:
+            aligned = float(np.asarray(self.aligned)[layer - 1, number - 1]) / self.linked
+        share, entropy = tendency.share, tendency.entropy
+        return SurveyedHead(*head, tendency.label, share, entropy, distance, aligned, loss)
+
+
+@final
+@dataclass
+class KindSums:
+    """Sums over queries of what each head does, by layer and head, for one kind of attention."""
+
+    queries: int = 0
+    highest: float = 0.0  # the sum of the highest possible entropies
+    shares: "Float[np.ndarray, 'L H tendencies'] | float" = 0.0
+    entropy: "Float[np.ndarray, 'L H'] | float" = 0.0
+    distance: "Float[np.ndarray, 'L H'] | float" = 0.0
+
+    def add(
+        self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
+    ) -> None:
+        """Add to the sums what every head of a kind of attention does in one sentence pair."""
+        weights = view.weights[kind]
+        count = weights.shape[2]
+        values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
+        self.shares = self.shares + count * np.array(values)
+        entropy = np.array([[one.entropy for one in layer] for layer in heads])
+        self.entropy = self.entropy + count * entropy
+        keys = weights.shape[3]
+        # from each query, or in cross-attention from the diagonal, to each key
+        scale = (keys - 1) / max(count - 1, 1) if kind == "cross" else 1.0
+        apart = np.abs(np.arange(keys)[None, :] - scale * np.arange(count)[:, None])
+        self.distance = self.distance + (weights * apart).sum(axis=(-2, -1))
+        self.highest += float(compute_highest_entropy(view, kind).sum())
+        self.queries += count
+
+    def describe(self, layer: int, head: int) -> tuple[HeadTendency, float]:
+        """Return a head's tendency and mean distance over all queries, given indices from 0."""
+        shares = np.asarray(self.shares)[layer, head] / self.queries
+        entropy = float(np.asarray(self.entropy)[layer, head]) / self.queries
+        is_broad = entropy >= BROAD * max(self.highest / self.queries, 1.0)
+        distance = float(np.asarray(self.distance)[layer, head]) / self.queries
+        return label_head(shares, entropy, is_broad=is_broad), distance
+
+
+# T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
+
+
+@final
+@dataclass
+class SilencedAttention:
+    """Attention that outputs 0 for one head of one layer, which it finds by counting its calls."""
+
+    attention: BatchAttention
+    layer: int  # from 1
+    head: int  # from 1
+    calls: int = 0  # the number of layers that were computed
+
+    def __call__(
+        self,
+        q: Float[Tensor, "T H K"],
+        k: Float[Tensor, "S H K"],
+        v: Float[Tensor, "S H d_v"],
+        dropout: float = 0.0,
+    ) -> Float[Tensor, "T H d_v"]:
+        """Compute attention; where a head of this layer is silenced, its output is 0."""
+        out = self.attention(q, k, v, dropout)
+        self.calls += 1
+        if self.calls != self.layer:
+            return out
+        kept = torch.ones(out.shape[1], 1, dtype=out.dtype, device=out.device)
+        kept[self.head - 1] = 0
+        return out * kept
+
+
+def silence_head(
+    operations: Operations, layer: int, head: int, *, causal: bool | None
+) -> Operations:
+    """Return operations in which a head of a layer (both numbered from 1) outputs 0.
+
+    `causal` says whether that head's attention has a causal mask; None means either.
+    """
+
+    def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
+        attention = operations.attention(queries, keys, mask)
+        is_chosen = causal is None or mask.causal == causal
+        return SilencedAttention(attention, layer, head) if is_chosen else attention
+
+    return replace(operations, attention=build)
+
+
+def decode_without_head(
+    model: Transformer,
+    source: Packed,
+    inputs: Packed,
+    memory: EncoderOutput,
+    head: tuple[str, int, int],
+) -> Float[Tensor, "T d_model"]:
+    """Return the decoder's states without `head`, (kind, layer, number) such as ("cross", 1, 2).
+
+    `memory` is the encoder's output with all heads. If the head is the encoder's, the output is
+    computed again without it.
+    """
     kind, layer, number = head
-    tendency, distance = sums.kinds[kind].describe(layer - 1, number - 1)
-    aligned = None
-    if kind == "cross" and sums.linked:
-        aligned = float(np.asarray(sums.aligned)[layer - 1, number - 1]) / sums.linked
-    share, entropy = tendency.share, tendency.entropy
-    return SurveyedHead(*head, tendency.label, share, entropy, distance, aligned, loss)
+    if kind == "encoder":
+        without = silence_head(model.operations, layer, number, causal=None)
+        return model.decode(inputs, model.encode(source, without))
+    without = silence_head(model.operations, layer, number, causal=kind == "decoder")
+    return model.decode(inputs, memory, without)

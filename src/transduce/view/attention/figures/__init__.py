@@ -1,1 +1,0 @@
-"""Figures 3, 4 and 5 of the paper, drawn from the attention weights of any model."""
