@@ -2,10 +2,11 @@ import importlib.util
 
 import pytest
 
-from transduce.cli.training import SilentDisplay, write_tensorboard
+from transduce.cli.training import write_tensorboard
 from transduce.errors import InputError
 from transduce.paper.training import Update
 from transduce.scores.score import Score
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.progress import Progress, ValidationResult
 
 
@@ -22,7 +23,7 @@ def scalars(run, name):
 
 
 def test_every_update_and_every_validation_is_a_point(tmp_path):
-    with write_tensorboard(SilentDisplay(), tmp_path) as writer:
+    with write_tensorboard(TrainingCallbacks(), tmp_path) as writer:
         for step in (1, 2, 3):
             writer.on_update(update(step, loss=float(step)), Progress())
         writer.on_validation(
@@ -36,7 +37,7 @@ def test_every_update_and_every_validation_is_a_point(tmp_path):
 
 def test_a_resumed_run_takes_back_what_was_lost_after_its_checkpoint(tmp_path):
     for steps, loss in (((1, 2, 3, 4), 5.0), ((3, 4, 5), 1.0)):
-        with write_tensorboard(SilentDisplay(), tmp_path) as writer:
+        with write_tensorboard(TrainingCallbacks(), tmp_path) as writer:
             for step in steps:
                 writer.on_update(update(step, loss), Progress())
     assert scalars(tmp_path, "training/loss") == {1: 5.0, 2: 5.0, 3: 1.0, 4: 1.0, 5: 1.0}
@@ -46,7 +47,7 @@ def test_without_tensorboard_it_is_said_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with (
         pytest.raises(InputError, match="TensorBoard is not installed") as refusal,
-        write_tensorboard(SilentDisplay(), tmp_path),
+        write_tensorboard(TrainingCallbacks(), tmp_path),
     ):
         pass
     assert refusal.value.hint == "pip install tensorboard"

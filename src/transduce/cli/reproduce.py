@@ -12,7 +12,7 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import PARALLEL, TEST, TREES, TextOptions
 from transduce.cli.options import FILE, add_options, format_options, option
 from transduce.cli.outcome import Commands
-from transduce.cli.training import build_callbacks, open_display
+from transduce.cli.training import open_display
 from transduce.errors import InputError
 from transduce.recipes.scale import SCALES, scale_by_name
 from transduce.recipes.table2 import ROWS
@@ -397,7 +397,7 @@ def table4(
 
     steps = with_changes(recipe, dict(changes)).training.steps
     display_lines = open_display(steps, may_be_live=False)
-    with signals.ending_signals_as_interrupts(), display_lines as observer:
+    with signals.ending_signals_as_interrupts(), display_lines as callbacks:
         table = build_table4(
             output,
             recipe=recipe,
@@ -408,7 +408,7 @@ def table4(
             settings=dict(changes),
             baselines=not no_baselines,
             on_message=display.print_note,
-            callbacks=build_callbacks(observer),
+            callbacks=callbacks,
         )
     if as_json:
         display.print_json(build_json(table))

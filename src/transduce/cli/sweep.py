@@ -11,7 +11,7 @@ import click
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import CORPUS, TextOptions
 from transduce.cli.options import add_options
-from transduce.cli.training import build_callbacks, open_display
+from transduce.cli.training import open_display
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -88,11 +88,8 @@ def command(
 
 
 @contextmanager
-def display_combination(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks | None]":
-    """Context manager: print a run's title, and yield callbacks that display it, None if quiet."""
+def display_combination(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks]":
+    """Context manager: print a run's title, and yield callbacks that display it."""
     display.print_note(title)
-    if display.is_quiet():
-        yield None
-        return
-    with open_display(recipe.training.steps) as observer:
-        yield build_callbacks(observer)
+    with open_display(recipe.training.steps) as callbacks:
+        yield callbacks

@@ -201,15 +201,17 @@ def train_with_display(
 
     With `estimates` a new run's duration is measured and told.
     """
-    from transduce.runs.training_run import RunHooks, run_training
+    from transduce.runs.training_run import run_training
 
-    hooks = RunHooks(
-        observe=partial(display_run, folder, tensorboard=tensorboard),
-        receive_requests=signals.signals_as_requests,
+    return run_training(
+        folder,
+        recipe,
+        corpus,
+        partial(display_run, folder, tensorboard=tensorboard),
+        parent=parent,
         rendezvous=rendezvous,
         estimates=estimates,
     )
-    return run_training(folder, recipe, corpus, hooks, parent)
 
 
 def exit_if_stopped(run: "TrainingRun") -> None:

@@ -6,12 +6,13 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from transduce.cli import display
+from transduce.cli import display, signals
 from transduce.errors import InputError
 from transduce.settings import Recipe
 from transduce.view.curves.points import finite_perplexity, mean, split_evenly
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
     from transduce.paper.training import Update
-    from transduce.runs.training_run import RunObserver
     from transduce.training.callbacks import TrainingCallbacks
+    from transduce.training.distributed.requests import SignalRequests
     from transduce.training.progress import Progress, ValidationResult
 
 SECONDS_BETWEEN_LINES = 15.0
@@ -32,43 +33,43 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 @contextmanager
-def display_run(folder: Path, recipe: Recipe, *, tensorboard: bool) -> "Iterator[RunObserver]":
-    """Context manager: yield an observer that displays a run and may write TensorBoard files."""
-    with open_display(recipe.training.steps) as observer:
-        if not tensorboard:
-            yield observer
-            return
-        with write_tensorboard(observer, folder) as both:
-            yield both
+def display_run(
+    folder: Path, recipe: Recipe, *, tensorboard: bool
+) -> "Iterator[tuple[TrainingCallbacks, SignalRequests]]":
+    """Context manager: yield callbacks that display a run, and the requests that signals make.
+
+    The callbacks may write TensorBoard files, too.
+    """
+    with open_display(recipe.training.steps) as shown:
+        writing = write_tensorboard(shown, folder) if tensorboard else nullcontext(shown)
+        with writing as callbacks, signals.signals_as_requests(callbacks.on_message) as requests:
+            yield callbacks, requests
 
 
 @contextmanager
-def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[RunObserver]":
-    """Context manager: yield a display, by --quiet, --no-progress and the terminal at hand.
+def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingCallbacks]":
+    """Context manager: yield callbacks that display a run, by --quiet, --no-progress and terminal.
 
-    It prints warnings only, prints lines, or shows a live panel.
+    They print warnings only, print lines, or show a live panel.
     """
-    console = display.build_console()
-    is_live = may_be_live and display.is_live() and console.is_terminal
-    if display.is_quiet():
-        yield SilentDisplay()
-    elif is_live and not console.is_dumb_terminal:
-        panel = PanelDisplay(steps, console)
-        with panel.live():
-            yield panel
-    else:
-        yield LineDisplay(steps)
-
-
-def build_callbacks(observer: "RunObserver") -> "TrainingCallbacks":
-    """Return the methods of a display as callbacks, for functions of the library that train."""
     from transduce.training.callbacks import TrainingCallbacks
 
-    return TrainingCallbacks(
-        on_update=observer.on_update,
-        on_validation=observer.on_validation,
-        on_message=observer.on_message,
-    )
+    if display.is_quiet():
+        yield TrainingCallbacks(on_warning=print_warning)
+        return
+    console, shown, live = display.build_console(), LineDisplay(steps), nullcontext()
+    if may_be_live and display.is_live() and console.is_terminal and not console.is_dumb_terminal:
+        from rich.live import Live
+
+        shown = PanelDisplay(steps, console)
+        live = Live(get_renderable=shown.__rich__, console=console, refresh_per_second=4)
+    with live:
+        yield TrainingCallbacks(
+            on_update=shown.on_update,
+            on_validation=shown.on_validation,
+            on_message=shown.on_message,
+            on_warning=lambda sentence: shown.on_message(f"warning: {sentence}"),
+        )
 
 
 @contextmanager
@@ -80,26 +81,8 @@ def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
         texts, settings = ("a.en", "a.de"), {"training.steps": 200}
         transduce.train("run", texts, settings=settings, callbacks=transduce.show_progress)
     """
-    with open_display(recipe.training.steps) as observer:
-        yield build_callbacks(observer)
-
-
-@final
-class SilentDisplay:
-    """Run observer that prints warnings only."""
-
-    def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Print nothing about an update."""
-
-    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        """Print nothing about a validation."""
-
-    def on_message(self, sentence: str) -> None:
-        """Print nothing about a message."""
-
-    def on_warning(self, sentence: str) -> None:
-        """Print a warning on standard error."""
-        display.print_message(f"warning: {sentence}")
+    with open_display(recipe.training.steps) as callbacks:
+        yield callbacks
 
 
 @final
@@ -139,7 +122,7 @@ class RecentUpdates:
 
 @final
 class LineDisplay:
-    """Run observer that prints a progress line every fifteen seconds, for files and pipes."""
+    """Prints a progress line every fifteen seconds, for files and pipes."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.recent, self.last_printed = steps, RecentUpdates(), 0.0
@@ -169,34 +152,16 @@ class LineDisplay:
         """Print a sentence about the run on standard error."""
         display.print_message(sentence)
 
-    def on_warning(self, sentence: str) -> None:
-        """Print a warning on standard error."""
-        self.on_message(f"warning: {sentence}")
-
 
 @final
 class PanelDisplay:
-    """Run observer that keeps a panel of the run's progress up to date on the terminal."""
+    """Keeps a panel of the run's progress up to date on the terminal."""
 
     def __init__(self, steps: int, console: "Console") -> None:
         self.steps, self.console, self.recent = steps, console, RecentUpdates()
         self.update: Update | None = None
         self.progress: Progress | None = None
         self.validations: list[str] = []
-
-    @contextmanager
-    def live(self) -> Iterator[None]:
-        """Show the panel on the terminal during a with block."""
-        from rich.live import Live
-
-        live = Live(
-            get_renderable=self.__rich__,
-            console=self.console,
-            refresh_per_second=4,
-            transient=False,
-        )
-        with live:
-            yield
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
         """Store the numbers that the panel shows at its next refresh."""
@@ -210,10 +175,6 @@ class PanelDisplay:
     def on_message(self, sentence: str) -> None:
         """Print a sentence above the panel."""
         self.console.print(display.escape_controls(sentence))
-
-    def on_warning(self, sentence: str) -> None:
-        """Print a warning above the panel."""
-        self.on_message(f"warning: {sentence}")
 
     def __rich__(self) -> "RenderableType":
         from rich.text import Text
@@ -248,6 +209,11 @@ class PanelDisplay:
         ]
 
 
+def print_warning(sentence: str) -> None:
+    """Print a warning on standard error, also with --quiet."""
+    display.print_message(f"warning: {sentence}")
+
+
 def format_validation(result: "ValidationResult", progress: "Progress") -> str:
     """Format a validation as one line: its step, perplexity and score."""
     score = "" if result.score is None else f"  {result.score.name} {result.score.value:.2f}"
@@ -271,31 +237,30 @@ def draw_text_curve(values: Sequence[float], width: int) -> str:
 
 
 @contextmanager
-def write_tensorboard(observer: "RunObserver", run: Path) -> Iterator["TensorBoardWriter"]:
-    """Context manager: yield an observer that writes a run's curves and informs `observer`, too."""
+def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[TrainingCallbacks]":
+    """Context manager: yield callbacks that write a run's curves and then call `callbacks`, too."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
     from transduce.runs.run_folder import CURVES
 
-    writer = TensorBoardWriter(observer, run / CURVES)
+    writer = TensorBoardWriter(callbacks, run / CURVES)
     try:
-        yield writer
+        yield replace(callbacks, on_update=writer.on_update, on_validation=writer.on_validation)
     finally:
         writer.close()
 
 
 @final
 class TensorBoardWriter:
-    """Run observer that writes TensorBoard files and passes all events to another observer."""
+    """Writes TensorBoard files of updates and validations, and passes both to other callbacks."""
 
-    def __init__(self, observer: "RunObserver", folder: Path) -> None:
-        self.observer, self.folder = observer, folder
-        self.on_message, self.on_warning = observer.on_message, observer.on_warning
+    def __init__(self, callbacks: "TrainingCallbacks", folder: Path) -> None:
+        self.callbacks, self.folder = callbacks, folder
         self.writer: SummaryWriter | None = None
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
         """Write loss, perplexity, learning rate and gradient norm of an update."""
-        self.observer.on_update(update, progress)
+        self.callbacks.on_update(update, progress)
         training = {
             "loss": update.loss,
             "perplexity": finite_perplexity(update.nats),
@@ -306,7 +271,7 @@ class TensorBoardWriter:
 
     def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
         """Write perplexity and score of a validation."""
-        self.observer.on_validation(result, progress)
+        self.callbacks.on_validation(result, progress)
         scalars = {"perplexity": finite_perplexity(result.nats)}
         if result.score is not None:
             scalars[result.score.name] = result.score.value

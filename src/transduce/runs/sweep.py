@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
-ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks | None]"]
+ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks]"]
 STORE = "store"
 MOST_RUNS = 10_000
 
@@ -88,10 +88,10 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     require(scale is None or named is not None, "scale makes a recipe smaller, and none was named")
 
     @contextmanager
-    def observe(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks | None]":
+    def observe(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks]":
         with open_callbacks(callbacks, recipe) as opened:
             opened.on_message(title)
-            yield None if callbacks is None else opened
+            yield opened
 
     folder = read_path("folder", folder)
     start, combinations = prepare_sweep(
@@ -161,7 +161,7 @@ def train_combinations(
 
 
 def train_combination(
-    inputs: "TrainingInputs", callbacks: "TrainingCallbacks | None", *, estimates: bool
+    inputs: "TrainingInputs", callbacks: "TrainingCallbacks", *, estimates: bool
 ) -> SweepRow:
     """Train the combination in `inputs.settings`; return its row, also if the run diverges."""
     from transduce.runs.train import train_interruptibly
@@ -169,8 +169,7 @@ def train_combination(
     try:
         done = train_interruptibly(inputs, callbacks, estimates=estimates)
     except NotFiniteError as error:
-        if callbacks is not None:
-            callbacks.on_message(f"warning: {error.fact}; the sweep goes on")
+        callbacks.warn(f"{error.fact}; the sweep goes on")
         return SweepRow(inputs.settings, inputs.folder, 0, math.inf, None, "", error.fact)
     return build_row(done, inputs.settings)
 

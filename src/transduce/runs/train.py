@@ -5,10 +5,9 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from types import FrameType
-from typing import TYPE_CHECKING, Literal, NoReturn, final
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from transduce.errors import InputError, name_arguments, short_repr
 from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
@@ -19,13 +18,11 @@ from transduce.settings.recipe import Value, require_changes
 from transduce.text.arguments import read_path
 
 if TYPE_CHECKING:
-    from transduce.paper.training import Update
     from transduce.runs.choice import Texts
     from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
     from transduce.training.distributed.requests import SignalRequests
-    from transduce.training.progress import Progress, ValidationResult
 
     # opens callbacks for a run of a recipe, as `transduce.show_progress` does
     ObserveTraining = Callable[[Recipe], AbstractContextManager[TrainingCallbacks]]
@@ -139,29 +136,31 @@ def train_interruptibly(
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
-    from transduce.runs.training_run import RunHooks, run_training
-    from transduce.training.callbacks import TrainingCallbacks, ignore_event
+    from transduce.runs.training_run import run_training
+    from transduce.training.callbacks import ignore_event
 
     require_callbacks(callbacks)
-    hears = not isinstance(callbacks, TrainingCallbacks) or callbacks.on_message != ignore_event
+    hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
     with locked_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
-        observer = CallbackObserver(TrainingCallbacks(), name_options)
 
         @contextmanager
-        def observe(recipe: Recipe) -> "Iterator[CallbackObserver]":
-            with open_callbacks(callbacks, recipe) as observer.callbacks:
+        def observe(recipe: Recipe) -> "Iterator[tuple[TrainingCallbacks, SignalRequests]]":
+            with open_callbacks(callbacks, recipe) as opened:
                 for reason in prepared.reasons:
-                    observer.on_message(reason)
-                yield observer
+                    opened.on_message(name_options(reason))
+                with interrupts_as_requests() as requests:
+                    yield guard_callbacks(opened, requests, name_options), requests
 
-        hooks = RunHooks(
-            observe=observe,
-            receive_requests=observer.receive_interrupts,
-            estimates=estimates and callbacks is not None and hears,
+        run = run_training(
+            inputs.folder,
+            prepared.recipe,
+            prepared.corpus,
+            observe,
+            parent=prepared.parent,
+            estimates=estimates and hears,
         )
-        run = run_training(inputs.folder, prepared.recipe, prepared.corpus, hooks, prepared.parent)
     if run.stop_signal:
         raise KeyboardInterrupt
     return run
@@ -206,66 +205,54 @@ def refuse_callbacks(callbacks: object) -> NoReturn:
     )
 
 
-@final
-@dataclass
-class CallbackObserver:
-    """Observer that calls a user's callbacks; Ctrl-C during a callback stops the run."""
+def guard_callbacks(
+    callbacks: "TrainingCallbacks", requests: "SignalRequests", name_options: Callable[[str], str]
+) -> "TrainingCallbacks":
+    """Return callbacks in which Ctrl-C requests a stop; `name_options` changes their sentences."""
+    from transduce.training.callbacks import TrainingCallbacks
 
-    callbacks: "TrainingCallbacks"
-    name_options: Callable[[str], str]
-    requests: "SignalRequests | None" = None
+    def guard(call: Callable[..., None]) -> Callable[..., None]:
+        def call_guarded(*event: object) -> None:
+            try:
+                call(*event)
+            except KeyboardInterrupt:
+                requests.stop_signal = signal.SIGINT
 
-    def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Pass an update to the user's callback."""
-        with self.interrupts_as_requests():
-            self.callbacks.on_update(update, progress)
+        return call_guarded
 
-    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        """Pass a validation to the user's callback."""
-        with self.interrupts_as_requests():
-            self.callbacks.on_validation(result, progress)
+    return TrainingCallbacks(
+        on_update=guard(callbacks.on_update),
+        on_validation=guard(callbacks.on_validation),
+        on_message=guard(lambda sentence: callbacks.on_message(name_options(sentence))),
+        on_warning=guard(lambda sentence: callbacks.warn(name_options(sentence))),
+    )
 
-    def on_message(self, sentence: str) -> None:
-        """Pass a sentence about the run to the user's callback."""
-        with self.interrupts_as_requests():
-            self.callbacks.on_message(self.name_options(sentence))
 
-    def on_warning(self, sentence: str) -> None:
-        """Pass a warning to the user's message callback."""
-        self.on_message(sentence)
+@contextmanager
+def interrupts_as_requests() -> "Iterator[SignalRequests]":
+    """Context manager that turns a first Ctrl-C into a request to stop; a second one raises.
 
-    @contextmanager
-    def interrupts_as_requests(self) -> Iterator[None]:
-        """Context manager that turns Ctrl-C into a request to stop if training has begun."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            if self.requests is None:
-                raise
-            self.requests.stop_signal = signal.SIGINT
+    A handler that the user has installed stays, and so does everything outside the main thread.
+    """
+    from transduce.training.distributed.requests import SignalRequests
 
-    @contextmanager
-    def receive_interrupts(self, _report: Callable[[str], None]) -> "Iterator[SignalRequests]":
-        """Context manager that turns a first Ctrl-C into a request to stop; a second one raises."""
-        from transduce.training.distributed.requests import SignalRequests
+    requests = SignalRequests()
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
+    if not in_main or before is not signal.default_int_handler:
+        yield requests
+        return
 
-        self.requests = requests = SignalRequests()
-        in_main = threading.current_thread() is threading.main_thread()
-        before = signal.getsignal(signal.SIGINT)
-        if not in_main or before is not signal.default_int_handler:
-            yield requests  # the user's own handler stays installed
-            return
+    def request_stop(number: int, _frame: FrameType | None) -> None:
+        if requests.stop_signal:
+            raise KeyboardInterrupt
+        requests.stop_signal = number
 
-        def request_stop(number: int, _frame: FrameType | None) -> None:
-            if requests.stop_signal:
-                raise KeyboardInterrupt
-            requests.stop_signal = number
-
-        signal.signal(signal.SIGINT, request_stop)
-        try:
-            yield requests
-        finally:
-            signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, request_stop)
+    try:
+        yield requests
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

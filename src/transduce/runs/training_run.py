@@ -1,6 +1,6 @@
 """A whole training, from recipe and corpus to finished run, for `transduce.train` and commands.
 
-The run is begun or resumed in its folder, an observer is called on every event, and a signal stops
+The run is begun or resumed in its folder, callbacks are called on every event, and a signal stops
 the training.
 """
 
@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, final, runtime_checkable
+from typing import final
 
 from transduce.checkpoint.resume import has_checkpoints
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
-from transduce.paper.training import Update
 from transduce.runs.duration import describe_pace, measure_pace
 from transduce.runs.ledger import describe_parent, describe_size, describe_training, find_doubts
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
@@ -36,7 +35,7 @@ from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.rendezvous import Rendezvous
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.loop import is_finished
-from transduce.training.progress import Progress, ValidationResult
+from transduce.training.progress import Progress
 
 WORTH_SHORTENING = 30  # minutes; for a longer training, the user is told what shortens it
 SLOW_BFLOAT16 = (
@@ -45,32 +44,8 @@ SLOW_BFLOAT16 = (
 )
 
 
-@runtime_checkable
-class RunObserver(Protocol):
-    """Receiver of a run's events: a display, a TensorBoard writer, or a user's callbacks."""
-
-    def on_update(self, update: Update, progress: Progress) -> None:
-        """Receive the results of an update, and the run's progress after it."""
-
-    def on_validation(self, result: ValidationResult, progress: Progress) -> None:
-        """Receive the result of a validation, and the run's progress after it."""
-
-    def on_message(self, sentence: str) -> None:
-        """Receive a sentence about the run, such as where it resumes."""
-
-    def on_warning(self, sentence: str) -> None:
-        """Receive a warning, such as that a checkpoint could not be written."""
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class RunHooks:
-    """A caller's hooks into a run: an observer, stop requests, and the rendezvous of processes."""
-
-    observe: Callable[[Recipe], AbstractContextManager[RunObserver]]
-    receive_requests: Callable[[Callable[[str], None]], AbstractContextManager[SignalRequests]]
-    rendezvous: Rendezvous | None = None
-    estimates: bool = False  # whether to measure a new run's duration and tell the observer
+# opens the callbacks of a run of a recipe, and the requests of signals that may stop it
+ObserveRun = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]]
 
 
 @final
@@ -93,52 +68,50 @@ class TrainingRun:
         return f"<run {self.folder}: {state} at step {self.progress.step:,}>"
 
 
-def run_training(
+def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in it
     folder: Path,
     recipe: Recipe,
     corpus: PreparedCorpus,
-    hooks: RunHooks,
+    observe: ObserveRun,
+    *,
     parent: StoredModel | None = None,
+    rendezvous: Rendezvous | None = None,
+    estimates: bool = False,
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
 
-    `parent` is the trained model whose weights a new run begins with, in place of random ones.
+    `parent` is the trained model whose weights a new run begins with, in place of random ones. With
+    `estimates` a new run's duration is measured, and told by a message.
     """
     was_begun = is_run(folder)
-    rank = hooks.rendezvous.rank if hooks.rendezvous else ProcessRank()
+    rank = rendezvous.rank if rendezvous else ProcessRank()
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
     starts: list[RunStart] = []
     with (
-        hooks.observe(recipe) as observer,
-        hooks.receive_requests(observer.on_message) as requests,
-        open_process_group(hooks.rendezvous, requests, recipe, corpus) as group,
+        observe(recipe) as (callbacks, requests),
+        open_process_group(rendezvous, requests, recipe, corpus) as group,
     ):
-        report_processes(recipe, group.world_size, observer)
+        report_processes(recipe, group.world_size, callbacks)
         if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
-            observer.on_warning(SLOW_BFLOAT16)
+            callbacks.warn(SLOW_BFLOAT16)
         if was_begun and not has_checkpoints(folder):
-            observer.on_message(f"{folder} ended before its first checkpoint: it begins anew")
+            callbacks.on_message(f"{folder} ended before its first checkpoint: it begins anew")
         estimate = []
-        if hooks.estimates and not was_begun:
+        if estimates and not was_begun:
             estimate = estimate_duration(recipe, corpus, group.world_size)
-        callbacks = TrainingCallbacks(  # the training loop sends warnings only
-            on_update=observer.on_update,
-            on_validation=observer.on_validation,
-            on_message=observer.on_warning,
-        )
 
         def on_start(start: RunStart) -> None:
             starts.append(start)
-            report_start(start, folder, recipe, corpus, observer)
+            report_start(start, folder, recipe, corpus, callbacks)
             for line in estimate:
-                observer.on_message(f"  {line}")
+                callbacks.on_message(f"  {line}")
 
         progress = train_run(folder, recipe, corpus, callbacks, on_start, group)
         # a run stopped at its last step may lack its last validation
         finished = is_finished(progress, recipe.training) and not requests.stop_signal
         for line in describe_end(folder, recipe.training, progress, finished=finished):
-            observer.on_message(line)
+            callbacks.on_message(line)
     return TrainingRun(
         folder=folder,
         recipe=recipe,
@@ -180,12 +153,12 @@ def train_as_follower(
     return is_finished(progress, recipe.training)
 
 
-def report_processes(recipe: Recipe, world_size: int, observer: RunObserver) -> None:
+def report_processes(recipe: Recipe, world_size: int, callbacks: TrainingCallbacks) -> None:
     """Report how many processes share each update; warn if some of them get no micro-batch."""
     if world_size > 1:
-        observer.on_message(f"{world_size} processes share every update")
+        callbacks.on_message(f"{world_size} processes share every update")
     if warning := idle_processes_warning(recipe, world_size):
-        observer.on_warning(warning)
+        callbacks.warn(warning)
 
 
 def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
@@ -204,14 +177,18 @@ def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
 
 
 def report_start(
-    start: RunStart, folder: Path, recipe: Recipe, corpus: PreparedCorpus, observer: RunObserver
+    start: RunStart,
+    folder: Path,
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    callbacks: TrainingCallbacks,
 ) -> None:
     """Report where a run resumes, or a new run's facts; warn of damaged checkpoints and changes."""
     if start.progress.step:
-        observer.on_message(f"going on from step {start.progress.step:,} of {folder}")
+        callbacks.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:
         name = shorten_name(recipe.name)
-        observer.on_message(f"{name}: a new run in {folder}")
+        callbacks.on_message(f"{name}: a new run in {folder}")
         symbols = map(len, corpus.vocabularies)
         ledger = (
             *describe_parent(read_run(folder)),
@@ -219,13 +196,13 @@ def report_start(
             describe_size(recipe.architecture, *symbols),
         )
         for line in ledger:
-            observer.on_message(f"  {line}")
+            callbacks.on_message(f"  {line}")
         for warning in find_doubts(recipe, corpus):
-            observer.on_warning(warning)
+            callbacks.warn(warning)
     for path, reason in start.rejected:
-        observer.on_warning(f"{path.name} cannot be used: {reason}")
+        callbacks.warn(f"{path.name} cannot be used: {reason}")
     for change in start.changed:
-        observer.on_warning(f"this resume may differ in its last bits: {change}")
+        callbacks.warn(f"this resume may differ in its last bits: {change}")
 
 
 def estimate_duration(recipe: Recipe, corpus: PreparedCorpus, processes: int) -> list[str]:

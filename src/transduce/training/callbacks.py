@@ -15,7 +15,7 @@ def ignore_event(*_: object) -> None:
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingCallbacks:
-    """Functions called after each update, after each validation, and with messages; all optional.
+    """Functions called after updates and validations, and with sentences to show; all optional.
 
     Training waits until a callback returns. With several processes only rank 0 calls them. An
     exception in a callback ends the training, which can be resumed from its last checkpoint.
@@ -28,5 +28,11 @@ class TrainingCallbacks:
     on_update: Callable[[Update, Progress], None] = ignore_event
     # called after every validation, with the progress including the result
     on_validation: Callable[[ValidationResult, Progress], None] = ignore_event
-    # called with a sentence to display, such as that a checkpoint could not be written
+    # called with a sentence to show, such as where a run resumes
     on_message: Callable[[str], None] = ignore_event
+    # called with a warning, such as that a checkpoint could not be written; None: `on_message` is
+    on_warning: Callable[[str], None] | None = None
+
+    def warn(self, sentence: str) -> None:
+        """Call `on_warning` with a sentence, or `on_message` if there is none."""
+        (self.on_warning or self.on_message)(sentence)

@@ -261,7 +261,7 @@ class CheckpointManager:
             if kind == "checkpoint":
                 self.next_checkpoint = deadline_after(self.job.training.checkpoint_minutes)
             self.journal.write("failure", step=progress.step, fact=fault.fact)
-            self.callbacks.on_message(
+            self.callbacks.warn(
                 f"the {kind} of step {progress.step} could not be written: {fault.fact}"
             )
             if self.failures[kind] >= MAX_FAILED_WRITES:
@@ -283,4 +283,4 @@ class CheckpointManager:
             self.checkpointed_step = progress.step
             self.next_checkpoint = deadline_after(self.job.training.checkpoint_minutes)
         for fact in prune(folder, self.job.training.average_last):
-            self.callbacks.on_message(fact)
+            self.callbacks.warn(fact)
