@@ -2,7 +2,7 @@
 
 import torch
 
-from transduce.checkpoint.resume import save_checkpoint
+from transduce.checkpoint.checkpoints import save_checkpoint
 
 
 def weights(step):

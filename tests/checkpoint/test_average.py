@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.checkpoint.average import average_weights
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
+from transduce.runs.average import average_weights
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -46,9 +46,9 @@ def test_nothing_has_no_mean():
 
 def test_checkpoints_of_different_models_are_refused_by_name():
     two, three = {"w": torch.ones(2)}, {"w": torch.ones(3)}
-    message = r"tensor 'w' has shape \(2,\) in checkpoint 1 and \(3,\) in checkpoint 3"
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(FolderError, match=r"tensor 'w' has shape \(3,\), and the model has \(2,\)"):
         average_weights([two, two, three])
-    for pair in ([two, {**two, "v": torch.ones(1)}], [{**two, "v": torch.ones(1)}, two]):
-        with pytest.raises(InputError, match="tensor 'v' is not in both checkpoint 1 and 2"):
-            average_weights(pair)
+    with pytest.raises(FolderError, match="tensor 'v' belongs to no such model"):
+        average_weights([two, {**two, "v": torch.ones(1)}])
+    with pytest.raises(FolderError, match="tensor 'v' is missing"):
+        average_weights([{**two, "v": torch.ones(1)}, two])

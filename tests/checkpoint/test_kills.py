@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from transduce.checkpoint.resume import load_newest_checkpoint, prune, save_checkpoint
-from transduce.checkpoint.snapshots import save_snapshot
+from transduce.checkpoint.checkpoints import (
+    load_newest_checkpoint,
+    prune,
+    save_checkpoint,
+    save_snapshot,
+)
 from transduce.checkpoint.steps import is_intact, list_steps, step_folder
 from transduce.durable.lock import lock_folder
 

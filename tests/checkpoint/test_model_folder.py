@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from transduce.checkpoint.model_files import is_model
-from transduce.checkpoint.model_folder import load_model, save_model
 from transduce.checkpoint.run_file import create_run, is_run
+from transduce.checkpoint.stored_model import load_model, save_model
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe

@@ -7,11 +7,16 @@ import pytest
 import torch
 from tests.checkpoint.samples import flip, folder, require_step, weights, write_checkpoints
 
-from transduce.checkpoint.average import average_weights
-from transduce.checkpoint.resume import load_newest_checkpoint, prune
+from transduce.checkpoint.checkpoints import (
+    list_snapshots,
+    load_newest_checkpoint,
+    prune,
+    save_snapshot,
+)
 from transduce.checkpoint.run_file import create_run
-from transduce.checkpoint.snapshots import list_milestones, list_snapshots, save_snapshot
+from transduce.checkpoint.steps import MILESTONES
 from transduce.errors import FolderError
+from transduce.runs.average import average_weights
 from transduce.settings import Recipe
 
 
@@ -83,7 +88,7 @@ def test_early_snapshots_of_a_small_model_stay_as_milestones_at_steps_that_doubl
     assert kept(run, "snapshots") == [38, 39, 40]
     assert kept(run, "milestones") == [1, 2, 4, 8, 16, 32]
     assert [snapshot.step for snapshot in list_snapshots(run)] == [38, 39, 40]
-    for milestone in list_milestones(run):
+    for milestone in list_snapshots(run, MILESTONES):
         assert all(
             torch.equal(tensor, weights(milestone.step)[name])
             for name, tensor in milestone.weights().items()
@@ -91,9 +96,9 @@ def test_early_snapshots_of_a_small_model_stay_as_milestones_at_steps_that_doubl
 
 
 def test_snapshots_of_a_large_model_are_deleted(run, monkeypatch):
-    monkeypatch.setattr("transduce.checkpoint.resume.MAX_BYTES", 1)
+    monkeypatch.setattr("transduce.checkpoint.checkpoints.MAX_BYTES", 1)
     for step in (1, 2, 3):
         save_snapshot(run, step, weights(step))
     assert prune(run, 1) == []
     assert kept(run, "snapshots") == [3]
-    assert list_milestones(run) == []
+    assert list_snapshots(run, MILESTONES) == []

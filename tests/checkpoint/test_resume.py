@@ -17,9 +17,13 @@ from tests.checkpoint.samples import (
     write_checkpoints,
 )
 
-from transduce.checkpoint.resume import load_newest_checkpoint, save_checkpoint
+from transduce.checkpoint.checkpoints import (
+    list_snapshots,
+    load_newest_checkpoint,
+    save_checkpoint,
+    save_snapshot,
+)
 from transduce.checkpoint.run_file import create_run
-from transduce.checkpoint.snapshots import list_snapshots, save_snapshot
 from transduce.durable.folder import open_folder
 from transduce.durable.lock import lock_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError

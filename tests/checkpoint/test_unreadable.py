@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoint.samples import folder, require_step, write_checkpoints
 
-from transduce.checkpoint import resume
-from transduce.checkpoint.resume import load_newest_checkpoint, prune
+from transduce.checkpoint import checkpoints
+from transduce.checkpoint.checkpoints import load_newest_checkpoint, prune
 from transduce.checkpoint.steps import list_steps
 from transduce.errors import FolderError, SaveError
 from transduce.runs.run_folder import require_run_folder
@@ -73,7 +73,7 @@ def test_a_checkpoint_deleted_for_a_newer_one_during_the_search_is_no_damage(run
             folder(run, 1).rename(run / "aside")
         return found
 
-    monkeypatch.setattr(resume, "list_steps", then_go_on)
+    monkeypatch.setattr(checkpoints, "list_steps", then_go_on)
     found, rejected = load_newest_checkpoint(run)
     require_step(found, 2)
     assert rejected == []

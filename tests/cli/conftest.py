@@ -67,7 +67,7 @@ def babbler(made: Path) -> Path:
     """A model folder whose weights are random: it says something else to every line."""
     import torch
 
-    from transduce.checkpoint.model_folder import load_model, save_model
+    from transduce.checkpoint.stored_model import load_model, save_model
 
     model = load_model(made / "model")
     draws = torch.Generator().manual_seed(1)

@@ -9,14 +9,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from transduce.checkpoint.average import average_weights
-from transduce.checkpoint.model_folder import load_model
-from transduce.checkpoint.resume import load_checkpoint
+from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint, save_snapshot
 from transduce.checkpoint.run_file import read_run, write_run
-from transduce.checkpoint.snapshots import list_snapshots, save_snapshot
+from transduce.checkpoint.stored_model import load_model
 from transduce.errors import InputError
 from transduce.recipes import by_name
-from transduce.runs.average import average
+from transduce.runs.average import average, average_weights
 
 
 def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):

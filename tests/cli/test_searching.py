@@ -152,7 +152,7 @@ def test_the_order_of_an_ensemble_s_models_does_not_matter(translate, babbler, m
 
 
 def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
-    from transduce.checkpoint.model_folder import load_model, save_model
+    from transduce.checkpoint.stored_model import load_model, save_model
     from transduce.vocabulary.learn import learn_vocabulary
     from transduce.vocabulary.vocabulary import Vocabularies
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from tests.inference.random_models import SIZES
 
-from transduce.checkpoint.model_folder import save_model
+from transduce.checkpoint.stored_model import save_model
 from transduce.inference.load import TaskModel
 from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer, build_transformer

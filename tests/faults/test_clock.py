@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.checkpoint.samples import folder, write_checkpoints
 
-from transduce.checkpoint import resume
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint import checkpoints
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import create_run
 from transduce.checkpoint.steps import list_steps
 from transduce.settings import Recipe
@@ -140,7 +140,7 @@ def test_the_control_that_takes_the_newest_by_its_time_is_caught(tmp_path, monke
         return sorted(list_steps(parent), key=lambda s: (parent / f"step-{s:08d}").stat().st_mtime)
 
     put_back_the_clock(tmp_path / "run")
-    monkeypatch.setattr(resume, "list_steps", by_time)
+    monkeypatch.setattr(checkpoints, "list_steps", by_time)
     found = load_newest_checkpoint(tmp_path / "run")[0]
     assert found is not None
     record(newest=found.step)

@@ -13,7 +13,7 @@ from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
 from transduce.checkpoint import steps
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import create_run
 from transduce.durable.folder import open_folder
 from transduce.errors import FolderError
@@ -138,7 +138,7 @@ def test_the_control_whose_checkpoints_do_not_know_their_step_is_caught(run, mon
     def open_any(parent, step):
         return open_folder(steps.step_folder(parent, step), steps.KINDS[parent.name])
 
-    monkeypatch.setattr("transduce.checkpoint.resume.open_step", open_any)
+    monkeypatch.setattr("transduce.checkpoint.checkpoints.open_step", open_any)
     wrong = 0
     for names in mixtures():
         swapped(run, names)

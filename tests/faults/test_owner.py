@@ -13,7 +13,7 @@ import pytest
 from tests.checkpoint.samples import write_checkpoints
 from tests.journeys.kills import half_written
 
-from transduce.checkpoint.resume import load_newest_checkpoint, prune
+from transduce.checkpoint.checkpoints import load_newest_checkpoint, prune
 from transduce.checkpoint.run_file import create_run
 from transduce.checkpoint.steps import list_steps
 from transduce.durable.lock import lock_folder

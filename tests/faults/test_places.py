@@ -14,7 +14,7 @@ from tests.cli.language import write_corpus
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint import resume, steps
+from transduce.checkpoint import checkpoints, steps
 from transduce.checkpoint.run_file import create_run
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run as invoked
@@ -306,7 +306,7 @@ def test_the_control_that_checks_the_first_checkpoint_only_is_caught(tmp_path, m
     with pytest.raises(FolderError, match="is a link to another place"):
         train_folder(run)
     assert not (run / "log.jsonl").exists(), "no step was taken"
-    monkeypatch.setattr(resume, "list_steps", lambda _: [])
+    monkeypatch.setattr(checkpoints, "list_steps", lambda _: [])
     with pytest.raises(SaveError):
         train_folder(run)
     lines = (run / "log.jsonl").read_text(encoding="utf-8").count('"update"')

@@ -12,7 +12,7 @@ from tests.faults.calls import Call, recorded, without
 from tests.faults.disk import Disk, put
 from tests.journeys.kills import half_written
 
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.errors import FolderError
 from transduce.training.journal import read_journal
 

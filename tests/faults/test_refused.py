@@ -12,7 +12,7 @@ from tests.journeys.kills import half_written
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint.resume import load_checkpoint, load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_checkpoint, load_newest_checkpoint
 from transduce.durable import folder
 from transduce.errors import TransduceError
 

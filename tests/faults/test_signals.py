@@ -18,7 +18,7 @@ from tests.training import run as runs
 from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
 
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.cli.outcome import Terminated
 from transduce.cli.signals import signals_as_requests
 from transduce.training.callbacks import TrainingCallbacks

@@ -157,7 +157,7 @@ def test_the_control_that_reads_pickles_is_caught(tmp_path, monkeypatch, record)
     import pickle
 
     monkeypatch.setattr(
-        "transduce.checkpoint.model_folder.read_tensors",
+        "transduce.checkpoint.stored_model.read_tensors",
         lambda stream, *_: pickle.loads(stream.read(10_000)),
     )
     files = read_files(GOLDEN / "byte-pair")

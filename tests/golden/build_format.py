@@ -20,8 +20,7 @@ from tests.cli.treebank import write_treebank
 from tests.runs.marian_checkpoints import compile_charsmap, write_checkpoint
 
 import transduce
-from transduce.checkpoint.model_folder import load_model, save_model
-from transduce.checkpoint.stored_model import read_stored_model
+from transduce.checkpoint.stored_model import load_model, read_stored_model, save_model
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.phrasebook import pairs

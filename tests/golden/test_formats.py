@@ -122,7 +122,7 @@ def test_the_control_that_reads_a_setting_s_new_default_is_caught(monkeypatch, r
     def forget(values, file):
         return with_changes(whole(values, file), {"search.extra_length": 50, "search.alpha": 1.0})
 
-    monkeypatch.setattr("transduce.checkpoint.model_folder.parse_stored_recipe", forget)
+    monkeypatch.setattr("transduce.checkpoint.stored_model.parse_stored_recipe", forget)
     with pytest.raises(AssertionError):
         compare_answers(load(GOLDEN / "byte-pair"), read_golden(GOLDEN / "byte-pair"))
     record(caught=1)

@@ -9,7 +9,7 @@ import pytest
 from tests.inference.random_models import random_translator
 
 import transduce
-from transduce.checkpoint.model_folder import save_model
+from transduce.checkpoint.stored_model import save_model
 from transduce.errors import InputError, TransduceError
 from transduce.vocabulary.vocabulary import Vocabularies
 

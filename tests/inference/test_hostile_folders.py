@@ -6,7 +6,7 @@ import pytest
 from tests.inference.random_models import random_translator
 
 import transduce
-from transduce.checkpoint.model_folder import save_model
+from transduce.checkpoint.stored_model import save_model
 from transduce.durable.folder import atomic_folder
 from transduce.durable.json import to_checksummed_json
 from transduce.errors import FolderError

@@ -12,8 +12,8 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 from tests.training.tiny import batch_of, fresh, joined, take_update, training_of
 
+from transduce.checkpoint.checkpoints import list_snapshots, save_snapshot
 from transduce.checkpoint.run_file import create_run
-from transduce.checkpoint.snapshots import list_snapshots, save_snapshot
 from transduce.paper.model import compute_sinusoids
 from transduce.paper.search import LengthScore
 from transduce.paper.training import batch_loss, scaled_learning_rate

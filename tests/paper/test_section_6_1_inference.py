@@ -5,9 +5,9 @@ from itertools import islice
 import pytest
 import torch
 
-from transduce.checkpoint.average import average_weights
 from transduce.paper.search import LengthScore, max_output_length, score_log_probs
 from transduce.recipes import by_name
+from transduce.runs.average import average_weights
 from transduce.settings import Search
 
 

@@ -10,10 +10,9 @@ from tests.runs.corpora import prepared_toy
 from tests.training.stopping import single_process_until
 
 import transduce
-from transduce.checkpoint.model_folder import load_model, save_model
-from transduce.checkpoint.resume import load_checkpoint
+from transduce.checkpoint.checkpoints import load_checkpoint
 from transduce.checkpoint.run_file import read_run
-from transduce.checkpoint.stored_model import read_stored_model
+from transduce.checkpoint.stored_model import load_model, read_stored_model, save_model
 from transduce.errors import FolderError, InputError
 from transduce.paper.model import build_transformer
 from transduce.paper.training import scaled_learning_rate

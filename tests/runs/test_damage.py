@@ -7,7 +7,7 @@ import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import read_run
 from transduce.durable import folder
 from transduce.durable.folder import open_folder

@@ -16,8 +16,8 @@ from tests.runs.marian_checkpoints import (
 )
 
 import transduce
-from transduce.checkpoint.model_folder import load_model
 from transduce.checkpoint.run_file import read_run
+from transduce.checkpoint.stored_model import load_model
 from transduce.errors import FolderError, InputError
 from transduce.packed import Packed
 from transduce.vocabulary import Vocabulary

@@ -8,9 +8,8 @@ import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
-from transduce.checkpoint.resume import load_checkpoint
+from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint
 from transduce.checkpoint.run_file import read_run
-from transduce.checkpoint.snapshots import list_snapshots
 from transduce.corpus.plan import Plan
 from transduce.paper import training as update_step
 from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run

@@ -12,7 +12,7 @@ from tests.inference.random_models import random_translator
 from tests.serve.fake_search import FACTS, FakeSearch, start_or_fail
 from tests.serve.running import running_server, start_in_thread
 
-from transduce.checkpoint.model_folder import save_model
+from transduce.checkpoint.stored_model import save_model
 from transduce.inference.load import load
 from transduce.serve.interface import Limits
 from transduce.serve.search_process import ModelChoice

@@ -6,7 +6,7 @@ import itertools
 from tests.training.stopping import single_process_until
 from tests.training.tiny import batches, fresh, training_of
 
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import create_run, is_run
 from transduce.settings import Recipe
 from transduce.training.callbacks import TrainingCallbacks, ignore_event

@@ -9,9 +9,8 @@ import torch
 from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
 
-from transduce.checkpoint import resume
-from transduce.checkpoint.resume import load_newest_checkpoint
-from transduce.checkpoint.snapshots import list_snapshots
+from transduce.checkpoint import checkpoints
+from transduce.checkpoint.checkpoints import list_snapshots, load_newest_checkpoint
 from transduce.errors import NotFiniteError, SaveError
 from transduce.paper import training as paper
 from transduce.scores.score import Score
@@ -70,7 +69,7 @@ def test_the_first_checkpoint_comes_after_a_minute_and_the_next_when_they_are_du
 
 def refusing(monkeypatch, bad_steps):
     """A disk that is full at some steps."""
-    save_checkpoint = resume.save_checkpoint
+    save_checkpoint = checkpoints.save_checkpoint
 
     def tried(run, number, *rest):
         if number in bad_steps:

@@ -7,7 +7,7 @@ import torch
 from tests.training.run import STEPS, train_folder
 from tests.training.tiny import training_of
 
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import read_run
 from transduce.fast.flat_adam import FlatAdam
 from transduce.paper import training as step_module

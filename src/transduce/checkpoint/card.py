@@ -3,44 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, final, runtime_checkable
+from typing import final
 
+from transduce.scores.score import Score
 from transduce.settings import Recipe
 from transduce.settings.data import OWN, ModelDescription
 from transduce.settings.deviations import list_deviations
 from transduce.settings.recipe import Value, shorten_name
 
 USE = "## How to use it"
-
-
-@runtime_checkable
-class CardScore(Protocol):
-    """A score that a model card prints, such as any `Score` of the package `transduce.scores`."""
-
-    @property
-    def name(self) -> str:
-        """Name of the metric that the score is measured in, such as BLEU."""
-        ...
-
-    @property
-    def value(self) -> float:
-        """The score itself, in the metric's own unit."""
-        ...
-
-    @property
-    def signature(self) -> str:
-        """Version and options of the metric, in sacreBLEU's notation."""
-        ...
-
-    @property
-    def lines(self) -> int:
-        """Number of lines of the test set."""
-        ...
-
-    @property
-    def test_set(self) -> str:
-        """Name of the test set that this score was measured on."""
-        ...
 
 
 @final
@@ -58,7 +29,7 @@ class CardFacts:
     left_out: Mapping[str, int] = field(default_factory=dict)
     # versions by package name, of the packages used in training
     versions: Mapping[str, str] = field(default_factory=dict)
-    figures: Sequence[CardScore] = ()
+    figures: Sequence[Score] = ()
     parent: str = ""  # sha256 of the model whose weights the run began with; "" if random
     imported: str = ""  # sha256 of the weights that another program trained; "" if trained here
     size: str = ""  # a line that sums the parameters and compares the sum with the paper's count

@@ -1,23 +1,47 @@
-"""Trained weights in a folder: those of a model folder or of a run's newest checkpoint"""
+"""Trained weights in a folder: a model folder, written and read, or a run's newest checkpoint"""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from torch import Tensor
 
-from transduce.checkpoint.model_files import is_model
-from transduce.checkpoint.model_folder import load_model
+from transduce.checkpoint.model_files import (
+    CARD,
+    KIND,
+    RECIPE,
+    RECIPE_LIMIT,
+    WEIGHTS,
+    is_model,
+    open_model_folder,
+    read_alignment_heads,
+    require_replaceable_model,
+)
 from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
-from transduce.checkpoint.weights import require_matching_tensors
+from transduce.checkpoint.stored_recipe import parse_stored_recipe
+from transduce.checkpoint.weights import (
+    read_tensors,
+    require_finite,
+    require_matching_tensors,
+    to_bytes,
+)
 from transduce.durable.files import require_folder
+from transduce.durable.folder import atomic_folder
+from transduce.durable.json import read_json, to_json
 from transduce.errors import FolderError, InputError
 from transduce.mixing import find_mixing
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.counts import count_parameters
-from transduce.vocabulary.vocabulary import Vocabularies
+from transduce.vocabulary.vocabulary import (
+    LEXICON,
+    LIMIT,
+    SHARED,
+    Vocabularies,
+    read_vocabularies,
+)
 
 
 @final
@@ -31,7 +55,33 @@ class StoredModel:
     vocabularies: Vocabularies
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
     updates: int  # number of updates that made the weights; 0 if the folder does not say
+    # other entries of a model folder's manifest, such as the averaged steps
+    about: Mapping[str, Any] = field(default_factory=dict)
     alignment: AlignmentHeads | None = None  # the heads that were chosen for word alignments
+
+
+def save_model(  # noqa: PLR0913 - what the files hold, and how
+    folder: Path,
+    weights: Mapping[str, Tensor],
+    recipe: Recipe,
+    vocabularies: Vocabularies,
+    card: str,
+    *,
+    about: Mapping[str, object] | None = None,
+    force: bool = False,
+) -> None:
+    """Write a model folder, replacing an existing one if `force` is true.
+
+    `about` has further entries of the manifest, such as the averaged steps.
+    """
+    require_finite(weights, "the model", "verify the weights that it is made from")
+    require_free = require_replaceable_model if force else None
+    with atomic_folder(folder, kind=KIND, about=about or {}, require_free=require_free) as writer:
+        writer.write(WEIGHTS, to_bytes(weights))
+        writer.write(RECIPE, to_json(recipe.as_json()))
+        for name, content in vocabularies.files().items():
+            writer.write(name, content)
+        writer.write(CARD, card.encode(errors="replace"))
 
 
 def read_stored_model(folder: Path) -> StoredModel:
@@ -42,21 +92,46 @@ def read_stored_model(folder: Path) -> StoredModel:
     if not is_model(folder):
         hint = "name a folder that `transduce average` or `transduce train` wrote"
         raise FolderError("is neither a model folder nor a run", hint, file=folder)
-    found = load_model(folder, count_weights)
+    return load_model(folder, count_weights)
+
+
+def load_model(
+    folder: Path, count_weights: Callable[[Recipe, Vocabularies], int] | None = None
+) -> StoredModel:
+    """Read and verify a model folder; raise FolderError if it is damaged or not a model.
+
+    If `count_weights` is given, a file with another number of weights than it returns is refused
+    unread.
+    """
+    found = open_model_folder(folder)
+    values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    recipe = parse_stored_recipe(values, folder / RECIPE)
+    vocabularies = read_vocabularies(
+        folder,
+        lambda name: found.read(name, LIMIT),
+        shared=SHARED in found.files,
+        has_lexicon=LEXICON in found.files,
+    )
+    count = None if count_weights is None else count_weights(recipe, vocabularies)
+    with found.open(WEIGHTS) as stream:
+        weights = read_tensors(stream, folder / WEIGHTS, count)
     return StoredModel(
         folder=folder,
-        weights=found.weights,
-        recipe=found.recipe,
-        vocabularies=found.vocabularies,
+        weights=weights,
+        recipe=recipe,
+        vocabularies=vocabularies,
         hash=found.hash,
-        updates=last_step(found.about.get("averaged")),
-        alignment=found.alignment,
+        updates=max(found.about.get("averaged", ()), default=0),
+        about=found.about,
+        alignment=read_alignment_heads(folder, found.hash, recipe.architecture),
     )
 
 
 def read_run_model(folder: Path) -> StoredModel:
     """Read the newest checkpoint of a run folder; raise FolderError if it is damaged."""
-    from transduce.checkpoint.resume import load_newest_checkpoint  # models are read without it
+    from transduce.checkpoint.checkpoints import (
+        load_newest_checkpoint,  # models are read without it
+    )
 
     run = read_run(folder)
     vocabularies = read_run_vocabularies(folder)
@@ -73,14 +148,6 @@ def read_run_model(folder: Path) -> StoredModel:
         hash=checkpoint.hash,
         updates=checkpoint.step,
     )
-
-
-def last_step(averaged: object) -> int:
-    """Return the last of a manifest's averaged steps, or 0 if `averaged` is no list of steps."""
-    match averaged:
-        case [*_, int(last)] if last > 0:
-            return last
-    return 0
 
 
 def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from transduce.checkpoint.resume import STATE, load_newest_checkpoint
+from transduce.checkpoint.checkpoints import STATE, load_newest_checkpoint
 from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable.files import require_folder, write_atomically

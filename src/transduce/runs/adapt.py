@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 
-from transduce.checkpoint.resume import has_checkpoints, save_checkpoint
+from transduce.checkpoint.checkpoints import has_checkpoints, save_checkpoint
 from transduce.checkpoint.run_file import Run
 from transduce.checkpoint.stored_model import StoredModel, build_stored_model, read_stored_model
 from transduce.errors import FolderError, InputError

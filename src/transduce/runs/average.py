@@ -1,21 +1,22 @@
 """Average the last snapshots of a run into a model folder with a model card    (section 6.1)"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import final
 
+import torch
 from torch import Tensor
 
-from transduce.checkpoint.average import average_weights
 from transduce.checkpoint.card import CardFacts, model_card
+from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots
 from transduce.checkpoint.model_files import KIND, open_model_folder, require_replaceable_model
-from transduce.checkpoint.model_folder import save_model
-from transduce.checkpoint.resume import STATE
 from transduce.checkpoint.run_file import read_run, read_run_vocabularies
-from transduce.checkpoint.snapshots import Snapshot, list_last_checkpoint, list_snapshots
+from transduce.checkpoint.steps import CHECKPOINTS
+from transduce.checkpoint.stored_model import save_model
+from transduce.checkpoint.weights import require_matching_tensors
 from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title
@@ -168,6 +169,31 @@ def list_card_scores(progress: Progress) -> list[Score]:
     return [replace(found.score, test_set=name)]
 
 
+def average_weights(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean weights of checkpoints, θ = (θ_1 + … + θ_n) / n    (section 6.1)
+
+    The paper averages the last 5 for the base model and the last 20 for the big ones.
+
+    Weights are added in float64 in the given order, with one checkpoint in memory at a time. The
+    mean of equal float32 checkpoints equals each of them, bit for bit.
+    """
+    totals: dict[str, Tensor] = {}
+    dtypes: dict[str, torch.dtype] = {}
+    count = 0
+    for count, weights in enumerate(checkpoints, start=1):
+        if count == 1:
+            dtypes = {name: tensor.dtype for name, tensor in weights.items()}
+            totals = {name: tensor.to(torch.float64, copy=True) for name, tensor in weights.items()}
+        else:
+            shapes = {name: tuple(total.shape) for name, total in totals.items()}
+            require_matching_tensors(dict(weights), shapes)
+            for name, total in totals.items():
+                total += weights[name]
+    if not count:
+        raise InputError("there is nothing to average", "train until a snapshot is written")
+    return {name: (total / count).to(dtypes[name]) for name, total in totals.items()}
+
+
 def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor], Progress]:
     """Return the steps and mean weights of a run's last snapshots, and the last one's progress.
 
@@ -199,7 +225,7 @@ def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:
     A run without snapshots gives its last checkpoint.
     """
     snapshots = list_snapshots(run)
-    found = snapshots or list_last_checkpoint(run)
+    found = snapshots or [one for one in list_snapshots(run, CHECKPOINTS)[-1:] if one.step]
     if not found:
         fact = "this run has neither a snapshot nor a checkpoint yet"
         raise InputError(fact, "train until one is written", file=run)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import final
 
 from transduce.checkpoint.card import CardFacts, model_card
-from transduce.checkpoint.model_folder import save_model
+from transduce.checkpoint.stored_model import save_model
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.durable.folder import require_absent
 from transduce.paper.model import Transformer

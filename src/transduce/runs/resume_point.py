@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.resume import MOMENTS, STATE, Checkpoint, load_newest_checkpoint
+from transduce.checkpoint.checkpoints import MOMENTS, STATE, Checkpoint, load_newest_checkpoint
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.errors import FolderError
 from transduce.machine.device import select_device

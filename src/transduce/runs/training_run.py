@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.resume import has_checkpoints
+from transduce.checkpoint.checkpoints import has_checkpoints
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import has_fast_bfloat16, select_device

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.resume import prune, save_checkpoint
-from transduce.checkpoint.snapshots import has_snapshot, save_snapshot
+from transduce.checkpoint.checkpoints import has_snapshot, prune, save_checkpoint, save_snapshot
 from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment

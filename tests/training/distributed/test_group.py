@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.training.distributed.processes import RECIPE, STEPS, join_training, patch, run_on_ranks
 
-from transduce.checkpoint.resume import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.errors import LostProcessError
 from transduce.paper import training as update_step
 from transduce.paper.training import scaled_learning_rate

@@ -10,7 +10,7 @@ import torch
 from tests.view.curves.logs import loss, update, write_log
 
 import transduce
-from transduce.checkpoint.snapshots import Snapshot, list_snapshots
+from transduce.checkpoint.checkpoints import Snapshot, list_snapshots
 from transduce.inference.load import load
 from transduce.view.explainer.explain import explain
 from transduce.view.explainer.stage import (

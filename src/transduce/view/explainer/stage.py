@@ -8,8 +8,9 @@ from typing import final
 import numpy as np
 from torch import Tensor
 
+from transduce.checkpoint.checkpoints import Snapshot, list_snapshots
 from transduce.checkpoint.run_file import read_run
-from transduce.checkpoint.snapshots import Snapshot, list_milestones, list_snapshots
+from transduce.checkpoint.steps import MILESTONES
 from transduce.checkpoint.stored_model import build_stored_model, read_run_model
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.equip import equip_for_inference
@@ -67,7 +68,9 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
     run that goes on from another model has no untrained stage.
     """
     curve = read_loss_curve(run)
-    steps = choose_milestones([*list_milestones(run), *list_snapshots(run)], curve, trained.step)
+    steps = choose_milestones(
+        [*list_snapshots(run, MILESTONES), *list_snapshots(run)], curve, trained.step
+    )
     shapes = {name: tuple(tensor.shape) for name, tensor in trained.weights.items()}
     between = [
         Stage(name, found.step, require_matching_tensors(found.weights(), shapes, file=run))

@@ -1,4 +1,7 @@
-"""Checkpoints: weights, Adam's moments and progress, to resume training bit for bit."""
+"""Checkpoints, to resume training bit for bit, and snapshots, to average them    (section 6.1)
+
+A checkpoint has weights, Adam's moments and the run's progress; a snapshot has no moments.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -135,6 +138,54 @@ def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None
     """
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
+
+
+@final
+@dataclass(frozen=True)
+class Snapshot:
+    """The step and folder of a snapshot; `weights()` reads its weights from the disk."""
+
+    step: int
+    folder: Path
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return the snapshot's weights by name; FolderError if they are damaged."""
+        found = open_step(self.folder.parent, self.step)
+        return read_step_tensors(found, WEIGHTS)
+
+    def state(self) -> dict[str, Any]:
+        """Return the run's progress and environment at this step; {} in snapshots without them."""
+        found = open_step(self.folder.parent, self.step)
+        return read_state(found) if STATE in found.files else {}
+
+
+def save_snapshot(
+    run: Path,
+    step: int,
+    weights: Mapping[str, Tensor],
+    state: Mapping[str, object] | None = None,
+) -> Path:
+    """Write a step's weights and state as a snapshot to the disk; return its folder."""
+    require_finite(weights, f"step {step}")
+    size = sum(tensor.nbytes for tensor in weights.values())
+    files = {WEIGHTS: lambda: to_bytes(weights)}
+    if state is not None:
+        files[STATE] = lambda: to_json(state)
+    write_step(run / SNAPSHOTS, step, files, size)
+    return step_folder(run / SNAPSHOTS, step)
+
+
+def has_snapshot(run: Path, step: int) -> bool:
+    """Return whether a run has a snapshot of this step."""
+    return step_folder(run / SNAPSHOTS, step).is_dir()
+
+
+def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
+    """Return a run's snapshots for averaging, oldest first, or those in another `place` of it.
+
+    In MILESTONES are early snapshots that were kept; checkpoints can be read as snapshots, too.
+    """
+    return [Snapshot(step, step_folder(run / place, step)) for step in list_steps(run / place)]
 
 
 def prune(run: Path, snapshots: int) -> list[str]:
