@@ -12,8 +12,9 @@ import torch
 from transduce.cli.train import ProcessOptions, silence_repeated_errors
 from transduce.errors import InputError, LostProcessError, NotFiniteError
 from transduce.recipes import by_name
-from transduce.runs.training_run import idle_processes_warning
+from transduce.runs.training_run import report_processes
 from transduce.settings.recipe import with_changes
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.rendezvous import require_gpu_for_each
 
@@ -75,8 +76,12 @@ def test_processes_without_a_micro_batch_are_counted():
         by_name("tiny"),
         {"data.source_tokens": 900, "data.target_tokens": 900, "training.micro_batch_tokens": 600},
     )
-    assert idle_processes_warning(recipe, 3) == ""
-    assert idle_processes_warning(recipe, 5).startswith(
+    warned: list[str] = []
+    callbacks = TrainingCallbacks(on_warning=warned.append)
+    report_processes(recipe, 3, callbacks)
+    assert warned == []
+    report_processes(recipe, 5, callbacks)
+    assert warned[0].startswith(
         "2 of 5 processes have nothing to do: an update of 1,800 tokens is 3 micro-batches of 600 "
     )
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from transduce.corpus.build import Origin, build_store
+from transduce.corpus.build import build_store
 from transduce.settings import Data
 from transduce.tasks import build_task
 from transduce.vocabulary.learn import learn_vocabulary
@@ -31,7 +31,9 @@ def store_of(tmp_path):
             pairs,
             build_task(data, Vocabularies(bytes_only, bytes_only)),
             data,
-            origin=Origin({"source": "1a2b", "target": "3c4d"}, cleaning, keeps_texts=keeps_texts),
+            inputs={"source": "1a2b", "target": "3c4d"},
+            cleaning=cleaning,
+            keeps_texts=keeps_texts,
             progress=progress,
         )
 

@@ -9,12 +9,12 @@ from tests.runs.corpora import STEPS, TOY, prepared_toy
 from tests.training.stopping import single_process_until
 
 from transduce.checkpoint.checkpoints import Checkpoint
+from transduce.corpus.facts import read_data_facts
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.durable.json import from_checksummed_json, to_checksummed_json, to_json
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.resume_point import require_adam_state
-from transduce.runs.run_files import read_data_facts
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.training.callbacks import TrainingCallbacks
 

@@ -10,9 +10,9 @@ from tests.training.stopping import single_process_until
 
 from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint
 from transduce.checkpoint.run_file import read_run
-from transduce.corpus.plan import Plan
+from transduce.corpus.feed import Feed
 from transduce.paper import training as update_step
-from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
+from transduce.runs.run_folder import begin_or_resume_run, build_plan, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
@@ -73,15 +73,9 @@ def straight(undisturbed):
 
 
 def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
-    plan = Plan(
-        prepared.train.source_lengths,
-        prepared.train.target_lengths,
-        source_tokens=TOY.data.source_tokens,
-        target_tokens=TOY.data.target_tokens,
-        seed=TOY.training.seed,
-    )
+    plan = build_plan(TOY, prepared)
     assert plan.locate(STEPS)[0] >= 3
-    batches = build_feed(TOY, prepared)
+    batches = Feed(prepared.train, plan, TOY.training.micro_batch_tokens).micro_batches
     assert {len(batches(step)) for step in range(1, STEPS + 1)} == {2}
 
 

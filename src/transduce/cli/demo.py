@@ -43,7 +43,7 @@ def command(
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.training_run")
-    from transduce.cli.train import exit_if_stopped, train_with_display
+    from transduce.cli.train import train_with_display
     from transduce.inference.demo import evaluate_splits
     from transduce.inference.evaluate import provenance
     from transduce.inference.load import load
@@ -60,7 +60,7 @@ def command(
     require_run_folder(run)
     with locked_folder(run):
         prepared = prepare_demo_corpus(run / STORE, recipe.data)
-        exit_if_stopped(train_with_display(run, recipe, prepared, estimates=True))
+        train_with_display(run, recipe, prepared, estimates=True)
         model = average(run).folder
     display.print_message("translating held-out sentences …")
     translator = load(model)

@@ -101,14 +101,7 @@ class TextOptions:
 
         if self.columns and not (self.pairs or self.dev_pairs or self.old_pairs):
             raise InputError("--columns is for --pairs", "name a file with tab-separated columns")
-        train = self._find_text(
-            "--",
-            source=self.source,
-            target=self.target,
-            pairs=self.pairs,
-            trees=self.trees,
-            tags=self.tags,
-        )
+        train = self._find_text("")
         if self.silver is None:
             if self.silver_ratio is not None:
                 raise InputError("--silver-ratio needs --silver", "name the file of silver trees")
@@ -120,14 +113,7 @@ class TextOptions:
 
     def read_dev(self) -> "Pairs | None":
         """Return the development set; None if none is named."""
-        return self._find_text(
-            "--dev-",
-            source=self.dev_source,
-            target=self.dev_target,
-            pairs=self.dev_pairs,
-            trees=self.dev_trees,
-            tags=self.dev_tags,
-        )
+        return self._find_text("dev_")
 
     def choose_dev(self) -> "Pairs | Literal[False] | None":
         """Return the development set; None if none is named, False if there is to be none."""
@@ -138,15 +124,11 @@ class TextOptions:
 
     def read_old(self) -> "Pairs | None":
         """Return the older text to mix into the new; None if none is named."""
-        return self._find_text(
-            "--old-", source=self.old_source, target=self.old_target, pairs=self.old_pairs
-        )
+        return self._find_text("old_")
 
     def read_test(self) -> "Pairs | None":
         """Return the test set; None if none is named."""
-        return self._find_text(
-            "--test-", source=self.test_source, target=self.test_target, pairs=self.test_pairs
-        )
+        return self._find_text("test_")
 
     def require_no_text(self, store: Path | None) -> None:
         """Refuse files of texts together with a prepared corpus (--store)."""
@@ -157,15 +139,17 @@ class TextOptions:
             "give one of them",
         )
 
-    def _find_text(self, prefix: str, **files: Path | None) -> "Pairs | None":
-        """Return the text in the files that options with this prefix name; None if none does."""
+    def _find_text(self, split: str) -> "Pairs | None":
+        """Return the text in the files of the fields that begin with `split`; None if all are."""
         from transduce.runs.texts import FilePair, TaskFiles
         from transduce.tasks.parsing import PARSING
         from transduce.tasks.tagging import TAGGING
         from transduce.tasks.text import TRANSLATION
 
         kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
+        files = {side: getattr(self, split + side, None) for side in ("source", "target", *kinds)}
         given = {side: file for side, file in files.items() if file is not None}
+        prefix = f"--{split}".replace("_", "-")
         match list(given):
             case []:
                 return None
@@ -179,8 +163,8 @@ class TextOptions:
                 if side == "pairs" and self.columns:
                     ours, theirs = map(int, self.columns.split(","))
                     columns = ours, theirs
-                split = "dev" if prefix == "--dev-" else "train"
-                return TaskFiles(given[side], kinds[side], split, columns)
+                part = "dev" if split == "dev_" else "train"
+                return TaskFiles(given[side], kinds[side], part, columns)
             case sides:
                 fact = f"{prefix}{sides[-1]} and {prefix}{sides[0]} name the text twice"
                 raise InputError(fact, "give one of them")

@@ -336,9 +336,9 @@ def prepare_corpus(
 
 def train_row(folder: Path, recipe: Recipe, prepared: "PreparedCorpus") -> None:
     """Train one row of a table and display its progress; exit if a signal stopped the training."""
-    from transduce.cli.train import exit_if_stopped, train_with_display
+    from transduce.cli.train import train_with_display
 
-    exit_if_stopped(train_with_display(folder, recipe, prepared))
+    train_with_display(folder, recipe, prepared)
 
 
 def print_report(report: "Report", *, as_json: bool) -> None:

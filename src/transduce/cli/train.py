@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from transduce.checkpoint.stored_model import StoredModel
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
-    from transduce.runs.training_run import TrainingRun
     from transduce.training.distributed.rendezvous import Rendezvous
 
 
@@ -154,7 +153,7 @@ def command(
         )
         with locked_folder(output):
             prepared = prepare(inputs)
-            run = train_with_display(
+            train_with_display(
                 output,
                 prepared.recipe,
                 prepared.corpus,
@@ -163,7 +162,6 @@ def command(
                 rendezvous=rendezvous,
                 parent=prepared.parent,
             )
-    exit_if_stopped(run)
     display.print_note(f"hint: transduce average {output} -o MODEL")
 
 
@@ -196,14 +194,14 @@ def train_with_display(
     estimates: bool = False,
     rendezvous: "Rendezvous | None" = None,
     parent: "StoredModel | None" = None,
-) -> "TrainingRun":
-    """Train a run with a display, from a parent's weights if given; signals can stop it.
+) -> None:
+    """Train a run with a display, from a parent's weights if given; exit if a signal stops it.
 
     With `estimates` a new run's duration is measured and told.
     """
     from transduce.runs.training_run import run_training
 
-    return run_training(
+    run = run_training(
         folder,
         recipe,
         corpus,
@@ -212,10 +210,6 @@ def train_with_display(
         rendezvous=rendezvous,
         estimates=estimates,
     )
-
-
-def exit_if_stopped(run: "TrainingRun") -> None:
-    """Exit with a signal's exit code if that signal stopped the training."""
     if not run.is_finished:
         sys.exit(128 + run.stop_signal)
 

@@ -7,12 +7,11 @@ name. It leaves saved segments (encoded pairs), and the same command encodes onl
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import final
 
 import numpy as np
 
@@ -40,57 +39,48 @@ BLOCK_CHARACTERS = 1_000_000  # number of characters, of both sides, encoded in 
 PACKAGES = ("numpy", "tokenizers")  # the manifest records their versions beside our own
 
 
-@final
-@dataclass(frozen=True)
-class Origin:
-    """The inputs of a new store, by sha256, and a function that reports on their cleaning."""
-
-    inputs: Mapping[str, str]  # sha256 of each input, by name
-    cleaning: Callable[[], Mapping[str, object]]  # returns the report; called after the last pair
-    keeps_texts: bool = False  # whether the store also has the text of every kept pair
-
-
-def build_store(
+def build_store(  # noqa: PLR0913 - what the store is made from, and what it records
     folder: Path,
     pairs: Iterable[tuple[str, str]],
     encoder: PairEncoder,
     data: Data,
     *,
-    origin: Origin,
+    inputs: Mapping[str, str],
+    cleaning: Callable[[], Mapping[str, object]],
+    keeps_texts: bool = False,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode pairs into a new store that records `origin`; report the number read to `progress`.
+    """Encode pairs into a new store, and report the number of pairs read to `progress`.
 
-    Segments that an interrupted call saved are read, and their pairs are not encoded again.
+    The store records `inputs`, the sha256 of each input by name, and the report that `cleaning`
+    returns after the last pair. With `keeps_texts` it also has the text of every pair. Segments
+    that an interrupted call saved are read, and their pairs are not encoded again.
     """
     require_absent(folder)
     vocabularies = (encoder.source, encoder.target)
-    manifest = build_provenance(origin.inputs, vocabularies, data) | {
+    manifest = build_provenance(inputs, vocabularies, data) | {
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {"transduce": __version__} | {name: version(name) for name in PACKAGES},
     }
     encode = partial(
-        encode_block, encoder=encoder, max_length=data.max_length, keeps_texts=origin.keeps_texts
+        encode_block, encoder=encoder, max_length=data.max_length, keeps_texts=keeps_texts
     )
     cut = {"segment_tokens": SEGMENT_TOKENS, "block_characters": BLOCK_CHARACTERS}
-    saved = SavedSegments(
-        folder, hash_values(manifest | cut), (len(encoder.source), len(encoder.target))
-    )
+    origin = hashlib.sha256(to_json(manifest | cut)).hexdigest()
+    saved = SavedSegments(folder, origin, (len(encoder.source), len(encoder.target)))
     segments = encode_segments(saved, pairs, encode, progress)
     counts = add_counts(segment.counts for segment in segments)
     require_pairs(counts, data.max_length)
     with atomic_folder(folder, kind=KIND, about=manifest) as writer:
-        manifest["pieces"] = write_sides(writer, segments)
-        if origin.keeps_texts:
+        manifest["pieces"] = {
+            "source": write_side(writer, "source", [segment.source for segment in segments]),
+            "target": write_side(writer, "target", [segment.target for segment in segments]),
+        }
+        if keeps_texts:
             writer.write(TEXTS, b"".join(segment.texts for segment in segments))
         manifest["pairs"] = asdict(counts)
-        manifest["cleaning"] = dict(origin.cleaning())
+        manifest["cleaning"] = dict(cleaning())
     return Store.open(folder)
-
-
-def hash_values(values: Mapping[str, object]) -> str:
-    """Return the sha256 of a mapping's JSON text."""
-    return hashlib.sha256(to_json(values)).hexdigest()
 
 
 def encode_segments(
@@ -132,14 +122,6 @@ def group_into_blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[s
             block, characters = [], 0
     if block:
         yield block
-
-
-def write_sides(writer: FolderWriter, segments: Sequence[Segment]) -> dict[str, int]:
-    """Write the ids and offsets of both sides of a store; return each side's number of tokens."""
-    return {
-        "source": write_side(writer, "source", [segment.source for segment in segments]),
-        "target": write_side(writer, "target", [segment.target for segment in segments]),
-    }
 
 
 def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) -> int:

@@ -1,4 +1,7 @@
-"""The facts about a store's text in its manifest: inputs, pairs read, pairs left out by reason."""
+"""The facts about a store's text: its inputs, the pairs read, and those left out by reason.
+
+They are in the store's manifest, and in the data.json of a run that is trained on it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +9,12 @@ from pathlib import Path
 from typing import Any, final
 
 from transduce.corpus.side import DAMAGED_HINT
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError
+
+DATA = "data.json"
 
 
 @final
@@ -28,6 +35,15 @@ class DataFacts:
     inputs: Mapping[str, str]
     read: int
     left_out: Mapping[str, int]
+
+
+def read_data_facts(run: Path) -> DataFacts:
+    """Read the data.json of a run: the input files and pair counts of its corpus."""
+    file = run / DATA
+    facts = parse_data_facts(from_checksummed_json(read_regular(file, 1 << 24), file), file)
+    if "train" not in facts.inputs:
+        raise FolderError("names no training text", DAMAGED_HINT, file=file)
+    return facts
 
 
 def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:

@@ -17,14 +17,13 @@ from transduce.checkpoint.run_file import read_run, read_run_vocabularies
 from transduce.checkpoint.steps import CHECKPOINTS
 from transduce.checkpoint.stored_model import save_model
 from transduce.checkpoint.weights import require_matching_tensors
+from transduce.corpus.facts import read_data_facts
 from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title
 from transduce.runs import ledger
-from transduce.runs.run_files import read_data_facts
 from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
 from transduce.scores.score import Score
-from transduce.settings import Recipe
 from transduce.tasks import build_task
 from transduce.text.arguments import read_path, require_count
 from transduce.training.progress import Progress, read_progress
@@ -69,41 +68,20 @@ def average(
     run = read_path("run", run)
     if last is not None:
         require_count("last", last)
-    names = ModelNames(name, languages)
-    if output is None and names == ModelNames() and not force:
+    if output is None and name is None and languages is None and not force:
         model = open_or_write_average(run, last)
         return AveragedModel(model.folder, tuple(model.about["averaged"]))
     folder = run.parent / KIND if output is None else read_path("output", output)
-    return AveragedModel(folder, tuple(write_average(run, folder, last, names, force=force)))
-
-
-@final
-@dataclass(frozen=True)
-class ModelNames:
-    """The name and languages that a caller gives a model; None keeps those of the run."""
-
-    name: str | None = None
-    languages: Sequence[str] | None = None
-
-    def apply(self, recipe: Recipe, text: str, updates: int) -> Recipe:
-        """Return a run's recipe with these names; a default title is renewed to state `updates`.
-
-        `text` is the fingerprint of the training text. If the languages change, the corpus is named
-        as the user's own, unless it was generated or only variants of the languages changed.
-        """
-        if self.languages is not None:
-            renamed = name_languages(recipe, self.languages)
-            recipe = disown_corpus(renamed, recipe, text)
-        if self.name is not None:
-            return replace(recipe, name=read_name(self.name))
-        return replace(recipe, name=build_title(recipe, updates)) if is_untitled(recipe) else recipe
+    steps = write_average(run, folder, last, name, languages, force=force)
+    return AveragedModel(folder, tuple(steps))
 
 
 def write_average(
     run: Path,
     output: Path,
     last: int | None,
-    names: ModelNames = ModelNames(),
+    name: str | None = None,
+    languages: Sequence[str] | None = None,
     *,
     force: bool = False,
 ) -> list[int]:
@@ -114,9 +92,14 @@ def write_average(
         require_absent(output, "choose another name, or --force replaces it")
     begun = read_run(run)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
-    names.apply(begun.recipe, data.inputs["train"], 0)  # refuses wrong names early
+    recipe = begun.recipe  # wrong names are refused before the weights are read
+    if languages is not None:
+        recipe = disown_corpus(name_languages(recipe, languages), recipe, data.inputs["train"])
+    if name is not None:
+        recipe = replace(recipe, name=read_name(name))
     steps, weights, progress = average_snapshots(run, last)
-    recipe = names.apply(begun.recipe, data.inputs["train"], steps[-1])
+    if name is None and is_untitled(recipe):  # a default title states the updates
+        recipe = replace(recipe, name=build_title(recipe, steps[-1]))
     facts = CardFacts(
         description=build_task(recipe.data, vocabularies).describe(recipe.data),
         parameters=sum(weight.numel() for weight in weights.values()),

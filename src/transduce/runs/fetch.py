@@ -13,7 +13,6 @@ from transduce.datasets.fetch import fetch_corpus, read_splits
 from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
-from transduce.durable.folder import VerifiedFolder
 from transduce.durable.lock import lock_folder
 from transduce.errors import short_repr
 from transduce.settings.fields import require
@@ -57,7 +56,7 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     require(bool(names), "no corpus was named", "transduce fetch NAME; --list shows the names")
     here = cache_folder() if cache is None else read_path("cache", cache)
     fact = f"the limit must be a number of GB up to 1,000,000, not {short_repr(limit)}"
-    require(is_number(limit) and 0 < limit <= 1e6, fact, "20 is the default")
+    require(isinstance(limit, int | float) and 0 < limit <= 1e6, fact, "20 is the default")
     settings = replace(NetworkSettings(), seconds=timeout, largest=int(limit * 1e9))
     network = None if offline else settings
     places = DownloadSettings(
@@ -70,25 +69,15 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     with lock_folder(here):
         for corpus in dict.fromkeys(corpora):
             folder = fetch_corpus(corpus, here, places, on_progress or ignore_event)
-            found = describe_folder(corpus, folder)
+            found = FetchedCorpus(
+                corpus=corpus,
+                folder=folder.folder,
+                lines={name: split["lines"] for name, split in read_splits(folder).items()},
+                warnings=tuple(map(str, folder.about.get("unlike", ()))),
+            )
             fetched.append(found)
             (on_corpus or ignore_event)(found)
     return tuple(fetched)
-
-
-def describe_folder(corpus: Corpus | Treebank, folder: VerifiedFolder) -> FetchedCorpus:
-    """Return the `FetchedCorpus` of a folder: the line count of each split, and warnings."""
-    return FetchedCorpus(
-        corpus=corpus,
-        folder=folder.folder,
-        lines={name: split["lines"] for name, split in read_splits(folder).items()},
-        warnings=tuple(map(str, folder.about.get("unlike", ()))),
-    )
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a whole or a floating-point number."""
-    return isinstance(value, int | float)
 
 
 def ignore_event(*_: object) -> None:

@@ -4,15 +4,10 @@ Section 6.1 estimates the cost of training as time x devices x a device's sustai
 adds the operations of all matrix products, counted by formula.
 """
 
-from contextlib import closing
-from dataclasses import asdict
-from pathlib import Path
-
 import numpy as np
 import torch
 from jaxtyping import Int32
 
-from transduce.checkpoint.run_file import Run
 from transduce.corpus.store import Store
 from transduce.machine.environment import describe_environment
 from transduce.machine.rate import measure_matmul_rate
@@ -24,20 +19,12 @@ from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.counts import count_embeddings, count_parameters
 from transduce.tasks import find_task_kind
 from transduce.training.cost import MachineRecord, TrainingCost
-from transduce.training.journal import LOG, Journal
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
-MACHINE = "machine"  # the journal event that records the devices used from a step on
 # the vocabulary sizes with which a model has the parameter counts that Table 3 prints
 BIG_SYMBOLS = "35,368 to 36,344"
 OTHER_SYMBOLS = "41,004 to 41,208"
-
-
-def describe_parent(run: Run) -> list[str]:
-    """Return a list of one sentence on a run's parent model; [] if the run has no parent."""
-    found = run.fingerprints.get(PARENT)
-    return [] if found is None else [f"goes on from the weights of the model with sha256 {found}"]
 
 
 def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
@@ -95,17 +82,12 @@ def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> 
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)
     sum_of = f"{total:,} parameters = {total - of_symbols:,} + {rows[0]:,} symbols x {rows[1]:,}"
-    row = find_table3_row(a)
+    row = next((name for name, row in TABLE_3.items() if row.architecture == a), None)
     paper = PRINTED.get(row or "")
     if paper is None or not paper.millions:
         return sum_of
     symbols = BIG_SYMBOLS if row == "big" else OTHER_SYMBOLS
     return f"{sum_of}; Table 3 prints {paper.millions} million, which {symbols} symbols give"
-
-
-def find_table3_row(a: Architecture) -> str | None:
-    """Return the name of the row of Table 3 with this architecture, or None."""
-    return next((name for name, row in TABLE_3.items() if row.architecture == a), None)
 
 
 def sum_lengths(source_lengths: Lengths, target_lengths: Lengths) -> TextSize:
@@ -128,12 +110,6 @@ def measure_machine(
         rate=measure_matmul_rate(device, recipe.training.precision),
         per_piece=count_training_operations(recipe.architecture, symbols, text) / text.target,
     )
-
-
-def journal_machine(folder: Path, step: int, record: MachineRecord) -> None:
-    """Append a machine record to a run's journal, valid from training step `step` on."""
-    with closing(Journal(folder / LOG)) as journal:
-        journal.write(MACHINE, step=step, **asdict(record))
 
 
 def describe_cost(cost: TrainingCost | None) -> list[str]:

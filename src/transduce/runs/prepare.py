@@ -59,19 +59,21 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     explain = on_message or ignore_message
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):
-        from transduce.runs.training_inputs import TrainingInputs, prepare_new_text
+        from transduce.runs.training_inputs import TrainingInputs, prepare_training
 
         inputs = TrainingInputs(
             folder=folder,
             recipe=named,
             train=train,
             dev=dev,
-            settings=changes,
+            settings={"training.steps": 1, **changes},  # each training has its own schedule
             parent=None if parent is None else read_path("parent", parent),
             old=old,
             old_share=old_share,
+            only_corpus=True,
         )
-        return prepare_new_text(inputs, report)
+        with locked_folder(folder):
+            return prepare_training(inputs, report).corpus
     with locked_folder(folder):
         chosen = choose_recipe(
             named,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, final
 
-from transduce.corpus.build import Origin, build_store
+from transduce.corpus.build import build_store
 from transduce.corpus.facts import parse_data_facts
 from transduce.corpus.saved_segments import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
@@ -307,11 +307,9 @@ def encode_split(
         clean_text(cleaner, pairs, data.max_pairs if folder.name == "train" else 0),
         build_task(data, vocabularies),
         data,
-        origin=Origin(
-            {folder.name: fingerprint},
-            lambda: cleaner.report.as_json(),
-            keeps_texts=folder.name != "train",
-        ),
+        inputs={folder.name: fingerprint},
+        cleaning=lambda: cleaner.report.as_json(),
+        keeps_texts=folder.name != "train",
         progress=lambda read: on_progress(f"encoding {folder.name}", read),
     )
 

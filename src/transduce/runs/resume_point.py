@@ -23,7 +23,7 @@ from transduce.training.progress import EDITED, Progress, read_progress
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RunStart:
     """The facts at a run's start: progress, parameters, bad checkpoints and machine changes."""
 
@@ -36,39 +36,34 @@ class RunStart:
 def load_resume_point(
     job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
 ) -> Progress:
-    """Restore the newest undamaged checkpoint, report it to `on_start`, and return its progress."""
-    folder = job.folder
-    checkpoint, rejected = load_newest_checkpoint(folder)
-    start = restore_checkpoint(job, checkpoint, rejected, group)
-    on_start(start)
-    if (folder / LOG).exists():  # a resume event marks logged events of later steps as lost
-        with closing(Journal(folder / LOG)) as journal:
-            journal.write("resume", step=start.progress.step, changed=start.changed)
-    return start.progress
+    """Load the newest undamaged checkpoint, if any, into model and optimiser; return its progress.
 
-
-def restore_checkpoint(
-    job: TrainingJob,
-    checkpoint: Checkpoint | None,
-    rejected: list[tuple[Path, str]],
-    group: ProcessGroup,
-) -> RunStart:
-    """Load a checkpoint, if any, into model and optimiser; return the facts at the run's start."""
+    The facts at the run's start are reported to `on_start`.
+    """
     model, optimiser = job.model, job.optimiser
-    parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
-    if checkpoint is None:
-        progress, changed = Progress(), []
-    else:
+    checkpoint, rejected = load_newest_checkpoint(job.folder)
+    progress, changed = Progress(), list[str]()
+    if checkpoint is not None:
         expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
         moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
         optimiser.restore(
             require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
             require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
         )
-        progress = read_progress(checkpoint.state, checkpoint.step, checkpoint.folder / STATE)
+        file = checkpoint.folder / STATE
+        progress = read_progress(checkpoint.state, checkpoint.step, file)
         require_adam_state(checkpoint)
-        changed = list_changes(checkpoint, group) if checkpoint.step else []
-    return RunStart(progress=progress, parameters=parameters, rejected=rejected, changed=changed)
+        if checkpoint.step:
+            here = describe_environment(
+                select_device(), reduction=group.reduction, processes=group.world_size
+            )
+            changed = environment_changes(read_environment(checkpoint.state, file), here)
+    parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
+    on_start(RunStart(progress, parameters, rejected, changed))
+    if (job.folder / LOG).exists():  # a resume event marks logged events of later steps as lost
+        with closing(Journal(job.folder / LOG)) as journal:
+            journal.write("resume", step=progress.step, changed=changed)
+    return progress
 
 
 def require_adam_state(checkpoint: Checkpoint) -> None:
@@ -81,13 +76,3 @@ def require_adam_state(checkpoint: Checkpoint) -> None:
         if name.startswith("exp_avg_sq.") and bool((moment < 0).any()):
             fact = f"{name} is a mean of squares, and below 0"
             raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
-
-
-def list_changes(checkpoint: Checkpoint, group: ProcessGroup) -> list[str]:
-    """Return the changes of the machine since a checkpoint that may alter the last bits."""
-    return environment_changes(
-        read_environment(checkpoint.state, checkpoint.folder / STATE),
-        describe_environment(
-            select_device(), reduction=group.reduction, processes=group.world_size
-        ),
-    )

@@ -6,25 +6,26 @@ store/:  the prepared corpus itself, unless the run uses a corpus in another fol
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
 from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_real_folder
 from transduce.checkpoint.stored_model import StoredModel
+from transduce.corpus.facts import DATA
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable.files import ensure_folder, write_atomically
 from transduce.durable.json import to_checksummed_json
 from transduce.errors import InputError
 from transduce.machine.device import select_device
-from transduce.packed import Batch
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
     save_parent_weights,
 )
-from transduce.runs.ledger import PARENT, journal_machine, measure_machine, sum_lengths
+from transduce.runs.ledger import PARENT, measure_machine, sum_lengths
 from transduce.runs.machine_settings import (
     memory_per_process,
     require_memory,
@@ -33,7 +34,6 @@ from transduce.runs.machine_settings import (
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.resume_point import RunStart, load_resume_point
-from transduce.runs.run_files import DATA
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
@@ -45,7 +45,7 @@ from transduce.training.equip import (
     read_ahead,
     require_compiler,
 )
-from transduce.training.journal import LOG
+from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob, train
 from transduce.training.progress import Progress
 from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
@@ -180,7 +180,9 @@ def train_run(
     """Train a run from its last checkpoint to its end, validating on the development set."""
     model = build_for_training(recipe, prepared.vocabularies)
     validates = prepared.dev is not None and group.rank == 0
-    batches, read = read_ahead(build_feed(recipe, prepared), recipe.training.steps, select_device())
+    limit = recipe.training.micro_batch_tokens
+    feed = Feed(prepared.train, build_plan(recipe, prepared), limit).micro_batches
+    batches, read = read_ahead(feed, recipe.training.steps, select_device())
     job = TrainingJob(
         folder=folder,
         model=model,
@@ -195,17 +197,12 @@ def train_run(
         text = sum_lengths(prepared.train.source_lengths, prepared.train.target_lengths)
         symbols = len(prepared.vocabularies.target)
         what = measure_machine(recipe, text, symbols, select_device(), group.world_size)
-        journal_machine(folder, progress.step, what)
+        with closing(Journal(folder / LOG)) as journal:  # the devices used from this step on
+            journal.write("machine", step=progress.step, **asdict(what))
         job = replace(job, machine=what)
     group.broadcast(job.optimiser.state_tensors)
     job.optimiser.refresh_model()
     return train(job, progress, callbacks, group)
-
-
-def build_feed(recipe: Recipe, prepared: PreparedCorpus) -> Callable[[int], list[Batch]]:
-    """Return a function that builds the micro-batches of the update at a given step."""
-    plan = build_plan(recipe, prepared)
-    return Feed(prepared.train, plan, recipe.training.micro_batch_tokens).micro_batches
 
 
 def build_plan(recipe: Recipe, prepared: PreparedCorpus) -> Plan:

@@ -26,7 +26,6 @@ from transduce.runs.choice import (
     open_texts,
 )
 from transduce.runs.duration import fit_to_minutes, require_minutes
-from transduce.runs.output_folder import locked_folder
 from transduce.runs.prepared_corpus import (
     STORE,
     OnProgress,
@@ -70,6 +69,12 @@ class TrainingInputs:
     minutes: float | None = None  # how long a new run without a recipe may take
     rank: ProcessRank = field(default_factory=ProcessRank)  # among processes that train
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
+    only_corpus: bool = False  # whether `folder` is for the corpus alone, and nothing is trained
+
+    @property
+    def own_store(self) -> Path:
+        """The folder of a corpus that is prepared from these texts."""
+        return self.folder if self.only_corpus else self.folder / STORE
 
 
 @final
@@ -136,7 +141,7 @@ def choose_run_recipe(
             recipe,
             (inputs.train, inputs.dev),
             settings,
-            inputs.folder / STORE,
+            inputs.own_store,
             has_gpu=has_gpu,
             on_progress=on_progress,
         )
@@ -210,28 +215,12 @@ def prepare_adaptation(
         recipe = copy_names(recipe, known.data, inputs.settings)
     recipe = name_run(inputs, recipe)
     if texts is not None and inputs.dev is None and inputs.recipe is None and not is_begun:
-        texts, told = hold_out(texts, recipe.data, inputs.folder / STORE)
+        texts, told = hold_out(texts, recipe.data, inputs.own_store)
         reasons += told
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, known or texts, parent)
     return PreparedTraining(
         recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
-
-
-def prepare_new_text(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedCorpus:
-    """Prepare new text, with any old text mixed in, for trainings that continue from a parent."""
-    require_consistent_inputs(inputs)
-    assert inputs.parent is not None
-    parent = read_parent(inputs.parent, inputs.folder)
-    with locked_folder(inputs.folder):
-        texts = open_new_and_old(inputs, (inputs.recipe or parent.recipe).data)
-        settings = {"training.steps": 1, **inputs.settings}  # each training has its own schedule
-        recipe, _ = choose_adaptation(parent, inputs.recipe, texts[0], settings, on_progress)
-        corpus_name = find_corpus_name(inputs.train)
-        recipe, _ = name_text(recipe, texts[0], corpus_name, inputs.settings)
-        if inputs.recipe is None and inputs.dev is None:
-            texts, _ = hold_out(texts, recipe.data, inputs.folder)
-        return prepare_corpus(inputs.folder, recipe.data, *texts, on_progress, parent.vocabularies)
 
 
 def open_new_and_old(inputs: TrainingInputs, data: Data) -> Opened:
@@ -255,7 +244,7 @@ def open_or_prepare(
     `given` is a prepared corpus, or the training text and the development set, if they are open
     already. With a `parent` they are encoded with its vocabularies.
     """
-    own = inputs.folder / STORE
+    own = inputs.own_store
     if isinstance(given, PreparedCorpus):
         require_prepared_for(given, data)
         return given, False

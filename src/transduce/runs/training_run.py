@@ -17,7 +17,7 @@ from transduce.checkpoint.stored_model import StoredModel
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
 from transduce.runs.duration import describe_pace, measure_pace
-from transduce.runs.ledger import describe_parent, describe_size, describe_training, find_doubts
+from transduce.runs.ledger import PARENT, describe_size, describe_training, find_doubts
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
 from transduce.runs.recommend import CHOSEN
 from transduce.runs.resume_point import RunStart
@@ -157,23 +157,16 @@ def report_processes(recipe: Recipe, world_size: int, callbacks: TrainingCallbac
     """Report how many processes share each update; warn if some of them get no micro-batch."""
     if world_size > 1:
         callbacks.on_message(f"{world_size} processes share every update")
-    if warning := idle_processes_warning(recipe, world_size):
-        callbacks.warn(warning)
-
-
-def idle_processes_warning(recipe: Recipe, world_size: int) -> str:
-    """Return a warning if an update has fewer micro-batches than processes, else ""."""
     tokens = recipe.data.source_tokens + recipe.data.target_tokens
     limit = recipe.training.micro_batch_tokens
     parts = -(-tokens // limit)
-    if parts >= world_size:
-        return ""
-    return (
-        f"{world_size - parts} of {world_size} processes have nothing to do: an update of "
-        f"{tokens:,} tokens is {parts} micro-batch{'es'[: 2 * (parts > 1)]} of {limit:,} "
-        "(training.micro_batch_tokens); begin a run with --set "
-        f"training.micro_batch_tokens={max(2 * recipe.data.max_length, tokens // world_size)}"
-    )
+    if parts < world_size:
+        callbacks.warn(
+            f"{world_size - parts} of {world_size} processes have nothing to do: an update of "
+            f"{tokens:,} tokens is {parts} micro-batch{'es'[: 2 * (parts > 1)]} of {limit:,} "
+            "(training.micro_batch_tokens); begin a run with --set "
+            f"training.micro_batch_tokens={max(2 * recipe.data.max_length, tokens // world_size)}"
+        )
 
 
 def report_start(
@@ -189,13 +182,10 @@ def report_start(
     else:
         name = shorten_name(recipe.name)
         callbacks.on_message(f"{name}: a new run in {folder}")
-        symbols = map(len, corpus.vocabularies)
-        ledger = (
-            *describe_parent(read_run(folder)),
-            *describe_training(recipe, corpus),
-            describe_size(recipe.architecture, *symbols),
-        )
-        for line in ledger:
+        if parent := read_run(folder).fingerprints.get(PARENT):
+            callbacks.on_message(f"  goes on from the weights of the model with sha256 {parent}")
+        size = describe_size(recipe.architecture, *map(len, corpus.vocabularies))
+        for line in (*describe_training(recipe, corpus), size):
             callbacks.on_message(f"  {line}")
         for warning in find_doubts(recipe, corpus):
             callbacks.warn(warning)
