@@ -7,8 +7,8 @@ import torch
 
 from transduce.machine import limits
 from transduce.machine.limits import device_memory, memory_bytes
+from transduce.runs.machine_settings import estimate_micro_batch_tokens
 from transduce.settings import Architecture
-from transduce.training.memory import estimate_micro_batch_tokens
 
 CUDA = torch.device("cuda")
 GIB = 1 << 30

@@ -22,10 +22,10 @@ from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer, initialise
 from transduce.recipes.operations import TextSize, count_forward_operations
+from transduce.runs.machine_settings import estimate_token_bytes
 from transduce.settings import Architecture, Training
 from transduce.settings.counts import count_parameters
 from transduce.training.equip import equip_for_training
-from transduce.training.memory import estimate_token_bytes
 
 SOURCE_SYMBOLS, TARGET_SYMBOLS = 13, 11
 SMALL: dict[str, Any] = {"layers": 2, "d_model": 8, "d_ff": 12, "heads": 2, "d_k": 3, "d_v": 5}

@@ -11,8 +11,7 @@ from transduce.recipes import by_name
 from transduce.recipes.operations import TextSize
 from transduce.runs import ledger
 from transduce.settings import Architecture
-from transduce.training.cost import MachineRecord
-from transduce.training.progress import Progress
+from transduce.training.progress import MachineRecord, Progress
 
 
 @pytest.mark.parametrize(

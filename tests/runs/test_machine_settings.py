@@ -34,7 +34,7 @@ def begin(prepared, tmp_path, monkeypatch):
 
 def scarce():
     """Free bytes that are enough by the estimate, but not twice as many."""
-    from transduce.training.memory import estimate_token_bytes
+    from transduce.runs.machine_settings import estimate_token_bytes
 
     return 1.2 * CHOSEN * estimate_token_bytes(FREE.architecture) + 1e7
 

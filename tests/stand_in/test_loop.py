@@ -9,7 +9,7 @@ from tests.stand_in.updates import small_training
 from tests.training.tiny import batches
 
 from transduce.fast.prefetch import read_ahead
-from transduce.training.distributed import gradient_exchange, torch_group
+from transduce.training.distributed import torch_group
 from transduce.training.distributed.process_group import SINGLE_PROCESS
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
@@ -55,11 +55,10 @@ def exchanged(monkeypatch):
         if sender:
             tensor.zero_()
 
-    monkeypatch.setattr(gradient_exchange, "all_reduce", exchange)
-    monkeypatch.setattr(gradient_exchange, "broadcast", exchange)
     monkeypatch.setattr(torch_group, "all_reduce", exchange)
+    monkeypatch.setattr(torch_group, "broadcast", exchange)
     two = SimpleNamespace(get_world_size=lambda: 2, get_rank=lambda: 0)
-    monkeypatch.setattr(gradient_exchange, "processes", two)
+    monkeypatch.setattr(torch_group, "processes", two)
     return found
 
 

@@ -15,7 +15,7 @@ from tests.stand_in.updates import (
 )
 from tests.training.tiny import batches, fresh, take_update, training_of
 
-from transduce.training.memory import estimate_token_bytes
+from transduce.runs.machine_settings import estimate_token_bytes
 
 BFLOAT16 = {"precision": "bfloat16"}
 READ = "paper/training.py:PendingUpdate.read"

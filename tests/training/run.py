@@ -8,6 +8,7 @@ from tests.training.tiny import batches, fresh, training_of
 
 from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import create_run, is_run
+from transduce.durable.records import parse_record
 from transduce.settings import Recipe
 from transduce.training.callbacks import TrainingCallbacks, ignore_event
 from transduce.training.loop import TrainingJob, train
@@ -41,7 +42,7 @@ def restore_newest(folder, optimiser):
     if checkpoint is None:
         return Progress()
     optimiser.restore(checkpoint.weights, checkpoint.moments)
-    return Progress.from_json(checkpoint.state["progress"])
+    return parse_record(Progress, checkpoint.state["progress"])
 
 
 def train_folder(folder, training=RECIPE, *, stop_at=None, stop_after_polls=None, **changes):

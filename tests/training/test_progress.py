@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from transduce.durable.records import parse_record
 from transduce.errors import FolderError
 from transduce.paper.training import Update
 from transduce.scores.score import Score
-from transduce.training.cost import MachineRecord
-from transduce.training.progress import Progress, ValidationResult, read_progress
+from transduce.training.progress import MachineRecord, Progress, ValidationResult, read_progress
 
 
 def update(step, *, applied=True):
@@ -81,7 +81,7 @@ def test_progress_survives_its_file_with_every_digit():
         ValidationResult(nats=1 / 3, score=Score("BLEU", 100 / 3, "tok:13a", 5, "dev"))
     )
     progress = progress.after_update(update(4), 0.1, MachineRecord("a thing", 2, 1 / 3, 1e9))
-    assert Progress.from_json(json.loads(json.dumps(progress.as_json()))) == progress
+    assert parse_record(Progress, json.loads(json.dumps(progress.as_json()))) == progress
 
 
 @pytest.mark.parametrize(

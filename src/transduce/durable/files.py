@@ -59,7 +59,12 @@ def delete_abandoned(path: Path) -> None:
 
 def delete_leftovers(folder: Path) -> None:
     """Delete the temporary files of killed processes in a folder and its direct subfolders."""
-    for each in (folder, *(inner for inner in list_entries(folder) if is_plain_folder(inner))):
+    inner = (
+        one
+        for one in list_entries(folder)
+        if one.is_dir() and not one.is_symlink() and not one.name.startswith(".")
+    )
+    for each in (folder, *inner):
         for entry in list_entries(each):
             if LEFTOVER.fullmatch(entry.name) and is_abandoned(entry):
                 delete(entry)
@@ -69,11 +74,6 @@ def list_entries(folder: Path) -> Iterator[Path]:
     """Yield the paths of a folder's entries; none if the folder cannot be read."""
     with suppress(OSError):
         yield from list(folder.iterdir())
-
-
-def is_plain_folder(path: Path) -> bool:
-    """Return whether a path is a visible folder and not a symbolic link."""
-    return path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
 
 
 def is_abandoned(path: Path) -> bool:
@@ -115,22 +115,18 @@ def private_folder(prefix: str) -> Iterator[Path]:
 
 def delete_abandoned_folders(prefix: str) -> None:
     """Delete this user's temporary folders with this prefix that no living process has marked."""
-    for entry in list_entries(Path(tempfile.gettempdir())):
-        if entry.name.startswith(prefix):
-            with suppress(OSError):
-                delete_if_abandoned(entry)
-
-
-def delete_if_abandoned(folder: Path) -> None:
-    """Delete a folder if this user owns it; raise OSError if a living process has marked it."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(folder, flags)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(descriptor).st_uid == os.getuid():
-            delete(folder)
-    finally:
-        os.close(descriptor)
+    for entry in list_entries(Path(tempfile.gettempdir())):
+        if not entry.name.startswith(prefix):
+            continue
+        with suppress(OSError):  # also raised if a living process has marked the folder
+            descriptor = os.open(entry, flags)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(descriptor).st_uid == os.getuid():
+                    delete(entry)
+            finally:
+                os.close(descriptor)
 
 
 NEXT_MOVE = {

@@ -83,7 +83,6 @@ def require_plain(value: object) -> None:
 
 
 FORMAT = 1
-AGAIN = "the file is damaged or was edited: take the folder from its source again"
 NEWER = "install a newer transduce"
 
 
@@ -106,9 +105,9 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
     if data != add_checksum(values):
         found = hashlib.sha256(to_json(values)).hexdigest()
         if found == expected:
-            raise FolderError("has its values in another spelling or order", AGAIN, file=file)
+            raise FolderError("has its values in another spelling or order", DAMAGED, file=file)
         fact = f"is not as it was written: expected sha256 {str(expected)[:64]}, found {found}"
-        raise FolderError(fact, AGAIN, file=file)
+        raise FolderError(fact, DAMAGED, file=file)
     del values["format"]
     return values
 
@@ -116,7 +115,7 @@ def from_checksummed_json(data: bytes, file: Path) -> dict[str, Any]:
 def require_format(written: object, file: Path) -> None:
     """Raise FolderError unless this version of transduce can read a file's format number."""
     if type(written) is not int or written < 1:
-        raise FolderError("names no format", AGAIN, file=file)
+        raise FolderError("names no format", DAMAGED, file=file)
     if written > FORMAT:
         fact = f"has format {written}, and this version reads format {FORMAT} at most"
         raise FolderError(fact, NEWER, file=file)

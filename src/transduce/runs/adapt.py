@@ -22,7 +22,7 @@ from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
 from transduce.runs.recommend import count_corpus, count_store_pieces, list_intervals
 from transduce.runs.text_names import FITTED, is_untitled
 from transduce.runs.texts import MixedPairs, Pairs
-from transduce.settings import Architecture, Data, Recipe
+from transduce.settings import Architecture, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.training.progress import Progress
@@ -120,25 +120,19 @@ def continue_recipe(
 
 
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return the updates of 5 passes over new text, in whole hundreds between FEWEST and MOST."""
-    updates = (
-        PASSES
-        * count_pieces(train, recipe.data, on_progress)
-        / min(recipe.data.source_tokens, recipe.data.target_tokens)
-    )
-    return int(max(FEWEST, min(MOST, updates))) // 100 * 100
+    """Return the updates of 5 passes over new text, in whole hundreds between FEWEST and MOST.
 
-
-def count_pieces(train: Pairs | PreparedCorpus, data: Data, on_progress: OnProgress) -> float:
-    """Return the number of pieces of a pass, counting the longer side of each pair.
-
-    In a text that is not prepared they are estimated. If old text is mixed in, a pass reads the new
-    text once.
+    The pieces of a pass, counting the longer side of each pair, are estimated in a text that is not
+    prepared. If old text is mixed in, a pass reads the new text once.
     """
     if isinstance(train, PreparedCorpus):
-        return count_store_pieces(train.train)
-    new, factor = (train.main, 1 + train.ratio) if isinstance(train, MixedPairs) else (train, 1.0)
-    return count_corpus(new, data, on_progress).pieces * factor
+        pieces = count_store_pieces(train.train)
+    elif isinstance(train, MixedPairs):
+        pieces = count_corpus(train.main, recipe.data, on_progress).pieces * (1 + train.ratio)
+    else:
+        pieces = count_corpus(train, recipe.data, on_progress).pieces
+    updates = PASSES * pieces / min(recipe.data.source_tokens, recipe.data.target_tokens)
+    return int(max(FEWEST, min(MOST, updates))) // 100 * 100
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:

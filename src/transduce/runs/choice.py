@@ -13,7 +13,7 @@ from transduce.errors import InputError, short_repr
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
-from transduce.runs.recommend import recommend_recipe, start_fitting
+from transduce.runs.recommend import has_gpu, recommend_recipe, start_fitting
 from transduce.runs.text_names import name_text
 from transduce.runs.texts import (
     GENERATED,
@@ -164,8 +164,6 @@ def choose_recipe(
     texts: tuple[object, object],
     settings: Mapping[str, Value],
     store: Path,
-    *,
-    has_gpu: bool,
     on_progress: OnProgress,
 ) -> Choice:
     """Choose the recipe: the caller's with the text's names, or one fitted to the text; open texts.
@@ -188,7 +186,9 @@ def choose_recipe(
     opened, told = choose_texts(start.data, train, dev), list[str]()
     if dev is None:
         opened, told = hold_out(opened, start.data, store)
-    found, reasons = recommend_recipe(opened[0], settings, has_gpu=has_gpu, on_progress=on_progress)
+    found, reasons = recommend_recipe(
+        opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
+    )
     named, languages = name_text(found, opened[0], find_corpus_name(train), settings)
     return Choice(recipe=named, reasons=[*reasons, *languages, *told], texts=opened)
 

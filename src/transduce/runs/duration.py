@@ -22,7 +22,7 @@ from transduce.recipes.fitted import ModelSize, find_fitting
 from transduce.runs.ledger import count_updates_of_pass
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.runs.recommend import build_for_corpus, build_schedule
+from transduce.runs.recommend import build_for_corpus, build_schedule, has_gpu
 from transduce.runs.run_folder import build_plan
 from transduce.runs.validation import build_translation
 from transduce.settings import Recipe
@@ -164,8 +164,8 @@ def fit_to_minutes(
         require(
             path not in settings, f"the minutes decide {path}, which is set too", "leave out one"
         )
-    has_gpu, seconds = select_device().type != "cpu", 60 * minutes
-    sizes = find_fitting(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu)
+    seconds = 60 * minutes
+    sizes = find_fitting(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu())
 
     def measure(tried: Recipe) -> Pace:
         resolved = resolve_machine_settings(tried, corpus, rank.local_size)

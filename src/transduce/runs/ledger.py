@@ -18,7 +18,7 @@ from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.settings import Architecture, Data, Recipe
 from transduce.settings.counts import count_embeddings, count_parameters
 from transduce.tasks import find_task_kind
-from transduce.training.cost import MachineRecord, TrainingCost
+from transduce.training.progress import MachineRecord, TrainingCost
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints

@@ -13,13 +13,21 @@ from transduce.machine.device import select_device
 from transduce.machine.limits import available_cpus, device_memory, free_memory_bytes
 from transduce.paper.training import update_weights
 from transduce.runs.prepared_corpus import PreparedCorpus
-from transduce.settings import Recipe
-from transduce.settings.counts import count_recipe_parameters
+from transduce.settings import Architecture, Recipe
+from transduce.settings.counts import (
+    count_decoder_layer,
+    count_encoder_layer,
+    count_recipe_parameters,
+)
 from transduce.settings.recipe import with_changes
 from transduce.training.equip import build_for_training, build_optimiser
-from transduce.training.memory import estimate_micro_batch_tokens, estimate_token_bytes
 
+CPU = torch.device("cpu")
 WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float32
+# the most tokens of a micro-batch on each device; on a CPU more tokens were not faster
+MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}
+# the share of the memory for activations that are stored for the backward pass
+MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 
 def require_memory(recipe: Recipe, memory: int) -> None:
@@ -69,6 +77,26 @@ def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processe
         if 2 * needs < free:
             return tokens
     return tokens if fits_in_memory(recipe, prepared, tokens) else halved
+
+
+def estimate_micro_batch_tokens(
+    sizes: Architecture, longest: int, memory: int, device: torch.device = CPU
+) -> int:
+    """Estimate how many source and target tokens of a micro-batch fit in `memory` bytes.
+
+    The result is never less than one pair of sentences of `longest` tokens needs.
+    """
+    share, most = MEMORY_SHARES[device.type], MAX_TOKENS[device.type]
+    return max(2 * longest, min(most, int(memory * share) // estimate_token_bytes(sizes)))
+
+
+def estimate_token_bytes(sizes: Architecture) -> int:
+    """Estimate the bytes of float32 activations per token that the backward pass needs.
+
+    This is the mean over source and target tokens, assuming equally many of both.
+    """
+    layer_pair = count_encoder_layer(sizes) + count_decoder_layer(sizes)
+    return 4 * sizes.layers * layer_pair.activations // 2
 
 
 def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> bool:

@@ -75,14 +75,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
         with locked_folder(folder):
             return prepare_training(inputs, report).corpus
     with locked_folder(folder):
-        chosen = choose_recipe(
-            named,
-            (train, dev),
-            changes,
-            folder,
-            has_gpu=named is None and has_gpu(),
-            on_progress=report,
-        )
+        chosen = choose_recipe(named, (train, dev), changes, folder, report)
         for reason in chosen.reasons:
             explain(reason)
         data = chosen.recipe.data
@@ -96,10 +89,3 @@ def ignore_progress(_activity: str, _pairs: int) -> None:
 
 def ignore_message(_sentence: str) -> None:
     """Do nothing: the default for `on_message`."""
-
-
-def has_gpu() -> bool:
-    """Return whether training on this machine would use a GPU."""
-    from transduce.machine.device import select_device  # imports torch
-
-    return select_device().type != "cpu"

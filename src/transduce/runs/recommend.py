@@ -85,13 +85,20 @@ def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting,
 
 
 def recommend_for_corpus(
-    corpus: PreparedCorpus, changes: Mapping[str, Value], *, has_gpu: bool
+    corpus: PreparedCorpus, changes: Mapping[str, Value]
 ) -> tuple[Recipe, list[str]]:
-    """Return a recipe for a prepared corpus on a machine with or without a GPU, and the reasons."""
-    pairs = len(corpus.train)
-    size = find_fitting(corpus.data).choose_size(pairs, has_gpu=has_gpu)
+    """Return a recipe for a prepared corpus on this machine, and the reasons."""
+    pairs, on_gpu = len(corpus.train), has_gpu()
+    size = find_fitting(corpus.data).choose_size(pairs, has_gpu=on_gpu)
     recipe, _ = build_for_corpus(size, corpus, changes)
-    return recipe, [explain_choice(recipe.data, pairs, has_gpu=has_gpu)]
+    return recipe, [explain_choice(recipe.data, pairs, has_gpu=on_gpu)]
+
+
+def has_gpu() -> bool:
+    """Return whether training on this machine would use a GPU."""
+    from transduce.machine.device import select_device  # imports torch
+
+    return select_device().type != "cpu"
 
 
 def build_for_corpus(

@@ -8,6 +8,7 @@ from typing import final
 
 from transduce.checkpoint.checkpoints import MOMENTS, STATE, Checkpoint, load_newest_checkpoint
 from transduce.checkpoint.weights import require_matching_tensors
+from transduce.durable.folder import AGAIN
 from transduce.errors import FolderError
 from transduce.machine.device import select_device
 from transduce.machine.environment import (
@@ -19,7 +20,7 @@ from transduce.paper.training import UPDATES
 from transduce.training.distributed.process_group import ProcessGroup
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob
-from transduce.training.progress import EDITED, Progress, read_progress
+from transduce.training.progress import Progress, read_progress
 
 
 @final
@@ -71,8 +72,8 @@ def require_adam_state(checkpoint: Checkpoint) -> None:
     updates = checkpoint.moments[UPDATES].item()
     if updates not in range(checkpoint.step + 1):
         fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"
-        raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
+        raise FolderError(fact, AGAIN, file=checkpoint.folder / MOMENTS)
     for name, moment in checkpoint.moments.items():
         if name.startswith("exp_avg_sq.") and bool((moment < 0).any()):
             fact = f"{name} is a mean of squares, and below 0"
-            raise FolderError(fact, EDITED, file=checkpoint.folder / MOMENTS)
+            raise FolderError(fact, AGAIN, file=checkpoint.folder / MOMENTS)

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
-from transduce.checkpoint.steps import CHECKPOINTS, MILESTONES, SNAPSHOTS, require_real_folder
+from transduce.checkpoint.steps import KINDS, require_real_folder
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.corpus.facts import DATA
 from transduce.corpus.feed import Feed
@@ -51,21 +51,7 @@ from transduce.training.progress import Progress
 from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
 
 CURVES = "tensorboard"
-OURS = (
-    RUN_FILE,
-    "lock",
-    LOG,
-    CHECKPOINTS,
-    SNAPSHOTS,
-    MILESTONES,
-    STORE,
-    CURVES,
-    DATA,
-    SHARED,
-    SOURCE,
-    TARGET,
-    LEXICON,
-)
+OURS = (RUN_FILE, "lock", LOG, *KINDS, STORE, CURVES, DATA, SHARED, SOURCE, TARGET, LEXICON)
 # settings that are chosen from the machine when the run begins, if they are 0
 RESOLVED = ("training.threads", "training.micro_batch_tokens")
 
@@ -124,7 +110,7 @@ def copy_corpus_files(folder: Path, prepared: PreparedCorpus) -> None:
 def require_run_folder(folder: Path) -> None:
     """Refuse a folder that holds files but no run, or a run with parts that are symbolic links."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
-    for name in (CHECKPOINTS, SNAPSHOTS, MILESTONES):
+    for name in KINDS:
         require_real_folder(folder / name)
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from transduce.runs.choice import Texts
     from transduce.runs.prepared_corpus import OnProgress
     from transduce.runs.train import ObserveTraining
-    from transduce.runs.training_inputs import TrainingInputs
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
@@ -113,7 +112,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
     Without a recipe one is chosen that fits the text. Every combination is checked.
     """
-    from transduce.runs.prepare import has_gpu, prepare
+    from transduce.runs.prepare import prepare
     from transduce.runs.recommend import recommend_for_corpus
 
     combinations = list(combine(vary))
@@ -131,7 +130,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     hint = "--dev-source FILE --dev-target FILE, for example"
     require(prepared.dev is not None, "a sweep compares by a development set", hint)
     if recipe is None:
-        start, _ = recommend_for_corpus(prepared, settings, has_gpu=has_gpu())
+        start, _ = recommend_for_corpus(prepared, settings)
     return start, combinations
 
 
@@ -145,7 +144,7 @@ def train_combinations(
 
     `observe` is called with a title and the recipe of each run, and gives the run its callbacks.
     """
-    from transduce.runs.train import set_process_for_training
+    from transduce.runs.train import set_process_for_training, train_interruptibly
     from transduce.runs.training_inputs import TrainingInputs
 
     set_process_for_training()
@@ -156,22 +155,13 @@ def train_combinations(
             inputs = TrainingInputs(
                 folder=run, recipe=recipe, store=folder / STORE, settings=combination
             )
-            rows.append(train_combination(inputs, callbacks, estimates=number == 1))
+            try:
+                done = train_interruptibly(inputs, callbacks, estimates=number == 1)
+                rows.append(build_row(done, combination))
+            except NotFiniteError as error:  # the run diverged
+                callbacks.warn(f"{error.fact}; the sweep goes on")
+                rows.append(SweepRow(combination, run, 0, math.inf, None, "", error.fact))
     return sorted(rows, key=rank_row)
-
-
-def train_combination(
-    inputs: "TrainingInputs", callbacks: "TrainingCallbacks", *, estimates: bool
-) -> SweepRow:
-    """Train the combination in `inputs.settings`; return its row, also if the run diverges."""
-    from transduce.runs.train import train_interruptibly
-
-    try:
-        done = train_interruptibly(inputs, callbacks, estimates=estimates)
-    except NotFiniteError as error:
-        callbacks.warn(f"{error.fact}; the sweep goes on")
-        return SweepRow(inputs.settings, inputs.folder, 0, math.inf, None, "", error.fact)
-    return build_row(done, inputs.settings)
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:

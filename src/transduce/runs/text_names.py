@@ -61,7 +61,8 @@ def name_text(
     text = find_whole_text(text)
     if isinstance(text, GeneratedCorpus):
         corpus = text.corpus
-    elif is_penn_treebank(text):
+    gold = text.main if isinstance(text, MixedPairs) else text
+    if isinstance(gold, TaskFiles) and gold.path.is_dir() and has_penn_sections(gold.path):
         corpus = recipe.data.corpus
     if corpus is not None:
         recipe = with_names(recipe, {CORPUS: corpus}, settings)
@@ -74,12 +75,6 @@ def name_text(
     recipe = replace(recipe, because=" · ".join(filter(None, because)))
     said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
     return entitle(recipe), [] if {*LANGUAGES} <= {*settings} else said
-
-
-def is_penn_treebank(text: Pairs) -> bool:
-    """Return whether a text is a folder with the sections of the Penn Treebank."""
-    gold = text.main if isinstance(text, MixedPairs) else text
-    return isinstance(gold, TaskFiles) and gold.path.is_dir() and has_penn_sections(gold.path)
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
@@ -263,17 +258,13 @@ def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
         return languages
     sides = zip(*islice(text.read(), SAMPLE_PAIRS), strict=True)
     samples = [" ".join(side)[:SAMPLE_CHARACTERS] for side in sides]
-    guesses = [
-        guess_language(sample) or known if known in UNNAMED else known
-        for known, sample in zip(languages, samples, strict=False)
-    ]
+    guesses = list(languages)
+    for side, sample in enumerate(samples):
+        if languages[side] in UNNAMED:
+            code, probability = rank_languages(sample)[0]
+            if probability >= SURE and code != NO_LANGUAGE:
+                guesses[side] = code
     return (guesses[0], guesses[1]) if len({*guesses}) == 2 else languages
-
-
-def guess_language(sample: str) -> str:
-    """Return a text's likeliest language, or "" if its probability is below SURE."""
-    code, probability = rank_languages(sample)[0]
-    return code if probability >= SURE and code != NO_LANGUAGE else ""
 
 
 def describe_languages(data: Data, *, are_guessed: bool = False) -> str:

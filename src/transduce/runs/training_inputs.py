@@ -7,7 +7,6 @@ from typing import final
 
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
-from transduce.machine.device import select_device
 from transduce.recipes.choice import build_title, customise_recipe
 from transduce.runs.adapt import (
     choose_adaptation,
@@ -135,19 +134,12 @@ def choose_run_recipe(
         stored = read_run(inputs.folder).recipe
         chosen = keep_names(customise_recipe(recipe or stored, settings), stored, settings)
         return Choice(recipe=chosen, reasons=[])
-    has_gpu = select_device().type != "cpu"
     if known is None:
-        return choose_recipe(
-            recipe,
-            (inputs.train, inputs.dev),
-            settings,
-            inputs.own_store,
-            has_gpu=has_gpu,
-            on_progress=on_progress,
-        )
+        texts = (inputs.train, inputs.dev)
+        return choose_recipe(recipe, texts, settings, inputs.own_store, on_progress)
     reasons = list[str]()
     if recipe is None:
-        recipe, reasons = recommend_for_corpus(known, settings, has_gpu=has_gpu)
+        recipe, reasons = recommend_for_corpus(known, settings)
     recipe = copy_names(customise_recipe(recipe, settings), known.data, settings)
     return Choice(recipe=recipe, reasons=[*reasons, describe_languages(recipe.data)])
 

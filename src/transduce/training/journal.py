@@ -40,7 +40,10 @@ class Journal:
     def write(self, event: str, **values: Any) -> None:  # noqa: ANN401 - any JSON value
         """Append one event as a line of JSON, with these values and the time in UTC."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        known = {name: None if is_not_finite(value) else value for name, value in values.items()}
+        known = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in values.items()
+        }
         known |= {"lost_lines": self.lost_lines} if self.lost_lines else {}
         line = json.dumps({"event": event, **known, "at": stamp}) + "\n"
         whole = ("\n" + line if self.is_line_cut else line).encode()
@@ -64,11 +67,6 @@ def open_for_appending(path: str, flags: int) -> int:
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EINVAL, "this is no regular file")
-
-
-def is_not_finite(value: object) -> bool:
-    """Return whether a value is NaN or infinite, which the journal stores as null."""
-    return isinstance(value, float) and not math.isfinite(value)
 
 
 def ends_with_newline(path: Path) -> bool:

@@ -18,10 +18,9 @@ from transduce.paper.model import Transformer
 from transduce.paper.training import Optimiser, PendingUpdate, Update
 from transduce.settings import Training
 from transduce.training.callbacks import TrainingCallbacks
-from transduce.training.cost import MachineRecord
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.journal import LOG, Journal
-from transduce.training.progress import Progress, ValidationResult
+from transduce.training.progress import MachineRecord, Progress, ValidationResult
 
 # called after an update; validates and writes checkpoints if due, and returns the progress
 AfterUpdate = Callable[[Progress, Update | None], Progress]

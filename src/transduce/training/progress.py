@@ -1,4 +1,7 @@
-"""The progress of a run: its entire state apart from weights and Adam's moments"""
+"""The progress of a run: its entire state apart from weights and Adam's moments
+
+The cost of training is part of it, estimated as in section 6.1 and counted by formula.
+"""
 
 import dataclasses
 import math
@@ -7,13 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
+from transduce.durable.folder import AGAIN
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError
 from transduce.paper.training import Update
 from transduce.scores.score import Score
-from transduce.training.cost import MachineRecord, TrainingCost, add_update_cost
-
-EDITED = "the folder is damaged or was edited: take it from its source again"
 
 
 @final
@@ -39,6 +40,45 @@ class Validation:
         """The sort key of a run's validations: better scores first, then lower losses."""
         sign = -1 if self.score is None or self.score.higher_is_better else 1
         return sign * (self.score.value if self.score else 0.0), self.nats
+
+
+@final
+@dataclass(frozen=True)
+class MachineRecord:
+    """The devices that a run uses: their count, measured speed, and operations per target piece."""
+
+    device: str
+    devices: int
+    rate: float  # operations per second of one device, measured
+    per_piece: float  # training operations per target piece of this corpus, by formula
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TrainingCost:
+    """The cost of a run's training: devices, seconds, and estimated and counted operations."""
+
+    device: str  # the last device that the run used
+    devices: int
+    rate: float  # operations per second of each device, measured
+    seconds: float
+    estimated: float  # training operations, as the paper estimates them: time x devices x rate
+    counted: float  # training operations by formula: matrix products, forward and backward
+
+
+def add_update_cost(
+    cost: TrainingCost | None, machine: MachineRecord, target_tokens: int, seconds: float
+) -> TrainingCost:
+    """Return the cost of a run after one more update on these devices; None means no cost yet."""
+    before = (cost.seconds, cost.estimated, cost.counted) if cost else (0.0, 0.0, 0.0)
+    return TrainingCost(
+        device=machine.device,
+        devices=machine.devices,
+        rate=machine.rate,
+        seconds=before[0] + seconds,
+        estimated=before[1] + seconds * machine.devices * machine.rate,
+        counted=before[2] + target_tokens * machine.per_piece,
+    )
 
 
 @final
@@ -94,21 +134,16 @@ class Progress:
         """Return the counters as a dictionary for state.json."""
         return dataclasses.asdict(self)
 
-    @staticmethod
-    def from_json(values: object) -> "Progress":
-        """Return the progress stored in state.json; raise ValueError if a field is invalid."""
-        return parse_record(Progress, values)
-
 
 def read_progress(state: Mapping[str, Any], step: int, file: Path) -> Progress:
     """Return the progress in a state.json; raise FolderError if it is invalid or not of `step`."""
     try:
-        progress = Progress.from_json(state.get("progress"))
+        progress = parse_record(Progress, state.get("progress"))
     except ValueError as fault:
-        raise FolderError(f"holds no progress of a run: {fault}", EDITED, file=file) from fault
+        raise FolderError(f"holds no progress of a run: {fault}", AGAIN, file=file) from fault
     last, best = progress.last_validation, progress.best_validation
     steps = [progress.validated_step, *(one.step for one in (last, best) if one)]
     if progress.step != step or max(steps) > step:
         fact = f"says step {max(progress.step, *steps):,}, and its folder is of step {step:,}"
-        raise FolderError(fact, EDITED, file=file)
+        raise FolderError(fact, AGAIN, file=file)
     return progress

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transduce.training.distributed.gradient_exchange import assign_micro_batches
+from transduce.training.distributed.torch_group import assign_micro_batches
 
 
 @given(st.lists(st.integers(1, 9_000), max_size=40), st.integers(1, 9))

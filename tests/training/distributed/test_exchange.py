@@ -15,7 +15,7 @@ from torch import distributed as processes
 
 from transduce.paper import training as update_step
 from transduce.paper.training import scaled_learning_rate
-from transduce.training.distributed import gradient_exchange as exchange
+from transduce.training.distributed import torch_group as exchange
 
 pytestmark = pytest.mark.workers
 

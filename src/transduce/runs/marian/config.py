@@ -196,12 +196,19 @@ def read_optional(file: Path) -> dict[str, Any]:
     return read_object(file) if os.path.lexists(file) else {}
 
 
-def read_count(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the size `key` of config.json; FolderError unless it is an int from 1 to 2^24 - 1."""
+def read_count(
+    values: Mapping[str, Any], key: str, file: Path, *, least: int = 1, what: str = "a size"
+) -> int:
+    """Return the int `key` of config.json; FolderError unless it is from `least` to 2^24 - 1."""
     found = values.get(key)
-    if type(found) is not int or not 0 < found < 1 << 24:
-        raise FolderError(describe_value(values, key, "a size"), NOT_SAVED, file=file)
+    if type(found) is not int or not least <= found < 1 << 24:
+        raise FolderError(describe_value(values, key, what), NOT_SAVED, file=file)
     return found
+
+
+def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
+    """Return the symbol id `key` of config.json; raise FolderError if it is no id."""
+    return read_count(values, key, file, least=0, what="an id")
 
 
 def describe_value(values: Mapping[str, Any], key: str, wanted: str) -> str:
@@ -209,14 +216,6 @@ def describe_value(values: Mapping[str, Any], key: str, wanted: str) -> str:
     if key not in values:
         return f"{key} is missing"
     return f"{key} is {short_repr(values[key])}, not {wanted}"
-
-
-def read_id(values: Mapping[str, Any], key: str, file: Path) -> int:
-    """Return the symbol id `key` of config.json; raise FolderError if it is no id."""
-    found = values.get(key)
-    if type(found) is not int or not 0 <= found < 1 << 24:
-        raise FolderError(describe_value(values, key, "an id"), NOT_SAVED, file=file)
-    return found
 
 
 def read_flag(values: Mapping[str, Any], key: str, file: Path) -> bool:

@@ -50,7 +50,9 @@ def read_marian_weights(
     """
     found, sha256 = load_safetensors(folder)
     sizes = config.recipe.architecture
-    order, used = interleave(sizes.d_model), set[str]()
+    # the index of each of our features in Marian's order: sine 0, cosine 0, …
+    order = torch.arange(sizes.d_model).view(2, sizes.d_model // 2).T.flatten()
+    used = set[str]()
 
     def take(name: str) -> Tensor:
         if name not in found:
@@ -141,12 +143,6 @@ def load_safetensors(folder: Path) -> tuple[dict[str, Tensor], str]:
     with open_file(file) as stream:
         reader = HashingReader(stream, os.fstat(stream.fileno()).st_size)
         return read_tensors(reader, file, has_metadata=True), reader.hash_rest()
-
-
-def interleave(d_model: int) -> Tensor:
-    """Return for each of our d_model features its index in Marian's order: sine 0, cosine 0, …"""
-    halves = torch.arange(d_model).view(2, d_model // 2)
-    return halves.T.flatten()
 
 
 def list_embeddings(

@@ -21,7 +21,7 @@ from typing import final
 
 from transduce.durable.files import private_folder
 from transduce.errors import LostProcessError
-from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.rank import RESUME_HINT, ProcessRank
 
 POLL_SECONDS = 0.05
 FOLDER = "transduce-launcher-"  # how the name of a temporary folder begins
@@ -31,9 +31,6 @@ LOST = LostProcessError.exit_code
 SHARED_ENDS = (0, 5, 129, 130, 143, 152)
 # exit codes of rank 0 that follow a printed reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
-RESUME_HINT = (
-    "the same command resumes from the last checkpoint; a higher --lost-after waits longer"
-)
 
 
 @contextmanager

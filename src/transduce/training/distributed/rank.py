@@ -11,6 +11,9 @@ from transduce.errors import InputError, short_repr
 COUNT = re.compile("[0-9]{1,9}")
 RENDEZVOUS = "TRANSDUCE_RENDEZVOUS"  # set by our launcher: the path of the rendezvous file
 PARENT = "TRANSDUCE_PARENT"  # set by our launcher: its process id
+RESUME_HINT = (
+    "the same command resumes from the last checkpoint; a higher --lost-after waits longer"
+)
 TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")  # set by torchrun
 
 

@@ -19,10 +19,9 @@ from torch.distributed.rendezvous import rendezvous
 from transduce.errors import InputError, LostProcessError
 from transduce.machine.device import APPLE_GPU, select_device
 from transduce.settings.fields import require
-from transduce.training.distributed.collectives import detect_lost_process
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
-from transduce.training.distributed.torch_group import TorchProcessGroup
+from transduce.training.distributed.torch_group import TorchProcessGroup, detect_lost_process
 
 JOB_KEY = "job"  # the key of the job description in the key-value store
 POLL_SECONDS = 0.05

@@ -14,20 +14,20 @@ from typing import ParamSpec, final
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch import distributed as processes
 
+from transduce.durable.records import parse_record
 from transduce.errors import LostProcessError
 from transduce.paper.training import Accumulate, Optimiser
-from transduce.training.distributed.collectives import all_reduce, broadcast, broadcast_message
-from transduce.training.distributed.gradient_exchange import (
-    all_reduce_once,
-    sum_in_micro_batch_order,
-)
-from transduce.training.distributed.rank import ProcessRank
+from transduce.training.distributed.rank import RESUME_HINT, ProcessRank
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.progress import Progress
 
 # M micro-batches of an update
 
+MESSAGE_BYTES = 4_096  # the most bytes of a message from rank 0
+AddGradient = Callable[[int], None]  # adds the gradient of the micro-batch with this index
+ShouldContinue = Callable[[], bool]  # False on every rank if a signal stopped any rank
 Args = ParamSpec("Args")
 
 
@@ -95,7 +95,7 @@ class TorchProcessGroup:
         message = b""
         while not message:  # an empty message is a heartbeat: rank 0 is still working
             message = broadcast_message(b"")
-        return Progress.from_json(json.loads(message))
+        return parse_record(Progress, json.loads(message))
 
     @contextmanager
     def heartbeat(self) -> Iterator[None]:
@@ -125,3 +125,105 @@ class TorchProcessGroup:
         """Replace tensors, on every rank, by the tensors of rank 0."""
         for tensor in tensors:
             broadcast(tensor, 0)
+
+
+def all_reduce_once(
+    accumulate: AddGradient,
+    costs: Sequence[int],
+    optimiser: Optimiser,
+    should_continue: ShouldContinue,
+) -> bool:
+    """Accumulate this rank's gradients, then all-reduce; return False if a signal stops a rank.
+
+    `accumulate` is called with the index of each micro-batch of this rank; `costs` are the token
+    counts of all micro-batches. The last bits of the sum depend on the number of processes.
+    """
+    shares = assign_micro_batches(costs, processes.get_world_size())
+    for index in shares[processes.get_rank()]:
+        accumulate(index)
+    if not should_continue():
+        return False
+    for gradient in optimiser.list_gradients():
+        all_reduce(gradient)
+    return True
+
+
+def sum_in_micro_batch_order(
+    accumulate: AddGradient,
+    costs: Sequence[int],
+    optimiser: Optimiser,
+    should_continue: ShouldContinue,
+) -> bool:
+    """Sum all micro-batches' gradients in order on every rank; return False if a signal stops one.
+
+    The sum is bit for bit that of a single process, for any number of processes. It takes one
+    broadcast of all gradients per micro-batch, where `all_reduce_once` takes one all-reduce per
+    update, and memory for two more sets of gradients.
+    """
+    size, rank = processes.get_world_size(), processes.get_rank()
+    total = [torch.zeros_like(gradient) for gradient in optimiser.list_gradients()]
+    received = [torch.empty_like(one) for one in total]
+    for first in range(0, len(costs), size):
+        present = min(size, len(costs) - first)
+        optimiser.clear_gradients()
+        if rank < present:
+            accumulate(first + rank)
+        for sender in range(present):
+            gradients = optimiser.list_gradients() if sender == rank else received
+            for one, gradient in zip(total, gradients, strict=True):
+                broadcast(gradient, sender)
+                one += gradient
+    if not should_continue():
+        return False
+    for one, gradient in zip(total, optimiser.list_gradients(), strict=True):
+        gradient.copy_(one)
+    return True
+
+
+def assign_micro_batches(costs: Sequence[int], world_size: int) -> list[list[int]]:
+    """Return the indices of each rank's micro-batches, such that all ranks have similar costs."""
+    shares: list[list[int]] = [[] for _ in range(world_size)]
+    loads = [0] * world_size
+    for index in sorted(range(len(costs)), key=lambda index: -costs[index]):
+        rank = loads.index(min(loads))
+        shares[rank].append(index)
+        loads[rank] += costs[index]
+    return [sorted(share) for share in shares]
+
+
+def all_reduce(tensor: Tensor) -> None:
+    """Replace a tensor, on every rank, by the sum of the tensors of all ranks."""
+    with detect_lost_process():
+        processes.all_reduce(tensor)
+
+
+def broadcast(tensor: Tensor, rank: int) -> None:
+    """Replace a tensor, on every rank, by the tensor of the given rank."""
+    with detect_lost_process():
+        processes.broadcast(tensor, src=rank)
+
+
+def broadcast_message(message: bytes) -> bytes:
+    """Return rank 0's message on every rank; the argument of other ranks is ignored."""
+    assert len(message) <= MESSAGE_BYTES
+    buffer = torch.frombuffer(bytearray(message.ljust(MESSAGE_BYTES)), dtype=torch.uint8)
+    broadcast(buffer, 0)
+    return bytes(buffer.tolist()).strip()
+
+
+@contextmanager
+def detect_lost_process() -> Iterator[None]:
+    """Context manager that turns a RuntimeError of torch.distributed into a LostProcessError."""
+    try:
+        yield
+    except RuntimeError as fault:
+        raise LostProcessError(
+            f"lost contact with another process of this run ({summarise(fault)})",
+            RESUME_HINT,
+        ) from fault
+
+
+def summarise(fault: RuntimeError) -> str:
+    """Return a torch error's first line, without source location, cut to 120 characters."""
+    words = str(fault).split("\n")[0]
+    return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")
