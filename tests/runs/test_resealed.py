@@ -14,8 +14,7 @@ from transduce.durable.folder import atomic_folder, open_folder
 from transduce.durable.json import from_checksummed_json, to_checksummed_json, to_json
 from transduce.errors import FolderError
 from transduce.runs.prepared_corpus import open_prepared
-from transduce.runs.resume_point import require_adam_state
-from transduce.runs.run_folder import begin_or_resume_run, train_run
+from transduce.runs.run_folder import begin_or_resume_run, require_adam_state, train_run
 from transduce.training.callbacks import TrainingCallbacks
 
 SAVED = "checkpoints/step-00000003"

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Literal, final
 
 import click
 
@@ -24,17 +24,12 @@ TEXTS = (*CORPUS, "old_source", "old_target", "old_pairs")
 TEST = ("test_source", "test_target", "test_pairs")
 
 
-class Columns(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type for the columns of source and target in a TSV file, such as 1,3."""
-
-    name = "source,target"
-
-    def convert(self, value: Any, param: object, ctx: object) -> str:  # noqa: ANN401, ARG002
-        """Return the text of two different numbers from 1; refuse any other argument."""
-        if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
-            hint = "the columns of source and target, counted from 1: --columns 1,2"
-            raise InputError(f"--columns {value}: not two different columns", hint)
-        return str(value)
+def read_columns(value: str) -> str:
+    """Return the text of two different numbers from 1, such as 1,3; refuse any other text."""
+    if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
+        hint = "the columns of source and target, counted from 1: --columns 1,2"
+        raise InputError(f"--columns {value}: not two different columns", hint)
+    return value
 
 
 @final
@@ -52,7 +47,8 @@ class TextOptions:
     dev_target: Path | None = option(type=FILE, help="Its translation.")
     dev_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
     columns: str | None = option(
-        type=Columns(),
+        type=read_columns,
+        metavar="SOURCE,TARGET",
         help="Which columns of a pairs file are source and target, such as 1,3 (default: the file "
         "has exactly two columns).",
     )

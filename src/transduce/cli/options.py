@@ -91,16 +91,6 @@ class Change(click.ParamType):  # type: ignore[type-arg]
         return path.strip(), text.strip()
 
 
-class Languages(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type for the codes of a source and a target language, such as en-fr."""
-
-    name = "source-target"
-
-    def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Split en-fr into ("en", "fr"); a single code is a source without a target."""
-        return value if isinstance(value, tuple) else parse_languages(value)
-
-
 class Numbers(click.ParamType):  # type: ignore[type-arg]
     """The parameter type for numbers from 1, separated by commas, such as 5,6."""
 
@@ -225,7 +215,8 @@ def output_folder(help_text: str, *, required: bool = True) -> Callable[[Command
 settings = click.option("--set", "changes", type=Change(), multiple=True, help=SETTINGS_HELP)
 languages = click.option(
     "--languages",
-    type=Languages(),
+    type=parse_languages,
+    metavar="SOURCE-TARGET",
     help="Codes of both languages, such as en-fr (default: those of the run or model, or in the "
     "file names).",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import display
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import (
     BeamOptions,
@@ -22,6 +22,7 @@ from transduce.cli.searching import (
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
+from transduce.text.languages import parse_languages
 
 if TYPE_CHECKING:
     from transduce.serve.messages import Ready
@@ -66,7 +67,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--languages",
-    type=options.Languages(),
+    type=parse_languages,
+    metavar="SOURCE-TARGET",
     multiple=True,
     help="Codes of a model's languages, such as en-fr, that replace its own; once for each model.",
 )

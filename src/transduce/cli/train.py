@@ -59,11 +59,6 @@ class ProcessOptions:
             "leave --workers out: torchrun's --nproc-per-node says how many",
         )
 
-    @property
-    def is_launcher(self) -> bool:
-        """Whether this process only starts and supervises worker processes, and trains nothing."""
-        return self.workers > 1 and self.rank.is_single_process
-
     def open_rendezvous(self) -> "Rendezvous | None":
         """Connect to the rendezvous of all processes; None if this is the only process."""
         if self.rank.is_single_process:
@@ -121,7 +116,7 @@ def command(
     """
     signals.ignore_checkpoint_signal()
     recipe = options.scale_recipe(recipe, scale, "transduce train table3/base --scale laptop")
-    if processes.is_launcher:
+    if processes.workers > 1 and processes.rank.is_single_process:  # only starts the others
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
     signals.import_with_signals_deferred("transduce.runs.training_run")

@@ -181,32 +181,26 @@ class PanelDisplay:
 
         if self.update is None or self.progress is None:
             return Text("waiting for the first update …")
+        pace = [
+            f"step {self.progress.step:,} of {self.steps:,}",
+            format_peak_memory(),
+            *self.recent.format_pace(self.progress, self.steps),
+        ]
+        quality = [
+            f"loss {self.update.loss:.3f}",
+            self.recent.format_perplexity(),
+            f"learning rate {self.update.learning_rate:.1e}",
+        ]
         done = WIDTH * self.progress.step // self.steps
         return Text("\n").join(
             [
                 Text("━" * done, "green") + Text("━" * (WIDTH - done), "bright_black"),
-                Text("  ".join(self.format_pace(self.progress))),
-                Text("  ".join(self.format_quality(self.update)), "bold"),
+                Text("  ".join(pace)),
+                Text("  ".join(quality), "bold"),
                 Text(draw_text_curve(self.recent.nats, WIDTH), "cyan"),
                 *map(Text, self.validations),
             ]
         )
-
-    def format_pace(self, progress: "Progress") -> list[str]:
-        """Return the step, the memory used, the tokens per second and the time left as text."""
-        return [
-            f"step {progress.step:,} of {self.steps:,}",
-            format_peak_memory(),
-            *self.recent.format_pace(progress, self.steps),
-        ]
-
-    def format_quality(self, update: "Update") -> list[str]:
-        """Return loss, perplexity and learning rate of the last update, as text."""
-        return [
-            f"loss {update.loss:.3f}",
-            self.recent.format_perplexity(),
-            f"learning rate {update.learning_rate:.1e}",
-        ]
 
 
 def print_warning(sentence: str) -> None:

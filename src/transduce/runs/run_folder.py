@@ -7,19 +7,29 @@ store/:  the prepared corpus itself, unless the run uses a corpus in another fol
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import final
 
+from transduce.checkpoint.checkpoints import MOMENTS, STATE, Checkpoint, load_newest_checkpoint
 from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
 from transduce.checkpoint.steps import KINDS, require_real_folder
 from transduce.checkpoint.stored_model import StoredModel
+from transduce.checkpoint.weights import require_matching_tensors
 from transduce.corpus.facts import DATA
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
 from transduce.durable.files import ensure_folder, write_atomically
+from transduce.durable.folder import AGAIN
 from transduce.durable.json import to_checksummed_json
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
+from transduce.machine.environment import (
+    describe_environment,
+    environment_changes,
+    read_environment,
+)
+from transduce.paper.training import UPDATES
 from transduce.runs.adapt import (
     require_parent_vocabularies,
     require_same_parent,
@@ -33,7 +43,6 @@ from transduce.runs.machine_settings import (
 )
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
-from transduce.runs.resume_point import RunStart, load_resume_point
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
@@ -47,13 +56,24 @@ from transduce.training.equip import (
 )
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob, train
-from transduce.training.progress import Progress
+from transduce.training.progress import Progress, read_progress
 from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
 
 CURVES = "tensorboard"
 OURS = (RUN_FILE, "lock", LOG, *KINDS, STORE, CURVES, DATA, SHARED, SOURCE, TARGET, LEXICON)
 # settings that are chosen from the machine when the run begins, if they are 0
 RESOLVED = ("training.threads", "training.micro_batch_tokens")
+
+
+@final
+@dataclass(frozen=True)
+class RunStart:
+    """The facts at a run's start: progress, parameters, bad checkpoints and machine changes."""
+
+    progress: Progress
+    parameters: int  # number of the model's parameters
+    rejected: list[tuple[Path, str]]  # damaged checkpoints, each with the reason for rejecting it
+    changed: list[str]  # changes of the machine that may alter the results' last bits
 
 
 def begin_or_resume_run(
@@ -189,6 +209,51 @@ def train_run(
     group.broadcast(job.optimiser.state_tensors)
     job.optimiser.refresh_model()
     return train(job, progress, callbacks, group)
+
+
+def load_resume_point(
+    job: TrainingJob, on_start: Callable[[RunStart], None], group: ProcessGroup
+) -> Progress:
+    """Load the newest undamaged checkpoint, if any, into model and optimiser; return its progress.
+
+    The facts at the run's start are reported to `on_start`.
+    """
+    model, optimiser = job.model, job.optimiser
+    checkpoint, rejected = load_newest_checkpoint(job.folder)
+    progress, changed = Progress(), list[str]()
+    if checkpoint is not None:
+        expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
+        moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
+        optimiser.restore(
+            require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
+            require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
+        )
+        file = checkpoint.folder / STATE
+        progress = read_progress(checkpoint.state, checkpoint.step, file)
+        require_adam_state(checkpoint)
+        if checkpoint.step:
+            here = describe_environment(
+                select_device(), reduction=group.reduction, processes=group.world_size
+            )
+            changed = environment_changes(read_environment(checkpoint.state, file), here)
+    parameters = sum(weight.numel() for weight in optimiser.named_weights.values())
+    on_start(RunStart(progress, parameters, rejected, changed))
+    if (job.folder / LOG).exists():  # a resume event marks logged events of later steps as lost
+        with closing(Journal(job.folder / LOG)) as journal:
+            journal.write("resume", step=progress.step, changed=changed)
+    return progress
+
+
+def require_adam_state(checkpoint: Checkpoint) -> None:
+    """Raise FolderError if Adam counts more updates than steps, or a mean of squares is below 0."""
+    updates = checkpoint.moments[UPDATES].item()
+    if updates not in range(checkpoint.step + 1):
+        fact = f"counts {updates:g} updates, and its folder is of step {checkpoint.step:,}"
+        raise FolderError(fact, AGAIN, file=checkpoint.folder / MOMENTS)
+    for name, moment in checkpoint.moments.items():
+        if name.startswith("exp_avg_sq.") and bool((moment < 0).any()):
+            fact = f"{name} is a mean of squares, and below 0"
+            raise FolderError(fact, AGAIN, file=checkpoint.folder / MOMENTS)
 
 
 def build_plan(recipe: Recipe, prepared: PreparedCorpus) -> Plan:

@@ -20,8 +20,8 @@ from transduce.runs.duration import describe_pace, measure_pace
 from transduce.runs.ledger import PARENT, describe_size, describe_training, find_doubts
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus, open_prepared
 from transduce.runs.recommend import CHOSEN
-from transduce.runs.resume_point import RunStart
 from transduce.runs.run_folder import (
+    RunStart,
     begin_or_resume_run,
     fingerprint_corpus,
     require_same_corpus,
