@@ -10,7 +10,10 @@ from transduce.checkpoint.run_file import read_run
 def test_neither_recipe_nor_text(call, tmp_path):
     ended = call("train", "-o", tmp_path / "run")
     assert ended.code == 2
-    assert ended.stderr.startswith("error: neither a recipe nor a text was named\nhint: transduce")
+    assert ended.stderr == (
+        "error: neither a recipe nor a text was named\n"
+        "hint: name a recipe, or --source FILE --target FILE; `transduce recipes` lists recipes\n"
+    )
     assert not (tmp_path / "run").exists()
 
 
@@ -47,8 +50,8 @@ def test_a_scale_without_a_recipe_is_refused(call, tmp_path):
     done = call("train", "--scale", "toy", "-o", tmp_path / "run")
     assert done.code == 2
     assert done.stderr == (
-        "error: --scale needs a recipe, which it makes smaller\n"
-        "hint: transduce train table3/base --scale laptop\n"
+        "error: a scale makes a recipe smaller, and none was named\n"
+        "hint: name a recipe, such as table3/base: `transduce recipes` lists them\n"
     )
 
 

@@ -66,7 +66,10 @@ def test_a_corpus_is_prepared_for_the_adaptations_of_a_model(call, corpus, made)
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        (("--scale=toy",), "--scale needs a recipe, which it makes smaller\nhint: transduce prep"),
+        (
+            ("--scale=toy",),
+            "a scale makes a recipe smaller, and none was named\nhint: name a recipe",
+        ),
         (("tiny", "--old-pairs=x"), "old text is mixed into new text when a trained model goes on"),
         (("--from=none",), "none: no such folder\nhint: name a model folder or a run"),
     ],

@@ -10,7 +10,8 @@ from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import create_run, is_run
 from transduce.durable.records import parse_record
 from transduce.settings import Recipe
-from transduce.training.callbacks import TrainingCallbacks, ignore_event
+from transduce.text.arguments import ignore_event
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.loop import TrainingJob, train
 from transduce.training.progress import Progress
 

@@ -47,21 +47,18 @@ def read_tensors(
     if value_count is not None and values != value_count:
         fact = f"has {values:,} weights, and the model of its recipe has {value_count:,}"
         raise FolderError(fact, DAMAGED, file=file)
-    weights = {name: read_tensor(stream, entry) for name, entry in header.items()}
-    name = first_not_finite(weights)
-    if name is not None:
+    weights = {}
+    for name, entry in header.items():
+        raw = torch.empty(entry.end - entry.start, dtype=torch.uint8)
+        if raw.numel():
+            stream.fill(raw.numpy().data)
+        weights[name] = raw.view(DTYPES[entry.dtype]).view(entry.shape)
+    wrong = first_not_finite(weights)
+    if wrong is not None:
         raise FolderError(
-            f"tensor {name[:80]!r} holds numbers that are not finite", DAMAGED, file=file
+            f"tensor {wrong[:80]!r} holds numbers that are not finite", DAMAGED, file=file
         )
     return weights
-
-
-def read_tensor(stream: HashingReader, entry: "TensorEntry") -> Tensor:
-    """Read the next tensor of a file into new memory."""
-    raw = torch.empty(entry.end - entry.start, dtype=torch.uint8)
-    if raw.numel():
-        stream.fill(raw.numpy().data)
-    return raw.view(DTYPES[entry.dtype]).view(entry.shape)
 
 
 @final

@@ -15,7 +15,7 @@ from transduce.durable.files import require_file_name, require_folder
 from transduce.durable.folder import has_manifest
 from transduce.errors import InputError, short_repr
 from transduce.recipes import names
-from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.recipes.choice import find_recipe
 from transduce.recipes.scale import SCALES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -186,14 +186,6 @@ def require_one_standard_input(*files: Path | str | None, hint: str = "name the 
     """Refuse `-`, standard input, for more than one file."""
     fact = "standard input can be one of the files only"
     require([str(file) for file in files].count("-") < 2, fact, hint)
-
-
-def scale_recipe(recipe: Recipe | None, scale: str | None, example: str) -> Recipe | None:
-    """Return a recipe at a scale, or None if no recipe was named; refuse a scale without one."""
-    if recipe is None:
-        require(scale is None, "--scale needs a recipe, which it makes smaller", example)
-        return None
-    return customise_recipe(recipe, {}, scale)
 
 
 def hide_value(context: click.Context, parameter: click.Parameter, value: object) -> None:

@@ -9,8 +9,8 @@ import click
 from transduce.cli import display, options
 from transduce.cli.inputs import TRAINING, TextOptions
 from transduce.cli.options import add_options
+from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
-from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.runs.prepared_corpus import PreparedCorpus
@@ -48,17 +48,11 @@ def command(
     """
     from transduce.runs.prepare import prepare
 
-    recipe = options.scale_recipe(recipe, scale, "transduce prepare table3/base --scale laptop")
-    train = texts.read_train()
-    require(
-        any(one is not None for one in (recipe, texts.parent, train)),
-        "neither a recipe nor a text was named",
-        "transduce prepare RECIPE, or --source FILE --target FILE; `transduce recipes` lists them",
-    )
+    recipe = read_recipe(recipe, scale)
     with display.show_pair_count() as on_progress:
         corpus = prepare(
             output,
-            train,
+            texts.read_train(),
             texts.choose_dev(),
             recipe=recipe,
             settings=dict(changes),

@@ -12,6 +12,7 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import CORPUS, TextOptions
 from transduce.cli.options import add_options
 from transduce.cli.training import open_display
+from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -63,18 +64,12 @@ def command(
     signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.sweep import format_rows, prepare_sweep, train_combinations
 
-    train, dev = texts.read_train(), texts.read_dev()
-    named = options.scale_recipe(recipe, scale, "transduce sweep table3/base --scale laptop …")
-    require(
-        named is not None or train is not None,
-        "neither a recipe nor a text was named",
-        "transduce sweep RECIPE …, or --source FILE --target FILE; `transduce recipes` lists them",
-    )
+    named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
         start, combinations = prepare_sweep(
-            output, (train, dev), named, dict(changes), chosen, on_progress, display.print_note
+            output, named_texts, named, dict(changes), chosen, on_progress, display.print_note
         )
     with signals.ending_signals_as_interrupts():
         rows = train_combinations(output, start, combinations, display_combination)

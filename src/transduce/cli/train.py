@@ -15,8 +15,9 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import TRAINING, TextOptions
 from transduce.cli.options import FILE, add_options, option
 from transduce.cli.training import display_run
-from transduce.errors import InputError, LostProcessError, NotFiniteError
+from transduce.errors import LostProcessError, NotFiniteError
 from transduce.machine.process_settings import keep_freed_memory
+from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.training.distributed.rank import ProcessRank
@@ -115,7 +116,7 @@ def command(
     transduce train --from MODEL --pairs new.tsv --old-pairs old.tsv -o RUN
     """
     signals.ignore_checkpoint_signal()
-    recipe = options.scale_recipe(recipe, scale, "transduce train table3/base --scale laptop")
+    recipe = read_recipe(recipe, scale)
     if processes.workers > 1 and processes.rank.is_single_process:  # only starts the others
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
@@ -162,17 +163,9 @@ def command(
 
 def prepare(inputs: "TrainingInputs") -> "PreparedTraining":
     """Choose a recipe and prepare its corpus; print reasons for the recipe, and pair counts."""
-    from transduce.checkpoint.run_file import is_run
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_inputs import prepare_training
 
-    named = (inputs.recipe, inputs.train, inputs.store, inputs.parent)
-    if not (any(named) or is_run(inputs.folder)):
-        raise InputError(
-            "neither a recipe nor a text was named",
-            "transduce train RECIPE, or --source FILE --target FILE; "
-            "`transduce recipes` lists them",
-        )
     with display.show_pair_count() as on_progress:
         prepared = prepare_training(inputs, on_progress)
     report = describe_corpus(prepared.corpus) if prepared.is_new_corpus else []
@@ -212,7 +205,7 @@ def train_with_display(
 def follow_rank_0(rendezvous: "Rendezvous", folder: Path, store: Path | None) -> int:
     """Join rank 0's training as another rank until the training ends; return the exit code."""
     from transduce.runs.training_run import train_as_follower
-    from transduce.training.callbacks import ignore_event
+    from transduce.text.arguments import ignore_event
 
     with signals.signals_as_requests(ignore_event) as requests:
         finished = train_as_follower(folder, store, rendezvous, requests)

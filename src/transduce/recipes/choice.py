@@ -16,6 +16,7 @@ from transduce.errors import InputError
 from transduce.recipes.catalogue import RECIPES, by_name, find_original_name
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.text.arguments import read_path
 
@@ -34,6 +35,16 @@ def find_recipe(recipe: object) -> Recipe:
         raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
     path = Path(recipe)
     return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
+
+
+def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
+    """Return the recipe that a caller named, made smaller by `scale`; refuse a scale alone."""
+    require(
+        scale is None or recipe is not None,
+        "a scale makes a recipe smaller, and none was named",
+        "name a recipe, such as table3/base: `transduce recipes` lists them",
+    )
+    return None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
 
 
 def from_file(path: str | PathLike[str]) -> Recipe:

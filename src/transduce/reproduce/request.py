@@ -15,14 +15,11 @@ from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
+from transduce.text.arguments import ignore_event
 from transduce.training.callbacks import TrainingCallbacks
 
 Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
 Train = Callable[[Path, Recipe, PreparedCorpus], None]
-
-
-def ignore_event(*_: object) -> None:
-    """Ignore an event, as the default for each callback that the caller does not set."""
 
 
 def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) -> PreparedCorpus:

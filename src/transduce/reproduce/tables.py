@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
 from transduce.settings.fields import require
-from transduce.text.arguments import describe_value
+from transduce.text.arguments import describe_value, ignore_event
 
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable
@@ -35,16 +35,12 @@ class TableOptions(TypedDict, total=False):
     callbacks: "TableCallbacks"
 
 
-def ignore_message(_sentence: str) -> None:
-    """Do nothing, as the default for `on_message`."""
-
-
 def table1(
     plan: "MeasurementPlan | None" = None,
     *,
     output: Path | str | None = None,
     plot: bool = False,
-    on_message: "Callable[[str], None]" = ignore_message,
+    on_message: "Callable[[str], None]" = ignore_event,
 ) -> "LayerTable":
     """Measure the layers of Table 1 at the sizes in `plan`; with `output`, write a report there."""
     from transduce.durable.folder import require_absent
@@ -155,7 +151,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     model: Path | str | None = None,
     settings: "Mapping[str, Value] | None" = None,
     baselines: bool = True,
-    on_message: "Callable[[str], None]" = ignore_message,
+    on_message: "Callable[[str], None]" = ignore_event,
     callbacks: "TrainingCallbacks | None" = None,
 ) -> "ParsingTable":
     """Train a parser by a recipe, score it on test trees, and write Table 4 into a folder.

@@ -185,20 +185,15 @@ def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str,
     chosen = take_last_snapshots(run, last)
     try:
         weights = average_weights(snapshot.weights() for snapshot in chosen)
-        progress = [read_snapshot_progress(snapshot) for snapshot in chosen][-1]
+        for snapshot in chosen:
+            progress, state = Progress(step=snapshot.step), snapshot.state()
+            if state:  # early versions stored only the step
+                progress = read_progress(state, snapshot.step, snapshot.folder / STATE)
     except FolderError:
         if take_last_snapshots(run, last) == chosen:
             raise
         return average_snapshots(run, last)
     return [snapshot.step for snapshot in chosen], weights, progress
-
-
-def read_snapshot_progress(snapshot: Snapshot) -> Progress:
-    """Return the run's progress at a snapshot's step; early versions stored only the step."""
-    state = snapshot.state()
-    if not state:
-        return Progress(step=snapshot.step)
-    return read_progress(state, snapshot.step, snapshot.folder / STATE)
 
 
 def take_last_snapshots(run: Path, last: int | None) -> list[Snapshot]:

@@ -180,8 +180,7 @@ def choose_recipe(
         opened = choose_texts(recipe.data, train, dev)
         recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings)
         return Choice(recipe=recipe, reasons=told, texts=opened)
-    fact, hint = "neither a recipe nor a text was named", "recipe='demo', for example"
-    require(train is not None, fact, hint)
+    require_recipe_or_text(recipe, train)
     _, start = start_fitting(train, settings)
     opened, told = choose_texts(start.data, train, dev), list[str]()
     if dev is None:
@@ -191,6 +190,15 @@ def choose_recipe(
     )
     named, languages = name_text(found, opened[0], find_corpus_name(train), settings)
     return Choice(recipe=named, reasons=[*reasons, *languages, *told], texts=opened)
+
+
+def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
+    """Refuse a training or preparation for which neither a recipe nor a text was named."""
+    require(
+        recipe is not None or train is not None,
+        "neither a recipe nor a text was named",
+        "name a recipe, or --source FILE --target FILE; `transduce recipes` lists recipes",
+    )
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:

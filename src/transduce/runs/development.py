@@ -190,7 +190,8 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
         fact = f"the {side} of {name} reads more like the {opposite} of the training text"
         raise InputError(fact, "check which files were named as source and target")
     for side, our_lines, their_lines in zip(SIDES, sides, others, strict=True):
-        script = find_script(their_lines)
+        found = count_scripts(their_lines)  # a script of more than half of the letters counts
+        script = next((one for one, n in found.most_common(1) if n > SHARE * found.total()), "")
         known = count_scripts(our_lines)
         if script and known.total() and not known[script]:
             letters = SCRIPTS.get(script, f"{script.capitalize()} letters")
@@ -261,9 +262,3 @@ def count_scripts(lines: Iterable[str]) -> Counter[str]:
     for letter, count in letters.items():
         found[unicodedata.name(letter, "").split(" ")[0]] += count
     return found
-
-
-def find_script(lines: Iterable[str]) -> str:
-    """Return the script of more than half of the lines' letters, or "" if there is none."""
-    found = count_scripts(lines)
-    return next((one for one, n in found.most_common(1) if n > SHARE * found.total()), "")

@@ -16,7 +16,7 @@ from transduce.datasets.values import Corpus
 from transduce.durable.lock import lock_folder
 from transduce.errors import short_repr
 from transduce.settings.fields import require
-from transduce.text.arguments import read_path
+from transduce.text.arguments import ignore_event, read_path
 
 # called with a file name, the bytes so far, and the bytes in all (0 if unknown)
 OnDownload = Callable[[str, int, int], None]
@@ -78,7 +78,3 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
             fetched.append(found)
             (on_corpus or ignore_event)(found)
     return tuple(fetched)
-
-
-def ignore_event(*_: object) -> None:
-    """Do nothing: the default value of the callbacks of `fetch`."""

@@ -16,7 +16,7 @@ from transduce.runs.prepared_corpus import (
 from transduce.runs.text_names import set_languages
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, require_changes
-from transduce.text.arguments import read_path
+from transduce.text.arguments import ignore_event, read_path
 
 
 def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
@@ -52,11 +52,11 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     """
     folder = read_path("folder", folder)
     require_corpus_folder(folder)
-    report = on_progress or ignore_progress
+    report = on_progress or ignore_event
     settings = {} if settings is None else settings
     require_changes(settings)
     changes = {**settings, **set_languages(languages)}
-    explain = on_message or ignore_message
+    explain = on_message or ignore_event
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):
         from transduce.runs.training_inputs import TrainingInputs, prepare_training
@@ -81,11 +81,3 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
         data = chosen.recipe.data
         texts = chosen.texts or choose_texts(data, train, dev)
         return prepare_corpus(folder, data, *texts, report)
-
-
-def ignore_progress(_activity: str, _pairs: int) -> None:
-    """Do nothing: the default for `on_progress`."""
-
-
-def ignore_message(_sentence: str) -> None:
-    """Do nothing: the default for `on_message`."""

@@ -18,6 +18,7 @@ from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.settings import Data, Recipe
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import TASKS, find_task_kind
+from transduce.text.arguments import ignore_event
 from transduce.text.clean import Cleaner
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
@@ -78,8 +79,15 @@ def recommend_recipe(
 
 
 def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting, Recipe]:
-    """Return the `Fitting` for a text's task, and its start recipe with the changed settings."""
-    task = changes.get("data.task", name_task(train))
+    """Return the `Fitting` for a text's task, and its start recipe with the changed settings.
+
+    Files in the format of a task are for that task, other texts for translation.
+    """
+    whole = find_whole_text(train) if isinstance(train, Pairs) else train
+    gold = whole.main if isinstance(whole, MixedPairs) else whole
+    kind = gold.kind if isinstance(gold, TaskFiles) else None
+    named = next((name for name in TASKS if find_task_kind(Data(task=name)) is kind), Data().task)
+    task = changes.get("data.task", named)
     fitting = find_fitting(with_changes(Recipe(name="none"), {"data.task": task}).data)
     return fitting, with_changes(fitting.start, changes)
 
@@ -181,14 +189,6 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
     return CorpusCounts(cleaner.report.kept, pieces, len(words))
 
 
-def name_task(train: object) -> str:
-    """Return the name of the task that a text's files are for, translation for other texts."""
-    whole = find_whole_text(train) if isinstance(train, Pairs) else train
-    gold = whole.main if isinstance(whole, MixedPairs) else whole
-    kind = gold.kind if isinstance(gold, TaskFiles) else None
-    return next((name for name in TASKS if find_task_kind(Data(task=name)) is kind), Data().task)
-
-
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
     """Return a vocabulary size up to `most`, with a byte-pair merge per two different words."""
     if wanted.data.vocabulary == WORD:
@@ -197,7 +197,7 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
     if target >= most:
         return most
     sides = (0,) if wanted.data.shared_vocabulary else (0, 1)
-    lines = (read_side(train, wanted.data, side, lambda _what, _pairs: None) for side in sides)
+    lines = (read_side(train, wanted.data, side, ignore_event) for side in sides)
     return min(max_vocabulary_size(some, target) for some in lines)
 
 

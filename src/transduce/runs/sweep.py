@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
 from transduce.errors import InputError, NotFiniteError, short_repr
-from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -83,8 +83,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.runs.train import open_callbacks, require_callbacks
 
     require_callbacks(callbacks)
-    named = None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
-    require(scale is None or named is not None, "scale makes a recipe smaller, and none was named")
+    named = read_recipe(recipe, scale)
 
     @contextmanager
     def observe(title: str, recipe: Recipe) -> "Iterator[TrainingCallbacks]":
@@ -112,9 +111,11 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
     Without a recipe one is chosen that fits the text. Every combination is checked.
     """
+    from transduce.runs.choice import require_recipe_or_text
     from transduce.runs.prepare import prepare
     from transduce.runs.recommend import recommend_for_corpus
 
+    require_recipe_or_text(recipe, texts[0])
     combinations = list(combine(vary))
     start = with_changes(recipe or Recipe(name="none"), settings)
     for combination in combinations:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from transduce.errors import InputError, name_arguments, short_repr
 from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
-from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
-from transduce.settings.fields import require
 from transduce.settings.recipe import Value, require_changes
 from transduce.text.arguments import read_path
 
@@ -111,16 +110,6 @@ def set_process_for_training() -> None:
     keep_freed_memory()
 
 
-def read_recipe(recipe: str | PathLike[str] | Recipe | None, scale: str | None) -> Recipe | None:
-    """Return the recipe that a caller named, made smaller by `scale`; refuse a scale alone."""
-    require(
-        scale is None or recipe is not None,
-        "scale makes a recipe smaller, and none was named",
-        "recipe='table3/base', scale='laptop'",
-    )
-    return None if recipe is None else customise_recipe(find_recipe(recipe), {}, scale)
-
-
 def train_interruptibly(
     inputs: "TrainingInputs",
     callbacks: "TrainingCallbacks | ObserveTraining | None",
@@ -137,7 +126,7 @@ def train_interruptibly(
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
     from transduce.runs.training_run import run_training
-    from transduce.training.callbacks import ignore_event
+    from transduce.text.arguments import ignore_event
 
     require_callbacks(callbacks)
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event

@@ -29,7 +29,8 @@ from transduce.runs.run_folder import (
 )
 from transduce.settings import Recipe, Training
 from transduce.settings.recipe import shorten_name
-from transduce.training.callbacks import TrainingCallbacks, ignore_event
+from transduce.text.arguments import ignore_event
+from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import ProcessGroup, SingleProcess
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.rendezvous import Rendezvous

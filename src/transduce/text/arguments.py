@@ -15,6 +15,10 @@ from transduce.text.files import read_lines
 Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
 
 
+def ignore_event(*_: object) -> None:
+    """Do nothing: the default of a function that is to be called with events."""
+
+
 def describe_value(value: object) -> str:
     """Return a value's shortened repr and its type name, for an error message."""
     return f"{short_repr(value)} ({type(value).__name__})"

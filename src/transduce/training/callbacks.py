@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from typing import final
 
 from transduce.paper.training import Update
+from transduce.text.arguments import ignore_event
 from transduce.training.progress import Progress, ValidationResult
-
-
-def ignore_event(*_: object) -> None:
-    """Do nothing: the default value of every training callback."""
 
 
 @final
