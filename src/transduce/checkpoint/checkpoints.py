@@ -79,9 +79,12 @@ def load_newest_checkpoint(
     damaged. A file with another number of weights than a known `weight_count` is refused unread.
     """
     while steps := list_steps(run / CHECKPOINTS):
-        checkpoint, rejected = load_first_intact(run, steps[::-1], weight_count)
-        if checkpoint is not None:
-            return checkpoint, rejected
+        rejected = list[tuple[Path, str]]()
+        for step in reversed(steps):
+            try:
+                return load_checkpoint(run, step, weight_count), rejected
+            except FolderError as fault:
+                rejected.append((step_folder(run / CHECKPOINTS, step), fault.fact))
         if list_steps(run / CHECKPOINTS) == steps:
             reasons = "; ".join(reason for _, reason in rejected)
             raise FolderError(
@@ -91,19 +94,6 @@ def load_newest_checkpoint(
             )
         # another process trains this run and has replaced these checkpoints by newer ones
     return None, []
-
-
-def load_first_intact(
-    run: Path, steps: list[int], weight_count: int | None = None
-) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
-    """Return the first intact checkpoint or None, and (folder, reason) of those tried before it."""
-    rejected: list[tuple[Path, str]] = []
-    for step in steps:
-        try:
-            return load_checkpoint(run, step, weight_count), rejected
-        except FolderError as fault:
-            rejected.append((step_folder(run / CHECKPOINTS, step), fault.fact))
-    return None, rejected
 
 
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:

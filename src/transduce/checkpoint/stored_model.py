@@ -35,13 +35,7 @@ from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.counts import count_parameters
-from transduce.vocabulary.vocabulary import (
-    LEXICON,
-    LIMIT,
-    SHARED,
-    Vocabularies,
-    read_vocabularies,
-)
+from transduce.vocabulary.vocabulary import LEXICON, LIMIT, SHARED, Vocabularies, read_vocabularies
 
 
 @final

@@ -18,14 +18,7 @@ from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.recipes.choice import TITLE, build_title
 from transduce.runs.development import find_whole_text
 from transduce.runs.prepared_corpus import NAMES
-from transduce.runs.texts import (
-    FilePair,
-    GeneratedCorpus,
-    MixedPairs,
-    Pairs,
-    TaskFiles,
-    hash_parts,
-)
+from transduce.runs.texts import FilePair, GeneratedCorpus, MixedPairs, Pairs, TaskFiles, hash_parts
 from transduce.settings import Data, Recipe
 from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require

@@ -8,12 +8,7 @@ from typing import final
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.recipes.choice import build_title, customise_recipe
-from transduce.runs.adapt import (
-    choose_adaptation,
-    mix_old_pairs,
-    read_parent,
-    require_same_parent,
-)
+from transduce.runs.adapt import choose_adaptation, mix_old_pairs, read_parent, require_same_parent
 from transduce.runs.choice import (
     Choice,
     Opened,

@@ -180,8 +180,10 @@ class CheckpointManager:
             return progress
         progress = self.validate_if_due(progress)
         self.snapshot_if_due(progress)
-        if update is not None:
-            self.checkpoint_if_due(progress)
+        requests = self.group.requests
+        if update is not None and (requests.checkpoint or time.monotonic() >= self.next_checkpoint):
+            requests.checkpoint = False
+            self.try_to_write("checkpoint", progress)
         return progress
 
     def log_update(self, update: Update, progress: Progress) -> None:
@@ -228,13 +230,6 @@ class CheckpointManager:
         waits = self.must_validate(progress)
         if due and not waits and not has_snapshot(self.job.folder, step):
             self.try_to_write("snapshot", progress)
-
-    def checkpoint_if_due(self, progress: Progress) -> None:
-        """Write a checkpoint if `training.checkpoint_minutes` passed or a signal requests it."""
-        requests = self.group.requests
-        requested, requests.checkpoint = requests.checkpoint, False
-        if requested or time.monotonic() >= self.next_checkpoint:
-            self.try_to_write("checkpoint", progress)
 
     def finish(self, progress: Progress) -> Progress:
         """Write the last checkpoint; raise SaveError if it or the last snapshot was not written."""
