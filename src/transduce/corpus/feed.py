@@ -1,4 +1,4 @@
-"""The micro-batches of each update: the pairs that a `Plan` selects, read from a store."""
+"""The micro-batches of each update, which read the pairs that a `Plan` selects from a store."""
 
 from dataclasses import dataclass
 from typing import final

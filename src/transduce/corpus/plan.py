@@ -80,7 +80,7 @@ class Plan:
 
 @final
 class Epoch:
-    """One pass over all pairs: a permutation of pairs, cut into updates in random order."""
+    """One pass over all pairs, which are permuted and cut into updates in random order."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Epoch:
 
 
 def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray, " N"]:
-    """Return the numbers 0 to `count` - 1 in random order, the same in every version of numpy."""
+    """Return 0 to `count` - 1 in a random order that is the same in every version of numpy."""
     return np.argsort(generator.random_raw(count), kind="stable")
 
 
@@ -137,7 +137,7 @@ def count_window_pairs(
 
 
 def require_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:
-    """Raise InputError if there is no pair to train on, given the sentence lengths of each side."""
+    """Raise InputError if there is no pair to train on; both arguments are sentence lengths."""
     assert len(source) == len(target), "a pair has two sides"
     if not len(source):
         raise InputError("there is no pair to train on", "look at what the cleaning left out")

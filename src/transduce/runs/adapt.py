@@ -30,7 +30,8 @@ from transduce.training.progress import Progress
 PASSES = 5  # how often the new text is read
 FEWEST, MOST = 200, 20_000  # the fewest and the most updates that are chosen
 DROPOUTS = ("dropout", "attention_dropout", "feed_forward_dropout")
-INHERITED = (  # settings that must equal the parent's, whose weights or token ids depend on them
+# settings that must equal the parent's, because its weights or token ids depend on them
+INHERITED = (
     *(f"architecture.{field.name}" for field in fields(Architecture) if field.name not in DROPOUTS),
     "data.task",
     "data.linearisation",

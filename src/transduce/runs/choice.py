@@ -193,7 +193,7 @@ def choose_recipe(
 
 
 def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
-    """Refuse a training or preparation for which neither a recipe nor a text was named."""
+    """Refuse to train or prepare if neither a recipe nor a text was named."""
     require(
         recipe is not None or train is not None,
         "neither a recipe nor a text was named",

@@ -149,7 +149,7 @@ def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
 
 
 def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
-    """Refuse a development set, or mixed-in old text, whose sides do not match the new text."""
+    """Refuse a development set or mixed-in old text if its sides do not match the new text's."""
     new = find_whole_text(train)
     if isinstance(new, MixedPairs):
         require_same_sides(new.main, new.added, f"the {new.names[1]} text", data)
@@ -159,7 +159,7 @@ def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
 
 
 def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> None:
-    """Refuse a text, called `name` in errors, whose sides do not match the training text's.
+    """Refuse a text, called `name` in errors, if its sides do not match the training text's.
 
     They do not match if they are swapped, if one is in the language of the other side, or if one is
     in a script that this side of the training text lacks. Texts of few pairs, and texts for tasks

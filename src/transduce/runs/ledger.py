@@ -22,7 +22,7 @@ from transduce.training.progress import MachineRecord, TrainingCost
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
-# the vocabulary sizes with which a model has the parameter counts that Table 3 prints
+# the vocabulary sizes that give a model the parameter counts of Table 3
 BIG_SYMBOLS = "35,368 to 36,344"
 OTHER_SYMBOLS = "41,004 to 41,208"
 

@@ -126,7 +126,7 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
 
 
 def select_longest(store: Store, tokens: int) -> Int[np.ndarray, " P"]:
-    """Return the indices of the longest pairs: at least one, and at most `tokens` tokens in all."""
+    """Return the indices of the longest pairs that have at most `tokens` tokens, or of one pair."""
     lengths = store.source_lengths.astype(np.int64) + store.target_lengths
     order = np.argsort(-lengths, kind="stable")
     return order[: max(1, int((lengths[order].cumsum() <= tokens).sum()))]

@@ -71,7 +71,7 @@ def name_text(
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with `names` (by setting), except those that the caller's settings set."""
+    """Return a recipe with `names`, by path, of all settings that the caller did not set."""
     return with_changes(
         recipe, {path: name for path, name in names.items() if path not in settings}
     )
@@ -162,7 +162,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
 
 def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return `renamed`, whose corpus becomes the user's own if its languages differ from `recipe`.
+    """Return `renamed`; name its corpus as the user's own if its languages differ from `recipe`.
 
     `recipe` is the recipe with its former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.

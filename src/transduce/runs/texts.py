@@ -210,7 +210,7 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def build_dev_settings(data: Data) -> Data:
-    """Return data settings with which cleaning drops only empty or too long development pairs."""
+    """Return data settings that let cleaning drop only empty or too long development pairs."""
     return dataclasses.replace(
         data,
         max_length_ratio=float(data.max_characters),

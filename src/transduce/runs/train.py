@@ -197,7 +197,10 @@ def refuse_callbacks(callbacks: object) -> NoReturn:
 def guard_callbacks(
     callbacks: "TrainingCallbacks", requests: "SignalRequests", name_options: Callable[[str], str]
 ) -> "TrainingCallbacks":
-    """Return callbacks in which Ctrl-C requests a stop; `name_options` changes their sentences."""
+    """Return callbacks that turn Ctrl-C into a request to stop.
+
+    `name_options` is applied to every sentence, and may replace options of the command line.
+    """
     from transduce.training.callbacks import TrainingCallbacks
 
     def guard(call: Callable[..., None]) -> Callable[..., None]:

@@ -26,7 +26,7 @@ LOG = "log.jsonl"
 
 @final
 class Journal:
-    """The open journal of a run, log.jsonl, to which events are appended unbuffered.
+    """Appends events to a run's log.jsonl, unbuffered.
 
     On a full disk lines are lost, but training continues. The next line that can be written has the
     number of lost lines in `lost_lines`.
@@ -90,7 +90,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
 
 def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield all events of a journal, also those that a resume made obsolete.
+    """Yield all events of a journal, including obsolete ones.
 
     Lines over 1 MB, and lines that are no event with a step, are skipped. Raises FolderError if the
     journal is no regular file.

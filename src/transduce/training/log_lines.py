@@ -27,7 +27,7 @@ def skip_hole(stream: BufferedReader) -> int:
     ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has buffered more than it returned
     try:
         data = os.lseek(file, at, os.SEEK_DATA)
-    except OSError as error:  # ENXIO: only a hole is left; some file systems have none
+    except OSError as error:  # ENXIO means that only a hole is left; some file systems have none
         data = os.fstat(file).st_size if error.errno == errno.ENXIO else at
     os.lseek(file, ahead, os.SEEK_SET)
     stream.seek(data)

@@ -12,7 +12,7 @@ from transduce.vocabulary import BEGIN
 
 @torch.no_grad()
 def sum_validation_loss(model: Transformer, batches: Iterable[Batch]) -> tuple[float, int]:
-    """Return the sum of -log p in nats over all target tokens, END included, and their number.
+    """Return the sum of -log p in nats over all target tokens with END, and the token count.
 
     Switches the model to evaluation mode.
     """

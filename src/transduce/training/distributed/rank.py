@@ -1,4 +1,4 @@
-"""The rank of this process in data-parallel training, read from the environment."""
+"""The rank of this process in data-parallel training, which the environment states."""
 
 import re
 from collections.abc import Mapping

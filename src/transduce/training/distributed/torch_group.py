@@ -224,6 +224,6 @@ def detect_lost_process() -> Iterator[None]:
 
 
 def summarise(fault: RuntimeError) -> str:
-    """Return a torch error's first line, without source location, cut to 120 characters."""
+    """Return at most 120 characters of a torch error's first line, without the source location."""
     words = str(fault).split("\n")[0]
     return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")
