@@ -108,15 +108,21 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
     """Choose the recipe of a training, regardless of `minutes`, and prepare or open its corpus."""
-    if inputs.parent is not None:
-        return prepare_adaptation(inputs, inputs.parent, on_progress)
+    parent = None if inputs.parent is None else read_parent(inputs.parent, inputs.folder)
     known = None if inputs.store is None else open_prepared(inputs.store)
-    chosen = choose_run_recipe(inputs, known, on_progress)
-    recipe = name_run(inputs, chosen.recipe)
+    if parent is None:
+        chosen = choose_run_recipe(inputs, known, on_progress)
+    else:
+        chosen = choose_adapted_recipe(inputs, parent, known, on_progress)
+    recipe = chosen.recipe
+    if inputs.languages is not None:
+        recipe = name_languages(recipe, inputs.languages)
+    if inputs.name is not None:
+        recipe = replace(recipe, name=read_name(inputs.name))
     given = known or chosen.texts
-    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given)
+    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given, parent)
     return PreparedTraining(
-        recipe=recipe, reasons=chosen.reasons, corpus=corpus, is_new_corpus=is_new
+        recipe=recipe, reasons=chosen.reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
 
 
@@ -139,11 +145,38 @@ def choose_run_recipe(
     return Choice(recipe=recipe, reasons=[*reasons, describe_languages(recipe.data)])
 
 
-def name_run(inputs: TrainingInputs, recipe: Recipe) -> Recipe:
-    """Return a run's recipe with the name and the languages that the caller chose, if any."""
-    if inputs.languages is not None:
-        recipe = name_languages(recipe, inputs.languages)
-    return recipe if inputs.name is None else replace(recipe, name=read_name(inputs.name))
+def choose_adapted_recipe(
+    inputs: TrainingInputs,
+    parent: StoredModel,
+    known: PreparedCorpus | None,
+    on_progress: OnProgress,
+) -> Choice:
+    """Choose the recipe of a run that continues from a parent model, and open its texts."""
+    stored = read_run(inputs.folder) if is_run(inputs.folder) else None
+    if stored is not None:
+        require_same_parent(inputs.folder, stored, parent)
+    start = inputs.recipe or (stored or parent).recipe
+    texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
+    if stored is not None and inputs.recipe is None:
+        recipe, reasons = customise_recipe(start, inputs.settings), list[str]()
+    else:
+        train = known if texts is None else texts[0]
+        assert train is not None
+        recipe, reasons = choose_adaptation(
+            parent, inputs.recipe, train, inputs.settings, on_progress
+        )
+    if stored is not None:
+        recipe = keep_names(recipe, stored.recipe, inputs.settings)
+    elif texts is not None:
+        corpus_name = find_corpus_name(inputs.train)
+        recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings)
+        reasons = [*reasons, *told]
+        if inputs.dev is None and inputs.recipe is None:
+            texts, told = hold_out(texts, recipe.data, inputs.own_store)
+            reasons += told
+    elif known is not None:
+        recipe = copy_names(recipe, known.data, inputs.settings)
+    return Choice(recipe=recipe, reasons=reasons, texts=texts)
 
 
 def require_consistent_inputs(inputs: TrainingInputs) -> None:
@@ -170,43 +203,6 @@ def require_consistent_inputs(inputs: TrainingInputs) -> None:
         inputs.old is not None or inputs.old_share is None,
         "a share of old text was named, but no old text",
         "--old-pairs FILE",
-    )
-
-
-def prepare_adaptation(
-    inputs: TrainingInputs, folder: Path, on_progress: OnProgress
-) -> PreparedTraining:
-    """Choose the recipe and corpus of a run that continues from the parent model in `folder`."""
-    parent = read_parent(folder, inputs.folder)
-    is_begun = is_run(inputs.folder)
-    if is_begun:
-        require_same_parent(inputs.folder, read_run(inputs.folder), parent)
-    known = None if inputs.store is None else open_prepared(inputs.store)
-    start = inputs.recipe or (read_run(inputs.folder).recipe if is_begun else parent.recipe)
-    texts = None if inputs.train is None else open_new_and_old(inputs, start.data)
-    if is_begun and inputs.recipe is None:
-        recipe, reasons = customise_recipe(start, inputs.settings), list[str]()
-    else:
-        train = known if texts is None else texts[0]
-        assert train is not None
-        recipe, reasons = choose_adaptation(
-            parent, inputs.recipe, train, inputs.settings, on_progress
-        )
-    if is_begun:
-        recipe = keep_names(recipe, read_run(inputs.folder).recipe, inputs.settings)
-    elif texts is not None:
-        corpus_name = find_corpus_name(inputs.train)
-        recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings)
-        reasons = [*reasons, *told]
-    elif known is not None:
-        recipe = copy_names(recipe, known.data, inputs.settings)
-    recipe = name_run(inputs, recipe)
-    if texts is not None and inputs.dev is None and inputs.recipe is None and not is_begun:
-        texts, told = hold_out(texts, recipe.data, inputs.own_store)
-        reasons += told
-    corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, known or texts, parent)
-    return PreparedTraining(
-        recipe=recipe, reasons=reasons, corpus=corpus, is_new_corpus=is_new, parent=parent
     )
 
 
