@@ -14,14 +14,12 @@ import pytest
 import torch
 from tests.faults.inject import forked, outcome_of
 from tests.journeys.kills import half_written
-from tests.training import run as runs
 from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
 
 from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.cli.outcome import Terminated
 from transduce.cli.signals import signals_as_requests
-from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.distributed.requests import SignalRequests
 from transduce.training.journal import Journal
@@ -75,12 +73,11 @@ def training(folder, settings, requests, steps, act=lambda _moment: None):
         at("an update", step - 1)
         return batches(step)
 
-    callbacks = TrainingCallbacks(on_update=lambda update, _progress: steps.append(update.step))
-    patch = pytest.MonkeyPatch()  # in a child, and never undone
-    patch.setattr(runs, "single_process_until", lambda _: SingleProcess(requests))
-    patch.setattr(runs, "TrainingCallbacks", lambda **_: callbacks)
     act("loading")
-    return train_folder(folder, settings, batches=batches_of, validate=validate)
+    group = SingleProcess(requests)
+    return train_folder(
+        folder, settings, batches=batches_of, validate=validate, group=group, steps=steps
+    )
 
 
 def watch(steps, act):

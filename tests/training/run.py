@@ -51,13 +51,13 @@ def train_folder(folder, training=RECIPE, *, stop_at=None, stop_after_polls=None
 
     `stop_at` stops after that step, `stop_after_polls` when training has polled so often whether
     to stop, which it does before every micro-batch. `changes` are fields of the TrainingJob, or
-    `on_message`.
+    `on_message`, the process `group`, or the list to which `steps` are appended.
     """
     if not is_run(folder):
         create_run(folder, Recipe(name="tiny"), {})
     model, optimiser = fresh(training, dropout=0.1)
     progress = restore_newest(folder, optimiser)
-    steps: list[int] = []
+    steps: list[int] = changes.pop("steps", [])
     polls = itertools.count(1)
 
     def should_stop():
@@ -65,6 +65,7 @@ def train_folder(folder, training=RECIPE, *, stop_at=None, stop_after_polls=None
         return enough or (stop_at is not None and steps[-1:] == [stop_at])
 
     on_message = changes.pop("on_message", ignore_event)
+    group = changes.pop("group", None) or single_process_until(should_stop)
     job = TrainingJob(
         folder=folder,
         model=model,
@@ -75,7 +76,7 @@ def train_folder(folder, training=RECIPE, *, stop_at=None, stop_after_polls=None
     callbacks = TrainingCallbacks(
         on_update=lambda update, _: steps.append(update.step), on_message=on_message
     )
-    progress = train(job, progress, callbacks, single_process_until(should_stop))
+    progress = train(job, progress, callbacks, group)
     return progress, hash_state(model, optimiser)
 
 
