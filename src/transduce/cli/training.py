@@ -6,7 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -57,7 +57,9 @@ def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingC
     if display.is_quiet():
         yield TrainingCallbacks(on_warning=print_warning)
         return
-    console, shown, live = display.build_console(), LineDisplay(steps), nullcontext()
+    console = display.build_console()
+    shown: LineDisplay | PanelDisplay = LineDisplay(steps)
+    live: AbstractContextManager[object] = nullcontext()
     if may_be_live and display.is_live() and console.is_terminal and not console.is_dumb_terminal:
         from rich.live import Live
 
@@ -232,55 +234,39 @@ def draw_text_curve(values: Sequence[float], width: int) -> str:
 
 @contextmanager
 def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[TrainingCallbacks]":
-    """Context manager: yield callbacks that write a run's curves and then call `callbacks`, too."""
+    """Context manager: yield callbacks that call `callbacks` and then write a run's curves."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
     from transduce.runs.run_folder import CURVES
 
-    writer = TensorBoardWriter(callbacks, run / CURVES)
-    try:
-        yield replace(callbacks, on_update=writer.on_update, on_validation=writer.on_validation)
-    finally:
-        writer.close()
+    writer: SummaryWriter | None = None
+    opened = ExitStack()
 
+    def add(group: str, values: dict[str, float], step: int) -> None:
+        nonlocal writer
+        if writer is None:  # now it is known after which step a resumed run's points are lost
+            from torch.utils.tensorboard import SummaryWriter
 
-@final
-class TensorBoardWriter:
-    """Writes TensorBoard files of updates and validations, and passes both to other callbacks."""
+            writer = opened.enter_context(SummaryWriter(str(run / CURVES), purge_step=step))
+        for name, value in values.items():
+            writer.add_scalar(f"{group}/{name}", value, step)
 
-    def __init__(self, callbacks: "TrainingCallbacks", folder: Path) -> None:
-        self.callbacks, self.folder = callbacks, folder
-        self.writer: SummaryWriter | None = None
-
-    def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Write loss, perplexity, learning rate and gradient norm of an update."""
-        self.callbacks.on_update(update, progress)
+    def on_update(update: "Update", progress: "Progress") -> None:
+        callbacks.on_update(update, progress)
         training = {
             "loss": update.loss,
             "perplexity": finite_perplexity(update.nats),
             "learning rate": update.learning_rate,
             "gradient norm": update.gradient_norm,
         }
-        self.add("training", training, update.step)
+        add("training", training, update.step)
 
-    def on_validation(self, result: "ValidationResult", progress: "Progress") -> None:
-        """Write perplexity and score of a validation."""
-        self.callbacks.on_validation(result, progress)
+    def on_validation(result: "ValidationResult", progress: "Progress") -> None:
+        callbacks.on_validation(result, progress)
         scalars = {"perplexity": finite_perplexity(result.nats)}
         if result.score is not None:
             scalars[result.score.name] = result.score.value
-        self.add("development", scalars, progress.step)
+        add("development", scalars, progress.step)
 
-    def add(self, group: str, values: dict[str, float], step: int) -> None:
-        """Write the scalars of one step, with names prefixed by `group`."""
-        if self.writer is None:
-            from torch.utils.tensorboard import SummaryWriter
-
-            self.writer = SummaryWriter(str(self.folder), purge_step=step)
-        for name, value in values.items():
-            self.writer.add_scalar(f"{group}/{name}", value, step)
-
-    def close(self) -> None:
-        """Write the buffered scalars, and close the file."""
-        if self.writer is not None:
-            self.writer.close()
+    with opened:
+        yield replace(callbacks, on_update=on_update, on_validation=on_validation)
