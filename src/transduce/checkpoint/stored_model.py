@@ -154,8 +154,8 @@ def build_stored_model(stored: StoredModel) -> Transformer:
     """Build a stored recipe's model with its weights; refuse tensors of other names or shapes."""
     sizes, (source, target) = stored.recipe.architecture, stored.vocabularies
     model = Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
-    expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-    weights = require_matching_tensors(stored.weights, expected, file=stored.folder)
-    for name, weight in model.named_weights().items():
+    ours = model.named_weights()
+    weights = require_matching_tensors(stored.weights, ours, file=stored.folder)
+    for name, weight in ours.items():
         weight.copy_(weights[name])
     return model

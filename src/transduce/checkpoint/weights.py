@@ -147,20 +147,18 @@ def require_finite(weights: Mapping[str, Tensor], location: str, hint: str = TRA
 
 def require_matching_tensors(
     weights: dict[str, Tensor],
-    expected: Mapping[str, tuple[int, ...]],
+    expected: Mapping[str, Tensor],
     *,
     file: Path | None = None,
 ) -> dict[str, Tensor]:
-    """Return the weights unchanged; FolderError if names or shapes differ from `expected`."""
+    """Return the weights unchanged; FolderError if their names or shapes are not the expected."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
             raise FolderError(f"tensor {name[:80]!r} is missing", DAMAGED, file=file)
         if name not in expected:
             raise FolderError(f"tensor {name[:80]!r} belongs to no such model", DAMAGED, file=file)
-        found = tuple(weights[name].shape)
-        if found != tuple(expected[name]):
-            fact = (
-                f"tensor {name[:80]!r} has shape {found}, and the model has {tuple(expected[name])}"
-            )
+        found, wanted = tuple(weights[name].shape), tuple(expected[name].shape)
+        if found != wanted:
+            fact = f"tensor {name[:80]!r} has shape {found}, and the model has {wanted}"
             raise FolderError(fact, DAMAGED, file=file)
     return weights

@@ -168,8 +168,7 @@ def average_weights(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Te
             dtypes = {name: tensor.dtype for name, tensor in weights.items()}
             totals = {name: tensor.to(torch.float64, copy=True) for name, tensor in weights.items()}
         else:
-            shapes = {name: tuple(total.shape) for name, total in totals.items()}
-            require_matching_tensors(dict(weights), shapes)
+            require_matching_tensors(dict(weights), totals)
             for name, total in totals.items():
                 total += weights[name]
     if not count:

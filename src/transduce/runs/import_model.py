@@ -54,8 +54,7 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
     found = read_marian_weights(folder, config, symbols)  # no model is larger than the file
     model = Transformer(recipe.architecture, *sizes)
-    expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-    weights = require_matching_tensors(found.weights, expected, file=folder / WEIGHTS)
+    weights = require_matching_tensors(found.weights, model.named_weights(), file=folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in weights.values())
     facts = CardFacts(
         description=build_task(recipe.data, symbols.vocabularies).describe(recipe.data),

@@ -218,17 +218,16 @@ def load_resume_point(
 
     The facts at the run's start are reported to `on_start`.
     """
-    model, optimiser = job.model, job.optimiser
+    optimiser = job.optimiser
     checkpoint, rejected = load_newest_checkpoint(job.folder)
     progress, changed = Progress(), list[str]()
     if checkpoint is not None:
-        expected = {name: tuple(weight.shape) for name, weight in model.named_weights().items()}
-        moments = {name: tuple(moment.shape) for name, moment in optimiser.moments.items()}
+        folder, file = checkpoint.folder, checkpoint.folder / STATE
+        weights = job.model.named_weights()
         optimiser.restore(
-            require_matching_tensors(checkpoint.weights, expected, file=checkpoint.folder),
-            require_matching_tensors(checkpoint.moments, moments, file=checkpoint.folder),
+            require_matching_tensors(checkpoint.weights, weights, file=folder),
+            require_matching_tensors(checkpoint.moments, optimiser.moments, file=folder),
         )
-        file = checkpoint.folder / STATE
         progress = read_progress(checkpoint.state, checkpoint.step, file)
         require_adam_state(checkpoint)
         if checkpoint.step:

@@ -71,9 +71,10 @@ def read_run_stages(run: Path, translator: Translator, trained: Stage) -> tuple[
     steps = choose_milestones(
         [*list_snapshots(run, MILESTONES), *list_snapshots(run)], curve, trained.step
     )
-    shapes = {name: tuple(tensor.shape) for name, tensor in trained.weights.items()}
     between = [
-        Stage(name, found.step, require_matching_tensors(found.weights(), shapes, file=run))
+        Stage(
+            name, found.step, require_matching_tensors(found.weights(), trained.weights, file=run)
+        )
         for name, found in steps
     ]
     first = [] if PARENT in read_run(run).fingerprints else [build_untrained_stage(translator)]
