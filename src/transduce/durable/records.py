@@ -24,11 +24,11 @@ def parse_record(kind: type[Record], values: object) -> Record:
         if name not in hints:
             raise ValueError(f"{name[:40]!r} is unknown")
     parsed = {name: parse_field(name, hints[name], value) for name, value in values.items()}
-    try:
-        return kind(**parsed)
-    except TypeError:
-        missing = sorted(required_fields(kind) - parsed.keys())
-        raise ValueError(f"{', '.join(missing)} is missing") from None
+    unset = dataclasses.MISSING
+    for field in dataclasses.fields(cast("type[Any]", kind)):
+        if field.default is field.default_factory is unset and field.name not in parsed:
+            raise ValueError(f"{field.name} is missing")
+    return kind(**parsed)
 
 
 @functools.cache
@@ -36,16 +36,6 @@ def field_types(kind: type[Any]) -> Mapping[str, Any]:
     """Return the type of each field of a dataclass by name."""
     hints = typing.get_type_hints(kind)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
-
-
-def required_fields(kind: type) -> set[str]:
-    """Return the names of a dataclass's fields that have no default."""
-    missing = dataclasses.MISSING
-    return {
-        field.name
-        for field in dataclasses.fields(kind)
-        if field.default is missing and field.default_factory is missing
-    }
 
 
 def parse_field(name: str, wanted: Any, value: Any) -> Any:  # noqa: ANN401 - values of JSON
