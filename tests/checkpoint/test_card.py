@@ -1,27 +1,15 @@
 """The model card."""
 
 import re
-from dataclasses import dataclass
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.checkpoint.card import CardFacts, model_card
+from transduce.scores.score import Score
 from transduce.settings import Recipe
 from transduce.settings.data import ModelDescription
 from transduce.settings.recipe import with_changes
-
-
-@dataclass(frozen=True)
-class Score:
-    """As `transduce.scores` gives it."""
-
-    name: str
-    value: float
-    signature: str
-    lines: int
-    test_set: str
-
 
 BASE = Recipe(name="base")
 TRANSLATION = ModelDescription(

@@ -181,7 +181,7 @@ def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str,
 
     If a run in training deletes a snapshot that is being read, newer snapshots are averaged.
     """
-    chosen = take_last_snapshots(run, last)
+    chosen, progress = take_last_snapshots(run, last), Progress()
     try:
         weights = average_weights(snapshot.weights() for snapshot in chosen)
         for snapshot in chosen:
