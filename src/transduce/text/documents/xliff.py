@@ -69,21 +69,15 @@ class Xliff:
         )
 
 
-@final
-@dataclass(frozen=True)
-class Gap:
-    """A unit without a translation, and its source split into sentences."""
-
-    unit: Unit
-    split: SplitMarkup
+Gap = tuple[Unit, SplitMarkup]  # a unit without a translation, and its source's sentences
 
 
 def parse_xliff(text: str, options: ParseOptions) -> Document:
     """Parse XLIFF into its untranslated sentences and a function that fills them in."""
     found = read_xliff(read_events(text, options.name), options.name)
     wanted = [unit for unit in found.units if unit.translated and found.is_untranslated(unit)]
-    gaps = [Gap(unit, split_source(found, unit, options)) for unit in wanted]
-    ends = list(accumulate((len(gap.split.sentences) for gap in gaps), initial=0))
+    gaps = [(unit, split_source(found, unit, options)) for unit in wanted]
+    ends = list(accumulate((len(split.sentences) for _, split in gaps), initial=0))
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
         links = links or [()] * len(translations)
@@ -91,9 +85,9 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
         return fill(found, gaps, [(translations[one], links[one]) for one in spans], options)
 
     return Document(
-        tuple(one for gap in gaps for one in gap.split.sentences),
+        tuple(one for _, split in gaps for one in split.sentences),
         join,
-        any(gap.split.has_inline_markup for gap in gaps),
+        any(split.has_inline_markup for _, split in gaps),
         kept=sum(unit.translated for unit in found.units) - len(gaps),
     )
 
@@ -113,15 +107,15 @@ def fill(
 ) -> Joined:
     """Return the XLIFF text with all gaps filled, and notes on units whose placeholders differ."""
     written, doubts = [event.raw for event in found.events], list[str]()
-    for gap, (texts, links) in zip(gaps, translations, strict=True):
-        both = zip(gap.split.sentences, texts, strict=True)
+    for (unit, split), (texts, links) in zip(gaps, translations, strict=True):
+        both = zip(split.sentences, texts, strict=True)
         doubt = "; ".join(filter(None, (compare_placeholders(*pair) for pair in both)))
         if doubt:
-            doubts.append(f"{describe_unit(found, gap.unit)}: the target {doubt}")
-        put_target(found, written, gap.unit, gap.split.join(texts, links))
+            doubts.append(f"{describe_unit(found, unit)}: the target {doubt}")
+        put_target(found, written, unit, split.join(texts, links))
         if found.version == "2" and not doubt:
-            tag = found.events[gap.unit.start].raw
-            written[gap.unit.start] = set_attributes(tag, {"state": "translated"})
+            tag = found.events[unit.start].raw
+            written[unit.start] = set_attributes(tag, {"state": "translated"})
     for number in found.language_tags if gaps and options.language else ():
         attributes = found.events[number].attributes or {}
         if LANGUAGE[found.version] not in attributes:
