@@ -96,7 +96,9 @@ ROWS = (
         promise="The folder is refused, or the checkpoint before is used. Files of two steps are "
         "never mixed. Temporary files of dead processes are deleted, those of living ones are not.",
         tests=(
-            "corpus/test_store.py::test_a_file_that_is_cut_while_it_is_mapped_is_a_sentence_and_no_signal",
+            "corpus/test_store.py::test_ids_that_are_cut_while_they_are_read_are_a_sentence_and_no_signal",
+            "corpus/test_store.py"
+            "::test_no_file_of_a_store_is_mapped_as_a_cut_would_end_its_reader_by_a_signal",
             "faults/test_damage.py::test_a_cut_at_any_byte_is_named_and_the_checkpoint_before_is_taken",
             "faults/test_damage.py"
             "::test_a_missing_or_doubled_file_is_named_and_the_checkpoint_before_is_taken",
@@ -110,7 +112,7 @@ ROWS = (
         ),
         controls=(
             "faults/test_damage.py::test_the_control_whose_checkpoints_do_not_know_their_step_is_caught",
-            "corpus/test_store.py::test_the_control_that_does_not_look_at_the_file_is_killed",
+            "corpus/test_store.py::test_the_control_that_maps_the_file_is_killed",
         ),
     ),
     Row(

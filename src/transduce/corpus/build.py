@@ -26,7 +26,7 @@ from transduce.corpus.segment import (
     encode_block,
     join_segments,
 )
-from transduce.corpus.side import OFFSETS, SIDES, require_whole_file
+from transduce.corpus.side import OFFSETS, SIDES
 from transduce.corpus.store import KIND, TEXTS, Store, build_provenance
 from transduce.durable.folder import FolderWriter, atomic_folder, require_absent
 from transduce.durable.json import to_json
@@ -91,7 +91,7 @@ def encode_segments(
 ) -> list[Segment]:
     """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
-    A new segment is saved when it is full, then memory-mapped; only the last pairs stay in memory.
+    A new segment is saved when it is full; then its ids are on disk, and only the last pairs stay in memory.
     """
     rest, read = iter(pairs), 0
     segments = list(saved.open())
@@ -130,9 +130,7 @@ def write_side(writer: FolderWriter, name: str, parts: Sequence[EncodedSide]) ->
     with writer.open(f"{name}.ids") as ids, writer.open(f"{name}.offsets") as offsets:
         offsets.write(np.zeros(1, OFFSETS).tobytes())
         for part in parts:
-            require_whole_file(part.ids)
-            require_whole_file(part.lengths)
-            ids.write(part.ids.tobytes())
+            ids.write(np.asarray(part.ids).tobytes())
             offsets.write((tokens + part.lengths.cumsum(dtype=OFFSETS)).tobytes())
             tokens += len(part.ids)
     return tokens

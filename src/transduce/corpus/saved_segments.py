@@ -18,7 +18,14 @@ from typing import final
 import numpy as np
 
 from transduce.corpus.segment import LENGTHS, EncodedSide, PairCounts, Segment
-from transduce.corpus.side import DAMAGED_HINT, SIDES, id_type, map_file, require_consistent
+from transduce.corpus.side import (
+    DAMAGED_HINT,
+    SIDES,
+    StoredIds,
+    id_type,
+    read_numbers,
+    require_consistent,
+)
 from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder, remove_folder
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError
@@ -37,7 +44,7 @@ class SavedSegments:
     symbols: tuple[int, int]  # sizes of the source and the target vocabulary
 
     def open(self) -> Iterator[Segment]:
-        """Yield the saved segments in order, memory-mapped, up to the first unusable one.
+        """Yield the saved segments in order, their ids on disk, up to the first unusable one.
 
         A segment is unusable if it is damaged, or if it was saved for a store of another origin.
         """
@@ -48,14 +55,14 @@ class SavedSegments:
                 return
 
     def save(self, number: int, segment: Segment) -> Segment:
-        """Save segment `number`, from 0, replacing an unusable one; return it memory-mapped."""
+        """Save segment `number`, from 0, replacing an unusable one; return it with its ids on disk."""
         folder = self.folder(number)
         if folder.exists():
             remove_folder(folder)
         about = {"origin": self.origin, "pairs": asdict(segment.counts)}
         with atomic_folder(folder, kind=KIND, about=about) as writer:
             for name, side in zip(SIDES, (segment.source, segment.target), strict=True):
-                writer.write(f"{name}.ids", side.ids.tobytes())
+                writer.write(f"{name}.ids", np.asarray(side.ids).tobytes())
                 writer.write(f"{name}.lengths", side.lengths.tobytes())
             if segment.texts:
                 writer.write(TEXTS, segment.texts)
@@ -74,7 +81,7 @@ class SavedSegments:
 
 
 def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
-    """Open a saved segment, memory-mapped, after checking the sha256 of its files."""
+    """Open a saved segment, its ids on disk, after checking the sha256 of its files."""
     try:
         counts = parse_record(PairCounts, verified.about.get("pairs"))
     except ValueError as error:
@@ -93,10 +100,9 @@ def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
 
 def open_encoded_side(verified: VerifiedFolder, side: str, symbols: int, kept: int) -> EncodedSide:
     """Open the source or target side of a saved segment of `kept` pairs; check its files."""
-    ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
-    file = verified.verified_path(f"{side}.lengths")
-    lengths = map_file(file, LENGTHS)
-    require_consistent(len(lengths) == kept, file, f"{kept:,} lengths", f"{len(lengths):,}")
+    ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols))
+    lengths = read_numbers(verified, f"{side}.lengths", LENGTHS, kept)
+    file = verified.folder / f"{side}.lengths"
     total = int(lengths.sum(dtype=np.uint64))
     require_consistent(total == len(ids), file, f"{len(ids):,} ids", f"{total:,}")
     return EncodedSide(ids, lengths)

@@ -1,4 +1,4 @@
-"""Segments: consecutive pairs of a corpus as token ids in memory, to be written to a store."""
+"""Segments: consecutive pairs of a corpus as token ids, to be written to a store."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
@@ -8,7 +8,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from jaxtyping import UInt, UInt32
 
-from transduce.corpus.side import id_type
+from transduce.corpus.side import StoredIds, id_type
 from transduce.vocabulary import Vocabulary
 
 # N: sentences of a segment · T: number of all their tokens
@@ -51,7 +51,7 @@ class PairCounts:
 class EncodedSide:
     """A segment's source or target side: T token ids of N sentences end to end, and N lengths."""
 
-    ids: UInt[np.ndarray, " T"]
+    ids: UInt[np.ndarray, " T"] | StoredIds  # on disk if the segment is saved
     lengths: UInt32[np.ndarray, " N"]
 
 

@@ -1,13 +1,15 @@
 """One side of a store: the token ids of all sentences end to end, and each sentence's offset."""
 
+import os
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 import numpy as np
-from jaxtyping import Int, Int32, UInt, UInt64
+from jaxtyping import Int, Int32, Int64, UInt
 
-from transduce.durable.folder import VerifiedFolder
+from transduce.durable.folder import VerifiedFolder, unreadable_error
 from transduce.errors import FolderError
 from transduce.vocabulary import BEGIN, END
 
@@ -15,27 +17,63 @@ from transduce.vocabulary import BEGIN, END
 
 SIDES = ("source", "target")
 OFFSETS = np.dtype("<u8")
+BLOCK = 1 << 22  # ids that are checked at once
 DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it again"
+
+
+@final
+class StoredIds:
+    """T ids in an open file, read in parts; whole as a NumPy array.
+
+    The file is not memory-mapped, since a mapped file that is truncated ends its readers by SIGBUS.
+    """
+
+    def __init__(self, file: Path, kind: "np.dtype[np.unsignedinteger]") -> None:
+        self.file, self.kind = file, kind
+        try:
+            self.descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise unreadable_error(file, error) from error
+        weakref.finalize(self, os.close, self.descriptor)
+        size = os.fstat(self.descriptor).st_size
+        is_whole = size > 0 and size % kind.itemsize == 0
+        require_consistent(is_whole, file, f"ids of {kind.itemsize} bytes", str(size))
+        self.count = size // kind.itemsize
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __array__(self, dtype: object = None, copy: object = None) -> UInt[np.ndarray, " T"]:
+        return np.frombuffer(self.read(0, self.count), self.kind)
+
+    def read(self, start: int, count: int) -> bytes:
+        """Return the bytes of `count` ids from index `start`; FolderError if the file was cut."""
+        size, position = count * self.kind.itemsize, start * self.kind.itemsize
+        try:
+            data = os.pread(self.descriptor, size, position)
+        except OSError as error:
+            raise unreadable_error(self.file, error) from error
+        if len(data) < size:
+            end = f"{position + size:,} bytes, found {position + len(data):,}"
+            fact = f"was cut while it was used: expected at least {end}"
+            raise FolderError(fact, DAMAGED_HINT, file=self.file)
+        return data
 
 
 @final
 @dataclass(frozen=True)
 class Side:
-    """One side of a store, source or target: token ids and sentence offsets, memory-mapped."""
+    """One side of a store, source or target: token ids on disk, lengths and offsets in memory."""
 
     lengths: Int32[np.ndarray, " N"]  # the number of tokens of each sentence
-    offsets: UInt64[np.ndarray, " N+1"]  # the index of each sentence's first id, then T
-    ids: UInt[np.ndarray, " T"]
+    offsets: Int64[np.ndarray, " N+1"]  # the index of each sentence's first id, then T
+    ids: StoredIds
 
     def gather(self, indices: Int[np.ndarray, " P"]) -> Int[np.ndarray, " _"]:
         """Return the token ids of the P sentences with these indices, end to end in one vector."""
-        for array in (self.offsets, self.ids):
-            require_whole_file(array)
-        lengths = self.lengths[indices]
-        ends = lengths.cumsum(dtype=np.int64)
-        shifts = self.offsets[indices].astype(np.int64) - (ends - lengths)
-        token_indices = np.arange(lengths.sum()) + shifts.repeat(lengths)
-        return self.ids[token_indices].astype(np.int64)
+        starts, lengths = self.offsets[indices].tolist(), self.lengths[indices].tolist()
+        found = b"".join(map(self.ids.read, starts, lengths))
+        return np.frombuffer(found, self.ids.kind).astype(np.int64)
 
 
 def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
@@ -44,55 +82,47 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
 
 
 def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
-    """Open one side of a store, memory-mapped, after checking its files and their contents."""
-    ids = map_file(verified.verified_path(f"{side}.ids"), id_type(symbols))
-    offsets = map_file(verified.verified_path(f"{side}.offsets"), OFFSETS)
+    """Open one side of a store after checking its files and their contents."""
+    ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols))
+    offsets = read_numbers(verified, f"{side}.offsets", OFFSETS, pairs + 1)
     file = verified.folder / f"{side}.offsets"
-    require_consistent(
-        len(offsets) == pairs + 1, file, f"{pairs + 1:,} offsets", f"{len(offsets):,}"
-    )
     end = int(offsets[-1])
     require_consistent(end == len(ids), file, f"{len(ids):,} ids", f"{end:,}")
     rises = bool(offsets[0] == 0 and (offsets[1:] > offsets[:-1]).all())
     require_consistent(rises, file, "offsets that rise from 0", "others")
-    require_known_ids(ids, offsets, symbols, verified.folder / f"{side}.ids")
+    offsets = offsets.view(np.int64)
+    require_known_ids(ids, offsets[1:] - 1, symbols)
     return Side(np.diff(offsets).astype(np.int32), offsets, ids)
 
 
-def require_known_ids(
-    ids: UInt[np.ndarray, " T"], offsets: UInt64[np.ndarray, " _"], symbols: int, file: Path
-) -> None:
-    """Raise FolderError for an unknown id, BEGIN, a sentence without END, or END inside of one."""
-    highest = int(ids.max())
-    require_consistent(highest < symbols, file, f"ids below {symbols:,}", f"{highest:,}")
-    is_closed = bool((ids[offsets[1:] - 1] == END).all())
-    require_consistent(is_closed, file, f"{END} at the end of every sentence", "other ids")
-    ends = int(np.count_nonzero(ids == END))
-    is_plain = ends == len(offsets) - 1 and not (ids == BEGIN).any()
-    require_consistent(is_plain, file, f"{END} only there, and no {BEGIN}", "others")
+def read_numbers(
+    verified: VerifiedFolder, name: str, kind: "np.dtype[np.unsignedinteger]", count: int
+) -> UInt[np.ndarray, " _"]:
+    """Read a file of `count` unsigned integers into memory after checking its size and sha256."""
+    data, file = verified.read(name), verified.folder / name
+    found, rest = divmod(len(data), kind.itemsize)
+    expected = f"{count:,} {name.partition('.')[2]}"
+    require_consistent((found, rest) == (count, 0), file, expected, f"{found:,}")
+    return np.frombuffer(data, kind)
 
 
-def map_file(file: Path, kind: "np.dtype[np.unsignedinteger]") -> "UInt[np.ndarray, ' _']":
-    """Memory-map a file as an array of unsigned integers of the type `kind`."""
-    size = file.stat().st_size
-    require_consistent(
-        size > 0 and size % kind.itemsize == 0, file, f"ids of {kind.itemsize} bytes", str(size)
-    )
-    return np.memmap(file, dtype=kind, mode="r").view(np.ndarray)
+def require_known_ids(ids: StoredIds, ends: Int64[np.ndarray, " N"], symbols: int) -> None:
+    """Raise FolderError for an unknown id, BEGIN, a sentence without END, or END inside of one.
 
-
-def require_whole_file(array: "UInt[np.ndarray, ' _']") -> None:
-    """Raise FolderError if the file of a memory-mapped array was truncated since it was mapped.
-
-    Reading past the file's end would kill the process by a signal (SIGBUS). The open file is
-    checked, even if another file has its name now. An array that is not memory-mapped is accepted.
+    `ends` are the indices of the sentences' last ids.
     """
-    mapped = array.base
-    if isinstance(mapped, np.memmap):
-        found = mapped._mmap.size()  # type: ignore[attr-defined]  # noqa: SLF001
-        if found < mapped.nbytes:
-            fact = f"was cut while it was used: expected {mapped.nbytes:,} bytes, found {found:,}"
-            raise FolderError(fact, DAMAGED_HINT, file=mapped.filename)
+    for start in range(0, len(ids), BLOCK):
+        count = min(BLOCK, len(ids) - start)
+        block = np.frombuffer(ids.read(start, count), ids.kind)
+        highest = int(block.max())
+        require_consistent(highest < symbols, ids.file, f"ids below {symbols:,}", f"{highest:,}")
+        first, last = np.searchsorted(ends, (start, start + count))
+        is_closed = bool((block[ends[first:last] - start] == END).all())
+        require_consistent(
+            is_closed, ids.file, f"{END} at the end of every sentence", "other ids"
+        )
+        is_plain = np.count_nonzero(block == END) == last - first and not (block == BEGIN).any()
+        require_consistent(bool(is_plain), ids.file, f"{END} only there, and no {BEGIN}", "others")
 
 
 def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001

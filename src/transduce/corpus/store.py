@@ -5,7 +5,7 @@
     pairs.tsv                        the text of every pair, in a development set only
     manifest.json                    inputs, settings, vocabularies, versions, counts, sha256 sums
 
-Opening a store checks the sha256 of every file, in about a second per GB. Ids are memory-mapped.
+Opening a store checks the sha256 of every file, in about a second per GB. Ids stay on disk.
 """
 
 import dataclasses
