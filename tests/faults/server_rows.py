@@ -46,8 +46,9 @@ SERVER_ROWS = (
         "replaced and damaged models",
         promise="Every answer is the translation of the client's own text. Over capacity requests "
         "are refused at once with 503, and the search for a client that has left stops. When a "
-        "search process ends, another is started, as often as it takes, and repeats its sentences; "
-        "a request that ends two of them is refused. /health says when a model has none. On "
+        "search process ends, or is killed as it answers nothing for 30 seconds, another is "
+        "started, as often as it takes, and repeats its sentences; a request that ends two of "
+        "them is refused. /health says when a model has none. On "
         "SIGTERM accepted requests are answered. A model that does not verify is never used.",
         tests=(
             f"{LIFE}::test_no_answer_goes_to_another_client",
@@ -61,6 +62,8 @@ SERVER_ROWS = (
             f"{LIFE}::test_a_sentence_that_ends_two_searches_is_refused",
             f"{LIFE}::test_a_request_that_ends_two_searches_is_refused_alone",
             f"{LIFE}::test_health_says_that_a_model_has_no_search_until_it_has_one_again",
+            f"{LIFE}::test_a_search_that_is_stopped_is_replaced_and_health_says_so",
+            f"{LIFE}::test_a_stopped_search_whose_pipe_is_full_does_not_stop_the_server",
             f"{LIFE}::test_a_search_that_cannot_be_started_again_is_tried_until_it_can",
             f"{LIFE}::test_thousands_of_failed_starts_are_followed_by_another_one",
             f"{LIFE}::test_a_search_that_ends_as_soon_as_it_is_ready_is_started_again",

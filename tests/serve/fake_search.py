@@ -1,13 +1,23 @@
 """A search in a thread that answers when it is told to, so that tests decide what is late."""
 
 import threading
+import time
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
 from transduce.serve.interface import Details
-from transduce.serve.messages import AttentionRequest, Cancel, Found, Page, Ready, Sentence
+from transduce.serve.messages import (
+    Alive,
+    AttentionRequest,
+    Cancel,
+    Found,
+    Page,
+    Ping,
+    Ready,
+    Sentence,
+)
 
 HIDDEN = "a hidden text"
 DETAILS = Details(source_pieces=[], target_pieces=[], log_probs=[], alignment=[], weights=[])
@@ -22,7 +32,7 @@ class FakeSearch:
     """
 
     def __init__(self, *, is_open: bool = True, breaks: bool = False) -> None:
-        self.breaks = breaks
+        self.breaks, self.stopped = breaks, list[Any]()
         self.gate, self.seen = threading.Event(), list[str]()
         self.facts: Ready | None = FACTS
         self.begun = self.ended = 0
@@ -51,8 +61,13 @@ class FakeSearch:
     def answer(self, pipe: "Connection[Any, Any]") -> None:
         waiting = list[Sentence | AttentionRequest]()
         while True:
-            if pipe.poll(0.002):
+            if pipe in self.stopped:
+                time.sleep(0.002)
+            elif pipe.poll(0.002):
                 order = pipe.recv()
+                if isinstance(order, Ping):
+                    pipe.send(Alive())
+                    continue
                 if isinstance(order, Cancel):
                     self.cancelled |= order.ids
                     waiting = [one for one in waiting if one.id not in order.ids]
@@ -73,6 +88,10 @@ class FakeSearch:
     def die(self) -> None:
         """End the search that was started last, as a crash ends a process."""
         self.pipes[-1].close()
+
+    def stop(self) -> None:
+        """Make the search that was started last answer nothing at all, as SIGSTOP does."""
+        self.stopped.append(self.pipes[-1])
 
     def wait_for(self, count: int) -> None:
         """Wait until so many sentences and cancellations have come."""

@@ -226,6 +226,33 @@ def test_health_says_that_a_model_has_no_search_until_it_has_one_again():
         assert client.get("/health").json == {"status": "ok"}
 
 
+def test_a_search_that_is_stopped_is_replaced_and_health_says_so(caplog):
+    search = FakeSearch()
+    limits = replace(QUICK, hang_seconds=0.3)
+    with running_server(start=search, limits=limits) as client, ThreadPoolExecutor(1) as pool:
+        search.facts = None  # the next search never tells that it is ready
+        search.stop()
+        asked = pool.submit(client.translate, "a")
+        wait_until(client, "restarts_total", 1)
+        assert client.get("/health").json == {"status": "no search process for en to de"}
+        search.facts = FACTS
+        search.die()
+        wait_until_ready(client)
+        assert asked.result().json == {"translatedText": "[a]"}
+        assert client.get("/health").json == {"status": "ok"}
+    assert "en to de: a search process has not answered for 0 seconds" in caplog.text
+
+
+def test_a_stopped_search_whose_pipe_is_full_does_not_stop_the_server():
+    search = FakeSearch()
+    search.facts = replace(FACTS, capacity=99)
+    with running_server(start=search, limits=QUICK) as client, ThreadPoolExecutor(12) as pool:
+        search.stop()
+        asked = [pool.submit(client.translate, ["\U0001f415" * 5_000] * 3) for _ in range(12)]
+        assert {one.result().status for one in asked} == {200}
+        assert client.measure("restarts_total") == 1
+
+
 def test_a_search_that_cannot_be_started_again_is_tried_until_it_can(caplog):
     search, failures = FakeSearch(), list[Exception]()
     with running_server(start=start_or_fail(search, failures), limits=QUICK) as client:

@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
+import os
 import select
+import socket
+import struct
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, Any, final
 from transduce.errors import FolderError, LostProcessError, TransduceError, find_exhaustion
 from transduce.serve.interface import Limits, Refusal, bad_request, unavailable
 from transduce.serve.messages import (
+    Alive,
     Answer,
     AttentionRequest,
     Cancel,
@@ -22,6 +26,7 @@ from transduce.serve.messages import (
     Found,
     Order,
     Page,
+    Ping,
     Ready,
     Sentence,
     Unloadable,
@@ -34,6 +39,7 @@ LOG = logging.getLogger("transduce.serve")
 Work = Sentence | AttentionRequest
 Start = Callable[["Load"], tuple["Connection[Order, Answer]", BaseProcess | None]]
 TRIES = 2  # a sentence is refused when this many processes have ended during its search
+SEND_TIMEOUT = struct.pack("ll", 1, 0)  # a timeval: one second
 MEMORY = "is there memory?"  # the hint for a process that ended without an error
 
 
@@ -53,7 +59,8 @@ class Job:
 class SearchClient:
     """A search process and the server's end of its pipe, which the event loop reads.
 
-    `on_answer` is called with each answer; `on_end` is called once if the process ends by itself.
+    `on_answer` is called with each answer; `on_end` is called once if the process ends by itself,
+    or is killed because it hangs.
     """
 
     def __init__(
@@ -68,6 +75,9 @@ class SearchClient:
         self.loop = asyncio.get_running_loop()
         self.loop.add_reader(pipe.fileno(), self.read)
         self.is_open = True
+        self.pinged: float | None = None  # when the ping was sent that is not answered yet
+        with socket.socket(fileno=os.dup(pipe.fileno())) as end:  # a full pipe stops nobody long
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, SEND_TIMEOUT)
         self.readable = select.poll()  # `pipe.poll` builds one each time, which costs 20 times more
         self.readable.register(pipe.fileno(), select.POLLIN)
 
@@ -75,8 +85,26 @@ class SearchClient:
         """Send an order; if the process has ended, `on_end` is called a moment later."""
         try:
             self.pipe.send(order)
+        except BlockingIOError:  # the pipe is full: the process has read nothing for a second
+            self.kill()
         except OSError:
             self.loop.call_soon(self.read)
+
+    def ping(self, most: float) -> bool:
+        """Ask the process for an answer; return whether the last one came within `most` seconds."""
+        now = self.loop.time()
+        if self.pinged is None:
+            self.pinged = now
+            self.send(Ping())
+        return now - self.pinged <= most
+
+    def kill(self) -> None:
+        """Kill a process that hangs; `on_end` is called a moment later."""
+        if self.is_open:
+            self.close()
+            if self.process is not None:
+                self.process.kill()
+            self.loop.call_soon(self.on_end, self)
 
     def read(self) -> None:
         """Pass all received answers to `on_answer`; call `on_end` if the process has ended."""
@@ -146,7 +174,32 @@ class Dispatcher:
 
     async def start(self) -> Ready:
         """Start all processes; return the model's description once all have loaded it."""
-        return (await asyncio.gather(*(self.start_one() for _ in range(self.workers))))[0]
+        facts = (await asyncio.gather(*(self.start_one() for _ in range(self.workers))))[0]
+        self.run_task(self.watch())
+        return facts
+
+    def run_task(self, act: Coroutine[Any, Any, None]) -> None:
+        """Run a task until it ends or the dispatcher is closed."""
+        task = asyncio.ensure_future(act)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def watch(self) -> None:
+        """Ping every process now and then; kill one that does not answer in time.
+
+        Otherwise a process that is stopped (SIGSTOP) or hangs would count as one that translates.
+        """
+        most = self.limits.hang_seconds
+        while True:
+            await asyncio.sleep(most / 10)
+            for client in list(self.clients):
+                if not client.ping(most):
+                    name = " to ".join(self.pair or ())
+                    self.on_message(
+                        f"warning: {name}: a search process has not answered for {most:.0f} "
+                        "seconds, and is killed"
+                    )
+                    client.kill()
 
     async def start_one(self) -> Ready:
         """Start a process and wait until it has loaded the model; raise an error if that fails."""
@@ -203,6 +256,9 @@ class Dispatcher:
             case Ready():
                 self.starting[client].set_result(answer)
                 return
+            case Alive():
+                client.pinged = None
+                return
             case Unloadable():
                 starting = self.starting.pop(client)
                 client.close()
@@ -258,9 +314,7 @@ class Dispatcher:
                 starting.set_exception(LostProcessError(fact, MEMORY))
             return
         if not self.is_closed:
-            task = asyncio.ensure_future(self.restart())
-            self.tasks.add(task)
-            task.add_done_callback(self.tasks.discard)
+            self.run_task(self.restart())
         for order_id, (job, order) in sorted(self.clients.pop(client).items(), reverse=True):
             if job not in self.jobs:
                 continue  # it was refused for another of its sentences

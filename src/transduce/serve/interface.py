@@ -42,6 +42,7 @@ class Limits:
     request_seconds: float = 30.0  # time from the body's end to the answer
     stop_seconds: float = 5.0  # time from SIGTERM to the server's end
     connections: int = 2_000  # the most open connections
+    hang_seconds: float = 30.0  # time from the question to a search process to its answer
     restart_seconds: float = 0.1  # before a search process is started again, doubled each time
     longest_restart_seconds: float = 30.0  # the most that doubling gives
     poll_seconds: float = 1.0  # from one check of the model folders to the next

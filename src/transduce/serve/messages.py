@@ -40,6 +40,18 @@ class Cancel:
 
 @final
 @dataclass(frozen=True)
+class Ping:
+    """An order to answer `Alive` before the next step of a search."""
+
+
+@final
+@dataclass(frozen=True)
+class Alive:
+    """The answer to `Ping`."""
+
+
+@final
+@dataclass(frozen=True)
 class Ready:
     """The answer of a process that has loaded its model, and a description of the model."""
 
@@ -93,5 +105,5 @@ class Failed:
     is_ours: bool = True  # a fault of the server, not of the request
 
 
-Order = Sentence | AttentionRequest | Cancel
-Answer = Ready | Unloadable | Found | Page | Failed
+Order = Sentence | AttentionRequest | Cancel | Ping
+Answer = Ready | Unloadable | Alive | Found | Page | Failed

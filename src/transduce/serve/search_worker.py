@@ -29,6 +29,7 @@ from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, 
 from transduce.search.running_search import RunningSearch
 from transduce.serve.interface import Details
 from transduce.serve.messages import (
+    Alive,
     Answer,
     AttentionRequest,
     Cancel,
@@ -36,6 +37,7 @@ from transduce.serve.messages import (
     Found,
     Order,
     Page,
+    Ping,
     Sentence,
 )
 from transduce.vocabulary import END
@@ -81,7 +83,7 @@ class SearchWorker:
         return all(search.is_idle for search in self.searches.values())
 
     def receive(self, order: Order) -> None:
-        """Carry out an order: begin a sentence, cancel sentences, or draw an attention page."""
+        """Carry out an order: begin or cancel sentences, draw an attention page, or answer."""
         match order:
             case Cancel():
                 self.cancel(order.ids)
@@ -89,6 +91,8 @@ class SearchWorker:
                 self.answer_errors(order.id, lambda: self.begin(order))
             case AttentionRequest():
                 self.answer_errors(order.id, lambda: self.draw(order))
+            case Ping():
+                self.send(Alive())
 
     def answer_errors(self, sentence_id: int, act: Callable[[], None]) -> None:
         """Call `act`; if it raises an error, send that as the answer to a sentence."""
