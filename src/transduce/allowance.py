@@ -8,6 +8,7 @@ from transduce.errors import InputError
 
 LINE_BYTES = 256_000_000  # for a line, or the lines of a pair, that is cut into pieces or n-grams
 BEAM_BYTES = 2_000_000_000  # for one sentence, if its search has a wider beam than the paper's
+BEAM_VARIABLE = "TRANSDUCE_BEAM_GB"  # the environment variable that allows more, or less
 PICTURE_BYTES = 1_000_000_000  # for the attention weights of one text and its output
 CHARACTER_BYTES = 215  # measured for pieces and n-grams, per character of a line
 

@@ -89,6 +89,21 @@ def test_a_beam_of_a_stranger_s_recipe_that_would_take_gigabytes_is_refused(use)
         use(model)
 
 
+def test_the_hint_of_a_beam_that_would_take_gigabytes_names_what_allows_it(monkeypatch):
+    model = random_translator().searching(beam=9_999, extra_length=1_000)
+    sources, search = [[5, 6]], model.recipe.search
+    with pytest.raises(InputError) as refusal:
+        outputs.limit_batch_size(model.models, sources, search, 9_999)
+    name, _, gigabytes = refusal.value.hint.split()[-4].partition("=")
+    assert name == "TRANSDUCE_BEAM_GB"
+    monkeypatch.setenv(name, gigabytes)
+    monkeypatch.setattr(outputs, "free_memory_bytes", lambda: 1e12)
+    assert outputs.limit_batch_size(model.models, sources, search, 9_999) == search
+    monkeypatch.setenv(name, "much")
+    with pytest.raises(InputError, match="TRANSDUCE_BEAM_GB is not a number of gigabytes: 'much'"):
+        outputs.limit_batch_size(model.models, sources, search, 9_999)
+
+
 def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_training(tmp_path):
     pairs = [(f"a dog {number}", f"ein Hund {number}") for number in range(100)]
     settings = {"search.beam": 9_999, "search.extra_length": 9_999, "training.threads": 1}

@@ -4,11 +4,18 @@ A recipe's beam may be a stranger's. Each hypothesis has cached keys and values 
 so that a beam of 10,000 takes gigabytes and most of a minute for one short line.
 """
 
+import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from transduce.allowance import BEAM_BYTES, require_affordable
-from transduce.errors import NotEnoughMemoryError, is_out_of_memory
+from transduce.allowance import BEAM_BYTES, BEAM_VARIABLE, require_affordable
+from transduce.errors import (
+    InputError,
+    NotEnoughMemoryError,
+    is_out_of_memory,
+    short_repr,
+)
 from transduce.paper.search import (
     Decoder,
     DecodingStrategy,
@@ -75,8 +82,23 @@ def estimate_bytes(
 
 
 def require_affordable_beam(needed: int, length: int, width: int) -> None:
-    """Refuse over 21 hypotheses of a sentence if they may need more than `BEAM_BYTES` bytes."""
-    if width > WIDEST:
-        fact = f"a sentence of {length:,} pieces with {width:,} hypotheses"
-        hint = "a smaller beam (search.beam, --beam), fewer samples, or shorter lines"
-        require_affordable(fact, needed, BEAM_BYTES, hint)
+    """Refuse over 21 hypotheses of a sentence if they may need more than a beam may have.
+
+    That is `BEAM_BYTES`, or what the environment variable TRANSDUCE_BEAM_GB allows.
+    """
+    if width <= WIDEST:
+        return
+    given, most = os.environ.get(BEAM_VARIABLE), BEAM_BYTES
+    if given is not None:
+        try:
+            most = int(float(given) * 1e9)
+        except (ValueError, OverflowError):
+            fact = f"{BEAM_VARIABLE} is not a number of gigabytes: {short_repr(given)}"
+            raise InputError(fact, f"{BEAM_VARIABLE}=8, for example") from None
+    require_affordable(
+        f"a sentence of {length:,} pieces with {width:,} hypotheses",
+        needed,
+        most,
+        "a smaller beam (search.beam, --beam), fewer samples, or shorter lines; the environment "
+        f"variable {BEAM_VARIABLE}={math.ceil(needed / 1e9)} allows this one",
+    )
