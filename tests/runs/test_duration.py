@@ -13,8 +13,9 @@ from transduce.recipes.fitted import TRANSLATION
 from transduce.runs import duration, training_inputs, training_run
 from transduce.runs.duration import Pace, fit_to_minutes, format_duration, shorten, try_size
 from transduce.runs.machine_settings import resolve_machine_settings
-from transduce.runs.recommend import count_store_pieces
+from transduce.runs.recommend import build_schedule, count_store_pieces
 from transduce.settings import Recipe, Training
+from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.rank import ProcessRank
 
@@ -41,7 +42,17 @@ def test_updates_and_validations_fill_the_minutes_and_no_more(pace):
     smaller = 25_000 // found.data.source_tokens
     took = Pace(pace.update_seconds / smaller, pace.validation_seconds).estimate_seconds(found)
     assert 0.7 * 1_800 < took <= 1_800
-    assert found.training.warmup < found.training.steps or found.training.steps < 400
+    assert found.training.warmup < found.training.steps
+
+
+def test_a_warm_up_fits_into_few_updates_and_peaks_no_higher():
+    long, short = (
+        with_changes(Recipe(name="r"), build_schedule(steps, {})).training for steps in (400, 10)
+    )
+    assert (long.warmup, short.warmup) == (200, 5)
+    peaks = [one.learning_rate_factor * one.warmup**-0.5 for one in (long, short)]
+    assert peaks[0] == pytest.approx(peaks[1])
+    assert "training.learning_rate_factor" not in build_schedule(10, {"training.warmup": 7})
 
 
 def test_what_is_set_is_not_chosen_by_the_minutes():

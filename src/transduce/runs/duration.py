@@ -217,6 +217,9 @@ def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, V
     while left / update < FEWEST_UPDATES and tokens // 2 >= smallest:
         tokens, update = tokens // 2, update / 2
     steps = max(10, int(left / update) // 10 * 10)
-    schedule = build_schedule(steps) | {"training.validate_every": max(1, steps // validations)}
-    updates: dict[str, Value] = {"data.source_tokens": tokens, "data.target_tokens": tokens}
-    return with_changes(recipe, {**updates, **schedule, **settings})
+    updates: dict[str, Value] = {
+        "data.source_tokens": tokens,
+        "data.target_tokens": tokens,
+        "training.validate_every": max(1, steps // validations),
+    }
+    return with_changes(recipe, build_schedule(steps, {**updates, **settings}))

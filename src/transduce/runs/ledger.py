@@ -40,8 +40,9 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
         f"{sizes.layers} + {sizes.layers} layers, d_model {sizes.d_model}, d_ff {sizes.d_ff:,}, "
         f"dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
-        f"{training.steps:,} updates of at most {data.target_tokens:,} tokens a side: about "
-        f"{format_passes(passes)} over {find_task_kind(data).count(len(store))}",
+        f"{training.steps:,} update{'s' * (training.steps > 1)} of at most "
+        f"{data.target_tokens:,} tokens a side: about {format_passes(passes)} over "
+        f"{find_task_kind(data).count(len(store))}",
     ]
 
 

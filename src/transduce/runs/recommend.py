@@ -145,21 +145,22 @@ def build_recipe(
     steps = int(max(FEWEST, min(MOST, size.passes * per_pass))) // 100 * 100
     if "training.steps" in changes:
         steps = sized.training.steps
-    return with_changes(sized, {**build_schedule(steps), **changes}), steps / per_pass
+    return with_changes(sized, build_schedule(steps, changes)), steps / per_pass
 
 
-def build_schedule(steps: int) -> dict[str, Value]:
-    """Return the settings of a schedule of `steps` updates: warm-up, validations, snapshots.
+def build_schedule(steps: int, changes: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the settings of a schedule of `steps` updates, with `changes` in place of its own.
 
     The narrower a model, the higher the peak of equation 3. Post-norm stacks that reach the peak
     too soon may learn the target language and ignore the source (docs/records/log.md). So the
-    warm-up takes half of the run, and at most the paper's 4,000 steps.
+    warm-up takes half of the run, and at most the paper's 4,000 steps. The peak of a warm-up below
+    200 steps is lowered to that of 200.
     """
-    return {
-        "training.steps": steps,
-        "training.warmup": max(200, min(4_000, steps // 2)),
-        **list_intervals(steps),
-    }
+    warmup = max(1, min(4_000, steps // 2))
+    found: dict[str, Value] = {"training.steps": steps, "training.warmup": warmup}
+    if warmup < 200 and "training.warmup" not in changes:
+        found["training.learning_rate_factor"] = (warmup / 200) ** 0.5
+    return {**found, **list_intervals(steps), **changes}
 
 
 def list_intervals(steps: int) -> dict[str, Value]:

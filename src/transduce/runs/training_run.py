@@ -221,5 +221,6 @@ def describe_end(
         ]
     patience = f"{training.patience} validations without improvement"
     early = f", {patience}" if progress.step < training.steps else ""
+    steps = f"{progress.step:,} step{'s' * (progress.step != 1)}"
     minutes = progress.seconds / 60
-    return [f"trained {progress.step:,} steps in {minutes:.1f} minutes{skipped}{early}: {folder}"]
+    return [f"trained {steps} in {minutes:.1f} minutes{skipped}{early}: {folder}"]
