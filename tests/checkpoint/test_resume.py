@@ -46,6 +46,14 @@ def test_a_run_without_checkpoints_has_no_newest(run):
     assert load_newest_checkpoint(run) == (None, [])
 
 
+def test_the_weights_of_a_run_are_read_whatever_its_optimiser_stores(run):
+    one = {name: moment for name, moment in moments(3).items() if "second" not in name}
+    save_checkpoint(run, 3, weights(3), one, state(3))
+    found, rejected = load_newest_checkpoint(run, sum(map(torch.numel, weights(3).values())))
+    assert found is not None
+    assert (found.weights.keys(), found.moments, rejected) == (weights(3).keys(), {}, [])
+
+
 def written(path):
     """Which one it is and when it was written; not when it was read."""
     found = path.stat()

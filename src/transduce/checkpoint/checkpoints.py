@@ -41,7 +41,7 @@ class Checkpoint:
     step: int
     folder: Path
     weights: dict[str, Tensor]
-    moments: dict[str, Tensor]  # Adam's two moment estimates of each weight
+    moments: dict[str, Tensor]  # Adam's two moment estimates of each weight, unless left out
     state: dict[str, Any]  # the run's progress and environment, such as package versions
     hash: str  # sha256 of the manifest, which lists the sha256 of every file
 
@@ -76,7 +76,8 @@ def load_newest_checkpoint(
     """Return the newest intact checkpoint or None, and (folder, reason) of newer damaged ones.
 
     The checkpoint is None if the run has none. Raises FolderError if all its checkpoints are
-    damaged. A file with another number of weights than a known `weight_count` is refused unread.
+    damaged. With a known `weight_count` the moments are left out, and a file of another number of
+    weights is refused unread.
     """
     while steps := list_steps(run / CHECKPOINTS):
         rejected = list[tuple[Path, str]]()
@@ -97,15 +98,22 @@ def load_newest_checkpoint(
 
 
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
-    """Return a step's checkpoint; FolderError for damage or another number of weights."""
+    """Return a step's checkpoint; FolderError for damage or another number of weights.
+
+    With `weight_count` the moments are verified and not read: translating needs none of them, so
+    any optimiser may have made them.
+    """
     opened = open_step(run / CHECKPOINTS, step)
-    # two moments of each weight, and the number of updates
-    moments = None if weight_count is None else 2 * weight_count + 1
+    if weight_count is None:
+        moments = read_step_tensors(opened, MOMENTS)
+    else:
+        opened.verified_path(MOMENTS)
+        moments = {}
     return Checkpoint(
         step=step,
         folder=opened.folder,
         weights=read_step_tensors(opened, WEIGHTS, weight_count),
-        moments=read_step_tensors(opened, MOMENTS, moments),
+        moments=moments,
         state=read_state(opened),
         hash=opened.hash,
     )
