@@ -29,7 +29,10 @@ MEMORY_HINT = (
     "or fewer --workers"
 )
 FILES_HINT = "raise the limit (`ulimit -n`), or try fewer --workers"
-THREADS_HINT = "raise the limit (`ulimit -u`), or try fewer --workers and training.threads"
+THREADS_HINT = (
+    "raise the limit (`ulimit -u`; `ulimit -v` for their memory), or try fewer --workers and "
+    "training.threads"
+)
 
 
 # Options of the command line in messages, which Python shows as arguments, but in commands.
@@ -199,6 +202,11 @@ def short_repr(value: object, longest: int = 60) -> str:
         text = repr(value)
     except Exception:  # noqa: BLE001 - of the value's own code, or over 4,300 digits of a number
         return f"{type(value).__name__} that cannot be printed"
+    return shorten(text, longest)
+
+
+def shorten(text: str, longest: int) -> str:
+    """Return a text of at most `longest` characters; a longer one is cut and ends in …."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -26,6 +26,12 @@ def from_bytes(data, file, count=None):
     return read_tensors(HashingReader(io.BytesIO(data), len(data)), file, count)
 
 
+def test_a_file_that_ends_while_it_is_read_is_refused():
+    data = to_bytes({"matrix": torch.ones(300, 5)})
+    with pytest.raises(FolderError, match=r"some/model\.safetensors: was cut while it was read"):
+        read_tensors(HashingReader(io.BytesIO(data[:-4]), len(data)), FILE)
+
+
 def refused(data):
     with pytest.raises(FolderError) as error:
         from_bytes(data, FILE)

@@ -50,8 +50,8 @@ def read_tensors(
     weights = {}
     for name, entry in header.items():
         raw = torch.empty(entry.end - entry.start, dtype=torch.uint8)
-        if raw.numel():
-            stream.fill(raw.numpy().data)
+        if raw.numel() and not stream.fill(raw.numpy().data):
+            raise FolderError("was cut while it was read", DAMAGED, file=file)
         weights[name] = raw.view(DTYPES[entry.dtype]).view(entry.shape)
     wrong = first_not_finite(weights)
     if wrong is not None:

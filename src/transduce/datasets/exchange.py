@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import Any, final
 from urllib.parse import urlsplit
 
+from transduce.errors import shorten
+
 PROTOCOLS = ("http", "https")
 LONGEST_REASON = 160  # the most characters of a server's reason that an error message shows
 CHECKS = 10  # how often a watchdog checks an exchange within its time limit
@@ -207,5 +209,4 @@ def silent_error(watchdog: Watchdog) -> BrokenError:
 
 def shorten_reason(reason: object) -> str:
     """Return a server's reason on one line, cut after 160 characters."""
-    text = " ".join(str(reason).split())
-    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+    return shorten(" ".join(str(reason).split()), LONGEST_REASON)

@@ -246,10 +246,11 @@ class HashingReader:
         self.digest.update(data)
         return data
 
-    def fill(self, buffer: memoryview) -> None:
-        """Read the next bytes of the file into a buffer, as many as fit."""
+    def fill(self, buffer: memoryview) -> bool:
+        """Read the next bytes of the file into a buffer; False if they did not fill it."""
         count = self.stream.readinto(buffer)
         self.digest.update(buffer[:count])
+        return count == len(buffer)
 
     def hash_rest(self) -> str:
         """Read to the end in blocks; return the sha256 of the whole file."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, final
 
+from transduce.errors import shorten
 from transduce.settings import Data
 
 # `normalise` removes control characters that are not whitespace (such as NUL), and
@@ -68,7 +69,11 @@ class DroppedPairs:
         self.count += 1
         if is_fault and len(self.samples) < SAMPLES:
             self.samples.append(
-                {"line": line, "source": truncate(source), "target": truncate(target)}
+                {
+                    "line": line,
+                    "source": shorten(source, SAMPLE_LENGTH),
+                    "target": shorten(target, SAMPLE_LENGTH),
+                }
             )
 
 
@@ -115,11 +120,6 @@ class Cleaner:
             else:
                 report.kept += 1
                 yield source, target
-
-
-def truncate(text: str) -> str:
-    """Return a text of at most 80 characters; a longer one is cut and ends in …."""
-    return text if len(text) <= SAMPLE_LENGTH else text[: SAMPLE_LENGTH - 1] + "…"
 
 
 EMPTY = "empty side"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import NamedTuple, final
 
-from transduce.errors import InputError
+from transduce.errors import InputError, shorten
 from transduce.text.trees.tree import SymbolKind, Tree
 from transduce.text.trees.write import format_indented
 from transduce.text.xml import escape_xml
@@ -76,7 +76,7 @@ def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
     bottom = MARGIN + FONT_SIZE + top + FONT_SIZE
     width = max([layout.width, *(estimate_width(text) for text, _ in legend)]) + 2 * MARGIN
     height = bottom + LEGEND_ROW * len(legend) + MARGIN
-    title = escape_xml(shorten(" ".join(tree.words)))
+    title = escape_xml(shorten(" ".join(tree.words), MAX_TEXT))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}"'
@@ -152,14 +152,9 @@ def compare_with_gold(tree: Tree, gold: Tree) -> tuple[list[bool], list[tuple[st
     legend = [
         (f"right: {sum(is_right)} of {len(is_right)}", label_style(right=True)),
         (f"wrong: {len(is_right) - sum(is_right)}, underlined", label_style(right=False)),
-        (shorten(f"missing: {len(missing)}  {'  '.join(missing)}"), label_style(None)),
+        (shorten(f"missing: {len(missing)}  {'  '.join(missing)}", MAX_TEXT), label_style(None)),
     ]
     return is_right, legend
-
-
-def shorten(text: str) -> str:
-    """Cut a text to at most 160 characters; a text that was cut ends in …."""
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def estimate_width(text: str) -> float:
