@@ -85,6 +85,11 @@ def test_the_pairs_are_counted_before_and_after_each_filter():
     ]
 
 
+def test_trees_are_counted_as_trees():
+    facts = CardFacts(description=TRANSLATION, parameters=1, updates=1, unit="tree", pairs_read=9)
+    assert "| trees | left out | remain |" in lines_of(model_card(BASE, facts), "Data")
+
+
 def test_it_says_how_it_was_trained():
     facts = CardFacts(
         description=TRANSLATION, parameters=1, updates=9_000, pairs_read=1, averaged=[1_500, 3_000],

@@ -11,6 +11,7 @@ import torch
 from tests.cli.language import sentences
 from tests.inference.random_models import random_translator
 
+from transduce.cli.evaluate import evaluation_as_json
 from transduce.inference.evaluate import EvaluationText, perplexity, score_translations
 from transduce.inference.load import load
 from transduce.inference.pairs import token_log_probs
@@ -45,6 +46,7 @@ def test_exchanged_files_are_warned_of(is_swapped):
         found
     )
     assert warned == is_swapped
+    assert evaluation_as_json(found)["warnings"] == ([found.warning] if is_swapped else [])
 
 
 def test_json_is_one_object(evaluate):

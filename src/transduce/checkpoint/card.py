@@ -24,6 +24,7 @@ class CardFacts:
     updates: int
     averaged: Sequence[int] = ()  # steps of the snapshots that were averaged
     text: str = ""  # sha256 of the training files, or the name and settings of a generator
+    unit: str = "pair"  # the word for one item of the training text
     pairs_read: int
     # number of dropped pairs by reason, in the filters' order
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -103,7 +104,7 @@ def trained_sections(recipe: Recipe, facts: CardFacts) -> list[str]:
 
 
 def data_section(recipe: Recipe, facts: CardFacts) -> str:
-    """Return the card's section on the corpus and on how many pairs each filter removed."""
+    """Return the card's section on the corpus and on how many items each filter removed."""
     rows, left = [("read", "", f"{facts.pairs_read:,}")], facts.pairs_read
     for reason, count in facts.left_out.items():
         left -= count
@@ -114,7 +115,7 @@ def data_section(recipe: Recipe, facts: CardFacts) -> str:
         named = f"Corpus: {corpus}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
-    return f"{about}\n\n" + markdown_table(("pairs", "left out", "remain"), rows)
+    return f"{about}\n\n" + markdown_table((f"{facts.unit}s", "left out", "remain"), rows)
 
 
 def training_section(recipe: Recipe, facts: CardFacts) -> str:

@@ -137,14 +137,15 @@ def translate_and_score(
 
 
 def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
-    """Return the scores, the perplexity and the unknown labels of an evaluation, for JSON."""
+    """Return the scores, perplexity, unknown labels and warnings of an evaluation, for JSON."""
     values: dict[str, object] = {
         "scores": [score.as_json() for score in found.scores],
         "perplexity": found.perplexity.as_json() | {"left_out": found.left_out},
     }
     if found.baseline:
         values["baseline"] = [score.as_json() for score in found.baseline]
-    return {**values, "unknown_labels": dict(found.unknown_labels)}
+    warnings = [found.warning] if found.warning else []
+    return {**values, "unknown_labels": dict(found.unknown_labels), "warnings": warnings}
 
 
 def format_evaluation(found: "Evaluation") -> list[str]:

@@ -96,7 +96,8 @@ def command(
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
     warning. Placeholders such as {0}, URLs and e-mail addresses come back as they were; a warning
     names each line whose translation lacks one of them, or a number. An output file is written
-    completely or not at all. With --format INPUT is a document, and the output keeps its structure.
+    completely or not at all, and replaces one of the same name. With --format INPUT is a document,
+    and the output keeps its structure.
     """
     from transduce.inference.translator import BLOCK
     from transduce.tasks import TextToText

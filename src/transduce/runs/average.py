@@ -24,7 +24,7 @@ from transduce.recipes.choice import build_title
 from transduce.runs import ledger
 from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
 from transduce.scores.score import Score
-from transduce.tasks import build_task
+from transduce.tasks import build_task, find_task_kind
 from transduce.text.arguments import read_path, require_count
 from transduce.training.progress import Progress, read_progress
 from transduce.version import __version__
@@ -106,6 +106,7 @@ def write_average(
         updates=steps[-1],
         averaged=steps,
         text=data.inputs["train"],
+        unit=find_task_kind(recipe.data).unit,
         pairs_read=data.read,
         left_out=data.left_out,
         versions={"transduce": __version__} | {name: version(name) for name in PACKAGES},
