@@ -91,7 +91,7 @@ def encode_segments(
 ) -> list[Segment]:
     """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
-    A new segment is saved when it is full; then its ids are on disk, and only the last pairs stay in memory.
+    A new segment is saved when it is full, so that only the last pairs stay in memory.
     """
     rest, read = iter(pairs), 0
     segments = list(saved.open())

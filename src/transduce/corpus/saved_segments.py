@@ -55,7 +55,7 @@ class SavedSegments:
                 return
 
     def save(self, number: int, segment: Segment) -> Segment:
-        """Save segment `number`, from 0, replacing an unusable one; return it with its ids on disk."""
+        """Save segment `number`, from 0, replacing an unusable one; return it, its ids on disk."""
         folder = self.folder(number)
         if folder.exists():
             remove_folder(folder)

@@ -118,9 +118,7 @@ def require_known_ids(ids: StoredIds, ends: Int64[np.ndarray, " N"], symbols: in
         require_consistent(highest < symbols, ids.file, f"ids below {symbols:,}", f"{highest:,}")
         first, last = np.searchsorted(ends, (start, start + count))
         is_closed = bool((block[ends[first:last] - start] == END).all())
-        require_consistent(
-            is_closed, ids.file, f"{END} at the end of every sentence", "other ids"
-        )
+        require_consistent(is_closed, ids.file, f"{END} at the end of every sentence", "other ids")
         is_plain = np.count_nonzero(block == END) == last - first and not (block == BEGIN).any()
         require_consistent(bool(is_plain), ids.file, f"{END} only there, and no {BEGIN}", "others")
 
