@@ -189,7 +189,7 @@ def limit_batch_size(
     if needs[0] > free:
         raise NotEnoughMemoryError(
             f"a sentence of {longest[0]:,} pieces and {width:,} hypotheses may need "
-            f"{needs[0] / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} are free",
+            f"{needs[0] / 1e6:,.0f} MB of memory, and {free / 1e6:,.0f} are free",
             "try a smaller beam, fewer samples, or shorter lines",
         )
     fitting = int((needs <= SHARE * free).sum())
