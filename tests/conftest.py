@@ -21,6 +21,7 @@ hypothesis.settings.load_profile("any pace")
 # Before the package is imported.
 jaxtyping.jaxtyped = type_checks.check_first_calls  # type: ignore[assignment]
 
+FACTS = Path(__file__).parent / "facts"
 SHARED = Path(__file__).parents[2] / "shared"
 
 
@@ -33,10 +34,16 @@ def kept_memory() -> None:
 
 
 @pytest.fixture
-def shared() -> Path:
-    """The folder of corpora and expected values that lies beside a developer's checkout."""
+def facts() -> Path:
+    """The folder of printed figures and of other programs' results; its README says which."""
+    return FACTS
+
+
+@pytest.fixture
+def shared(request: pytest.FixtureRequest) -> Path:
+    """The folder beside a developer's checkout with corpora of others, which a clone lacks."""
     if not SHARED.is_dir():
-        pytest.skip("skipped: ../shared is not here")
+        pytest.skip(f"skipped: {request.node.name} needs a corpus of others in ../shared")
     return SHARED
 
 

@@ -1,7 +1,7 @@
 """Encoder and decoder stacks."""
 
 import torch
-from tests.model.tiny import BEGIN, model_of, packed, sizes
+from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sizes, states_of
 from torch import nn
 
 from transduce.paper.model import Transformer
@@ -39,10 +39,14 @@ def norms_of(module):
 
 
 def test_every_sub_layer_and_the_embeddings_give_d_model_numbers():
-    """d_model = 512 everywhere, so that all can be added."""
-    assert Architecture().d_model == 512
-    for norm in norms_of(built()):
-        assert norm.normalized_shape == (512,)
+    """d_model = 512 everywhere, so that all can be added: sub-layers, sums, both embeddings."""
+    model, widths = Transformer(Architecture(layers=1), SYMBOLS, SYMBOLS), []
+    sub_layers_and_sums = [*model.encoder[0].children(), *model.decoder[0].children()]
+    embeddings = [model.source, model.source_positions, model.target_positions]
+    for part in (*sub_layers_and_sums, *embeddings):
+        part.register_forward_hook(lambda _, __, out: widths.append(out.shape[1]))
+    states_of(model, packed([3, 2]), packed([2, 4]))
+    assert widths == [512] * (2 * (2 + 3) + 4)
 
 
 def test_a_sub_layer_is_added_and_then_normalised():

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tests.model.tiny import model_of, packed, sizes
+from tests.model.tiny import BEGIN, model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 
 from transduce.paper.model import compute_sinusoids
@@ -44,13 +44,16 @@ def test_a_fixed_offset_is_a_linear_map_of_the_encoding():
     torch.testing.assert_close(turned, far)
 
 
-def test_they_are_added_in_both_stacks_and_have_no_longest_sentence():
-    model = model_of()
-    for places in (model.source_positions, model.target_positions):
-        words = packed([1500])
-        torch.testing.assert_close(
-            places(words.compute_positions(), 1500), compute_sinusoids(1500, 8), rtol=0, atol=1e-6
-        )
+def test_they_are_added_to_the_embeddings_at_the_bottoms_of_both_stacks_at_any_length():
+    model, bottoms = model_of(), []
+    for stack in (model.encoder, model.decoder):
+        stack[0].register_forward_pre_hook(lambda _, given: bottoms.append(given[0]))
+    source, target = packed([1500, 3]), packed([2, 1200]).shift_right(BEGIN)
+    model.decode(target, model.encode(source))
+    for words, bottom in zip((source, target), bottoms, strict=True):
+        positions = torch.cat([compute_sinusoids(length, 8) for length in words.lengths])
+        by_hand = model.source.weight[words.ids] * 8**0.5 + positions
+        torch.testing.assert_close(bottom, by_hand, rtol=0, atol=1e-6)
 
 
 def test_row_e_learns_a_table_of_the_same_width_for_each_stack():

@@ -5,6 +5,7 @@ import torch
 from tests.training.tiny import SYMBOLS, batches, fresh, joined, take_update, training_of
 
 from transduce.corpus.plan import Plan
+from transduce.paper.training import update_weights
 from transduce.settings import Data
 
 
@@ -58,6 +59,27 @@ def test_the_size_of_an_update_is_that_of_all_its_micro_batches_together():
         counts.append((update.source_tokens, update.target_tokens))
     assert counts == [(11, 16)] * 2, "real tokens, no padding"
     np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-4, atol=1e-7)
+
+
+def test_the_gradients_of_all_devices_add_up_to_those_of_one_update():
+    """Each of two devices computes its own micro-batch, divided by the tokens of both."""
+    training = training_of(label_smoothing=0.1)
+    gradients = [gradient_of(training, own) for own in ({0, 1}, {0}, {1})]
+    assert all(gradient.any() for gradient in gradients)
+    torch.testing.assert_close(gradients[1] + gradients[2], gradients[0], rtol=1e-4, atol=1e-7)
+
+
+def gradient_of(training, own):
+    """The gradient of an update on a device that computes the micro-batches `own` alone."""
+
+    def share(accumulate, costs, _):
+        return torch.stack([accumulate(one) for one in range(len(costs)) if one in own])
+
+    model, optimiser = fresh(training)
+    update = update_weights(model, optimiser, training, 1, batches(1), share)
+    assert update is not None
+    assert (update.source_tokens, update.target_tokens) == (11, 16), "those of both devices"
+    return torch.cat([one.flatten() for one in optimiser.list_gradients()])
 
 
 def test_a_vocabulary_of_about_37_000_symbols_is_shared_by_both_languages():

@@ -5,9 +5,11 @@ from itertools import islice
 import pytest
 import torch
 
+from transduce.checkpoint.checkpoints import save_snapshot
+from transduce.checkpoint.run_file import create_run
 from transduce.paper.search import LengthScore, max_output_length, score_log_probs
 from transduce.recipes import by_name
-from transduce.runs.average import average_weights
+from transduce.runs.average import average_snapshots, average_weights
 from transduce.settings import Search
 
 
@@ -31,6 +33,19 @@ def test_base_averages_the_last_5_and_big_the_last_20_written_every_ten_minutes(
     """Ten of the paper's minutes, at 0.4 s and at 1.0 s a step: recipes count steps."""
     training = by_name(recipe).training
     assert (training.average_last, training.snapshot_every) == (last, every)
+
+
+@pytest.mark.parametrize(("recipe", "last"), [("table2/base-en-de", 5), ("table2/big-en-de", 20)])
+def test_of_all_snapshots_of_a_run_the_last_5_of_base_and_20_of_big_are_averaged(
+    tmp_path, recipe, last
+):
+    """A run of 25 snapshots, each weight of which is its step."""
+    create_run(tmp_path, by_name(recipe), {})
+    for step in range(1, 26):
+        save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
+    steps, mean, _ = average_snapshots(tmp_path, None)
+    assert steps == list(range(26 - last, 26))
+    assert mean["w"].item() == pytest.approx(sum(steps) / last)
 
 
 def test_beam_4_alpha_0_6_and_at_most_50_more_than_the_input():

@@ -75,8 +75,8 @@ def test_a_row_differs_from_base_in_its_columns_alone(row):
     assert changed == {COLUMNS[column] for column in LISTED[row]} | clock
 
 
-def test_the_rows_are_those_of_the_printed_table(shared):
-    with (shared / "paper/table3.csv").open(encoding="utf-8") as file:
+def test_the_rows_are_those_of_the_printed_table(facts):
+    with (facts / "printed/table3.csv").open(encoding="utf-8") as file:
         printed = list(csv.DictReader(file))
     assert [row["row"] for row in printed] == list(LISTED)
     for row in printed:

@@ -26,8 +26,8 @@ OURS = {
 }
 
 
-def test_the_recipes_are_the_paper_s_two_rows(shared):
-    with (shared / "paper/table4.csv").open(encoding="utf-8") as file:
+def test_the_recipes_are_the_paper_s_two_rows(facts):
+    with (facts / "printed/table4.csv").open(encoding="utf-8") as file:
         own = [r["training"] for r in csv.DictReader(file) if r["parser"].startswith("Transformer")]
     assert own == ["WSJ only, discriminative", "semi-supervised"]
     assert [name for name in names() if name.startswith("table4/")] == list(ROWS)
@@ -62,7 +62,7 @@ def test_what_the_paper_chose_and_did_not_print_is_the_published_code_s(name, dr
     assert "it prints neither dropout nor learning rate" in recipe.because
 
 
-def test_the_printed_rows_are_the_paper_s(shared):
-    with (shared / "paper/table4.csv").open(encoding="utf-8") as file:
+def test_the_printed_rows_are_the_paper_s(facts):
+    with (facts / "printed/table4.csv").open(encoding="utf-8") as file:
         rows = [(r["parser"], r["training"], r["wsj23_f1"]) for r in csv.DictReader(file)]
     assert [(row.parser, row.training, row.f1) for row in TABLE_4] == rows

@@ -14,8 +14,8 @@ GERMAN = ROWS["en-de"]
 LAYERS = ("recurrent", "convolution", "separable")
 
 
-def test_what_stands_there_as_printed_is_what_the_paper_prints(shared):
-    with (shared / "paper/table2.csv").open(encoding="utf-8") as file:
+def test_what_stands_there_as_printed_is_what_the_paper_prints(facts):
+    with (facts / "printed/table2.csv").open(encoding="utf-8") as file:
         paper = list(csv.DictReader(file))
     ours = [
         {

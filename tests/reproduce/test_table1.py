@@ -41,8 +41,8 @@ def test_operations_grow_as_the_paper_has_it(table):
             assert row.fit_power_of_d(lambda p: p.operations).power == pytest.approx(d)
 
 
-def test_the_printed_words_are_those_of_the_paper(shared):
-    with (shared / "paper/table1.csv").open(encoding="utf-8") as file:
+def test_the_printed_words_are_those_of_the_paper(facts):
+    with (facts / "printed/table1.csv").open(encoding="utf-8") as file:
         paper = {line["layer"]: line for line in csv.DictReader(file)}
     ours = {kind.name: kind.printed for kind in KINDS}
     for name, other in (

@@ -36,8 +36,8 @@ def verdict(*rows, base=BASE):
     return line[-1]
 
 
-def test_what_stands_there_as_printed_is_what_the_paper_prints(shared):
-    with (shared / "paper/table3.csv").open(encoding="utf-8") as file:
+def test_what_stands_there_as_printed_is_what_the_paper_prints(facts):
+    with (facts / "printed/table3.csv").open(encoding="utf-8") as file:
         rows = {row["row"]: row for row in csv.DictReader(file)}
     assert list(rows) == list(printed.TABLE_3) == list(TABLE_3)
     for name, row in rows.items():

@@ -23,36 +23,36 @@ DIFFERENT = {
 }
 
 
-def rows(shared, language):
-    text = (shared / f"fixtures/mt/tokenize.{language}.jsonl").read_text("utf-8")
+def rows(facts, language):
+    text = (facts / f"mt/tokenize.{language}.jsonl").read_text("utf-8")
     found = [json.loads(line) for line in text.removesuffix("\n").split("\n")]
     assert len(found) == 286
     return found
 
 
-def test_german_words_are_those_of_moses_of_2017_but_for_odd_lines(shared):
+def test_german_words_are_those_of_moses_of_2017_but_for_odd_lines(facts):
     words = build_moses_tokenizer()
-    differ = {row["in"] for row in rows(shared, "de") if words(row["in"]) != row["tok_2017"]}
+    differ = {row["in"] for row in rows(facts, "de") if words(row["in"]) != row["tok_2017"]}
     assert differ <= DIFFERENT
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_unicode_punctuation_is_replaced_as_in_2017(shared, language):
-    for row in rows(shared, language):
+def test_unicode_punctuation_is_replaced_as_in_2017(facts, language):
+    for row in rows(facts, language):
         assert replace_unicode_punctuation(row["in"]) == row["replace_2017"]
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_compounds_are_split_as_the_script_splits_them(shared, language):
-    for row in rows(shared, language):
+def test_compounds_are_split_as_the_script_splits_them(facts, language):
+    for row in rows(facts, language):
         assert split_compounds(row["replace_tok_2017"]) == row["replace_tok_atat_2017"]
 
 
-def test_all_steps_together_are_those_of_the_script(shared):
+def test_all_steps_together_are_those_of_the_script(facts):
     words = build_moses_tokenizer()
     differ = {
         row["in"]
-        for row in rows(shared, "de")
+        for row in rows(facts, "de")
         if split_compounds(words(replace_unicode_punctuation(row["in"])))
         != row["replace_tok_atat_2017"]
     }

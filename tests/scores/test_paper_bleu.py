@@ -52,8 +52,8 @@ def test_the_signature_says_what_was_done_to_either_side():
         )
 
 
-def test_plain_german_to_a_figure_equals_the_programs_and_the_definition(shared):
-    text = (shared / "fixtures/mt/tokenize.de.jsonl").read_text("utf-8")
+def test_plain_german_to_a_figure_equals_the_programs_and_the_definition(facts):
+    text = (facts / "mt/tokenize.de.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.removesuffix("\n").split("\n")][:220]
     others = rows[1:] + rows[:1]  # the reference of a line is the line after it
     references = [

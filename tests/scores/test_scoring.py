@@ -70,8 +70,8 @@ def test_bleu_of_tokenised_text_equals_the_definition(references):
 FIELDS = {"bleu": "13a", "bleu-lc": "13a_lc", "chrf": "chrF2", "ter": "TER"}
 
 
-def test_every_score_equals_the_shared_cases(shared):
-    cases = json.loads((shared / "fixtures/mt/bleu.json").read_text("utf-8"))["cases"]
+def test_every_score_equals_the_shared_cases(facts):
+    cases = json.loads((facts / "mt/bleu.json").read_text("utf-8"))["cases"]
     assert len(cases) > 20
     for case in cases:
         for metric, name in FIELDS.items():
@@ -83,8 +83,8 @@ def test_every_score_equals_the_shared_cases(shared):
 @pytest.mark.parametrize(
     ("metric", "name"), [("bleu-tok", "multi_bleu"), ("bleu-tok-lc", "multi_bleu_lc")]
 )
-def test_bleu_of_tokenised_text_equals_multi_bleu_on_the_shared_cases(shared, metric, name):
-    cases = json.loads((shared / "fixtures/mt/bleu.json").read_text("utf-8"))["cases"]
+def test_bleu_of_tokenised_text_equals_multi_bleu_on_the_shared_cases(facts, metric, name):
+    cases = json.loads((facts / "mt/bleu.json").read_text("utf-8"))["cases"]
     for case in cases:
         found, expected = compute_score(metric, case["hyp"], *case["refs"]), case[name]
         assert found.details["multi_bleu"] == expected["output"], case["name"]

@@ -16,8 +16,8 @@ AVERAGES = ("micro", "macro", "weighted")
 
 
 @pytest.fixture
-def fixture(shared):
-    return json.loads((shared / "fixtures/tagging/seqeval.json").read_text("utf-8"))
+def fixture(facts):
+    return json.loads((facts / "tagging/seqeval.json").read_text("utf-8"))
 
 
 def check_averages(report, wanted):

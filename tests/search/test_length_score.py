@@ -31,8 +31,8 @@ def test_the_gnmt_penalty_has_its_known_values():
     assert {n: table[n].item() for n in known} == pytest.approx(known, abs=1e-6)
 
 
-def test_the_gnmt_penalty_equals_the_shared_values(shared):
-    cases = json.loads((shared / "fixtures/mt/length_penalty.json").read_text("utf-8"))["penalty"]
+def test_the_gnmt_penalty_equals_the_shared_values(facts):
+    cases = json.loads((facts / "mt/length_penalty.json").read_text("utf-8"))["penalty"]
     assert len(cases) > 20
     for case in cases:
         divisor, _ = LENGTH_TERMS["gnmt"](case["length"], Search(alpha=float(case["alpha"])))

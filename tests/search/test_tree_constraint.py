@@ -45,8 +45,8 @@ def random_trees(count, seed, most_words=4):
 
 
 @pytest.fixture
-def legal_sets(shared):
-    return json.loads((shared / "fixtures/parsing/constraint.json").read_text("utf-8"))
+def legal_sets(facts):
+    return json.loads((facts / "parsing/constraint.json").read_text("utf-8"))
 
 
 def fixture_names(legal_sets):

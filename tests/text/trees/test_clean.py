@@ -80,8 +80,8 @@ def nested_of(tree):
     return root
 
 
-def test_all_fixtures_are_cleaned_as_expected(shared):
-    rows = (shared / "fixtures/parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
+def test_all_fixtures_are_cleaned_as_expected(facts):
+    rows = (facts / "parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 200
     for row in map(json.loads, rows):
         tree = cleaned(row["raw"])

@@ -68,8 +68,8 @@ def test_words_are_numbered_from_1_to_64_again_and_again():
         classify_symbol("XX65", "numbered")
 
 
-def test_all_fixtures_are_linearised_as_expected(shared):
-    rows = (shared / "fixtures/parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
+def test_all_fixtures_are_linearised_as_expected(facts):
+    rows = (facts / "parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
     for row in map(json.loads, rows):
         tree = parse_tree(row["clean"])
         for form, field in FIELDS.items():
@@ -117,8 +117,8 @@ def require_lossless(raw, form):
         assert restored(symbols, tree.words, form, tree.tags, labels) == tree
 
 
-def test_constrained_sequences_of_the_fixtures_are_trees(shared):
-    text = (shared / "fixtures/parsing/constraint.json").read_text(encoding="utf-8")
+def test_constrained_sequences_of_the_fixtures_are_trees(facts):
+    text = (facts / "parsing/constraint.json").read_text(encoding="utf-8")
     for case in json.loads(text)["cases"]:
         words = [f"w{i}" for i in range(case["words"])]
         tree = restored(case["symbols"], words, "xx")

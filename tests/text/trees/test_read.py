@@ -181,8 +181,8 @@ def test_the_treebanks_have_the_counts_that_were_measured_before(shared):
     assert sum(len(tree.words) for tree in gum) == 28_119
 
 
-def test_raw_trees_of_the_fixtures_are_read(shared):
-    rows = (shared / "fixtures/parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
+def test_raw_trees_of_the_fixtures_are_read(facts):
+    rows = (facts / "parsing/linearise.jsonl").read_text(encoding="utf-8").splitlines()
     for row in map(json.loads, rows):
         tree = parse_tree(row["raw"])
         squeezed = "".join(row["raw"].split())

@@ -68,8 +68,8 @@ def test_words_that_the_symbols_lack_get_the_tags_that_are_given():
     assert tree == parse_tree("(S (NN a) (Y b))")
 
 
-def test_the_malformed_sequences_of_the_fixtures_are_counted(shared):
-    text = (shared / "fixtures/parsing/constraint.json").read_text(encoding="utf-8")
+def test_the_malformed_sequences_of_the_fixtures_are_counted(facts):
+    text = (facts / "parsing/constraint.json").read_text(encoding="utf-8")
     for symbols, _ in json.loads(text)["malformed_for_one_word"]:
         tree, repair = repair_symbols(symbols.split(), ["a"], "xx")
         assert any(repair.as_json().values())
