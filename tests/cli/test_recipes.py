@@ -57,7 +57,7 @@ def test_show_says_of_another_run_of_the_paper_what_the_paper_says_of_it(call, m
     says = "section 5.2 the big models were trained for 300,000 steps"
     assert steps == f"* training.steps {value} (100_000) {says}"
     assert row(shown, "data.corpus").endswith(
-        "section 5.1    WMT 2014, about 36 million sentence pairs"
+        "section 5.1    WMT 2014, about 36 million sentence pairs; its corpora hold 40.8"
     )
 
 
@@ -164,6 +164,8 @@ def test_show_at_a_scale_is_the_smaller_recipe(call):
 
 def test_scales_say_what_they_change_cost_and_show(call):
     said = call("recipes", "scales").stdout
+    laptop = said[said.index("laptop: ") : said.index("gpu-hour: ")]
+    assert "training.warmup = 1000, data.vocabulary_size = 4000," in laptop
     for word in (
         "toy: ",
         "laptop: ",

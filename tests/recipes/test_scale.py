@@ -31,6 +31,21 @@ def test_a_row_differs_from_base_in_the_same_settings_and_proportions_at_every_s
         assert small[path] == (base // scale.width_divisor, own // scale.width_divisor)
 
 
+@pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)
+@pytest.mark.parametrize("row", TABLE_3.values(), ids=TABLE_3)
+def test_a_scale_names_every_setting_that_is_not_a_row_s_own(row, scale):
+    named = {one.split(" ")[0] for one in scale.settings}
+    assert named == {path for path, *_ in difference(row, scaled(row, scale))}
+
+
+@pytest.mark.parametrize("scale", [TOY, LAPTOP])
+def test_the_words_of_a_small_scale_name_its_warm_up_and_its_symbols(scale):
+    for path in ("training.warmup", "data.vocabulary_size", "data.source_tokens"):
+        assert f"{scale.changes[path]:,} " in scale.about
+    assert "(half of base's " in scale.about
+    assert scaled(BASE, scale).training.steps == 2 * scale.changes["training.warmup"]
+
+
 def test_the_paper_s_scale_changes_nothing():
     assert scaled(BASE, PAPER) is BASE
 
@@ -77,13 +92,13 @@ def read_verdicts(folder):
 def test_what_a_laptop_is_said_to_show_is_what_it_showed():
     verdicts = read_verdicts("table3-laptop")
     unseen = {
-        "one head is worse than eight": "not told from chance",
-        "yet no label smoothing has the lower perplexity": "not told from chance",
+        "one head is worse than eight": "within chance",
+        "yet no label smoothing has the lower perplexity": "within chance",
         "learned positions are as good as sinusoids": "differs by more than chance",
     }
     in_perplexity = {claim: word for (claim, name), word in verdicts.items() if name == "PPL"}
     assert len(in_perplexity) == 12
-    assert {claim: word for claim, word in in_perplexity.items() if word != "seen"} == unseen
+    assert {claim: word for claim, word in in_perplexity.items() if word != "supported"} == unseen
     assert "not that one head is worse" in LAPTOP.visible_findings
 
 

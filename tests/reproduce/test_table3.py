@@ -12,7 +12,7 @@ import torch
 from tests.reproduce.results import elsewhere, result
 
 from transduce.recipes import printed
-from transduce.recipes.scale import PAPER
+from transduce.recipes.scale import LAPTOP, PAPER
 from transduce.recipes.table3 import TABLE_3
 from transduce.reproduce import claims
 from transduce.reproduce.table import build_table
@@ -195,6 +195,17 @@ def test_the_lines_for_programs_have_every_run_with_all_digits():
     assert [(row["row"], row["seed"], float(row["bleu"])) for row in rows] == [
         ("base", str(n), bleu) for n, bleu in enumerate(SEEDS, start=1)
     ]
+
+
+def test_page_lines_and_picture_name_the_settings_that_are_not_a_row_s_own():
+    made = build_report(table(*BASE, result("A-h1", 29.0)))
+    assert "architecture.d_model / 4, " in made.markdown()
+    assert "training.warmup = 1000, data.vocabulary_size = 4000, " in made.markdown()
+    for row in csv.DictReader(io.StringIO(made.csv())):
+        own = row["settings_not_the_row_s_own"].split(", ")
+        assert {"architecture.d_model=128", "training.warmup=1000"} < {*own}
+        assert not [one for one in own if one.startswith("architecture.heads")]
+    assert made.picture.settings == LAPTOP.settings
 
 
 def test_without_two_rows_to_compare_nothing_is_said_of_findings():

@@ -125,10 +125,12 @@ def scales(*, as_json: bool) -> None:
     """Show how `--scale` makes a recipe smaller, what that costs, and what it can show."""
     if as_json:
         for scale in SCALES.values():
-            display.print_json(dataclasses.asdict(scale))
+            display.print_json(dataclasses.asdict(scale) | {"settings": scale.settings})
         return
     for scale in SCALES.values():
         display.print_result(f"{scale.name}: {scale.about}")
+        if scale.settings:
+            display.print_result(f"    not a row's own: {', '.join(scale.settings)}")
         display.print_result(f"    a row like base takes {scale.cost}")
         display.print_result(f"    visible: {scale.visible_findings}")
 

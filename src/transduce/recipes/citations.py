@@ -50,7 +50,7 @@ BIG: Citations = {
     "training.average_last": ("6.1", "the last 20 snapshots of big models are averaged"),
 }
 FRENCH: Citations = {
-    "data.corpus": ("5.1", "WMT 2014, about 36 million sentence pairs"),
+    "data.corpus": ("5.1", "WMT 2014, about 36 million sentence pairs; its corpora hold 40.8"),
     "data.target_language": ("5.1", "the target language is French"),
     "data.vocabulary": ("5.1", "word-pieces for English to French"),
     "data.vocabulary_size": ("5.1", "32,000 word-pieces"),

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.reproduce.tree_baselines import BASELINES, parse_with_baseline
 from transduce.scores.brackets.report import score_brackets
 from transduce.scores.files import score_trees
@@ -118,12 +117,8 @@ def score_parser(
 
 
 def name_parser(recipe: Recipe) -> str:
-    """Return a parser's name in Table 4: its recipe, whether settings were changed, its beam."""
-    original = find_original_name(recipe)
-    if original not in RECIPES:
-        return f"Transformer ({recipe.name}), beam {recipe.search.beam}"
-    changed = "" if recipe.name == original else ", changed settings"
-    return f"Transformer ({original}{changed}), beam {recipe.search.beam}"
+    """Return a parser's name in Table 4: its recipe with all changed settings, and its beam."""
+    return f"Transformer ({recipe.name}), beam {recipe.search.beam}"
 
 
 def read_gold(files: Sequence[Path]) -> list[str]:

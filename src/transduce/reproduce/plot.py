@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, final
 
 from transduce.reproduce.table import Measurements, TableRow
@@ -33,6 +34,7 @@ class Plot:
     title: str
     rows: Sequence[str]
     panels: Sequence[Panel]
+    settings: Sequence[str] = ()  # those that are not a row's own at the scale of our rows
 
     def render(self) -> dict[str, bytes]:
         """Render the plot as PNG and SVG images; return their bytes by file type."""
@@ -46,9 +48,9 @@ class Plot:
         axes[0].set_yticks(range(len(self.rows)), self.rows)
         axes[0].set_ylim(len(self.rows) - 0.5, -0.5)
         figure.suptitle(self.title)
-        figure.supxlabel(
-            "small dots: seeds; bar: standard deviation between seeds; dashes: base", size=9
-        )
+        legend = "small dots: seeds; bar: standard deviation between seeds; dashes: base"
+        others = f"not a row's own: {', '.join(self.settings)}" if self.settings else ""
+        figure.supxlabel("\n".join([legend, *wrap(others, 17 * round(size[0]))]), size=7.5)
         return {kind: encode_image(figure, kind) for kind in KINDS}
 
 

@@ -11,12 +11,15 @@ from typing import Any, final
 from transduce.checkpoint.card import markdown_table
 from transduce.durable.files import write_atomically
 from transduce.errors import TransduceError
+from transduce.recipes.catalogue import by_name, difference, find_original_name
 from transduce.recipes.scale import PAPER, scale_by_name
 from transduce.reproduce.job import ROWS
 from transduce.reproduce.plot import KINDS, Plot
 from transduce.reproduce.result import RowResult
 from transduce.reproduce.table import ResultTable
 from transduce.runs.output_folder import require_own_folder
+from transduce.runs.run_folder import RESOLVED
+from transduce.settings import Recipe
 
 TEXTS = ("md", "csv", "json")
 TABLES = ("table2", "table3")
@@ -102,6 +105,8 @@ def describe_conditions(table: ResultTable) -> Iterator[str]:
     scale, one = scale_by_name(table.scale), table.runs[0]
     search, bleu = one.recipe.search, one.bleu
     yield f"scale {scale.name}: {scale.about}"
+    if scale.settings:
+        yield f"not a row's own at this scale: {', '.join(scale.settings)}"
     yield f"visible at this scale: {scale.visible_findings}"
     yield (
         f"corpus {one.recipe.data.corpus}, scored on {bleu['lines']:,} lines ({bleu['test_set']}), "
@@ -158,6 +163,7 @@ def build_record(run: RowResult) -> dict[str, Any]:
         "row": run.row,
         "seed": run.seed,
         "scale": run.scale,
+        "settings_not_the_row_s_own": describe_other_settings(run.recipe),
         "perplexity": run.perplexity["per_piece"],
         "bleu": run.bleu["value"],
         "signature": run.bleu["signature"],
@@ -177,6 +183,12 @@ def build_record(run: RowResult) -> dict[str, Any]:
         "model": run.model,
         "recipe": run.recipe.as_json(),
     }
+
+
+def describe_other_settings(recipe: Recipe) -> str:
+    """Return the settings, with values, in which a run's recipe differs from its row's own."""
+    differ = difference(by_name(find_original_name(recipe)), recipe)
+    return ", ".join(f"{path}={value}" for path, _, value in differ if path not in RESOLVED)
 
 
 def format_csv(records: Sequence[Mapping[str, Any]]) -> str:

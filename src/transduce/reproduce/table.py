@@ -100,6 +100,12 @@ class ResultTable:
         return [run for row in self.rows.values() for run in row.runs]
 
     @property
+    def other_settings(self) -> tuple[str, ...]:
+        """The settings that are not the rows' own, by the scale or by a change in every row."""
+        changed = (f"{path} = {value}" for path, value in self.changes.items())
+        return (*scale_by_name(self.scale).settings, *changed)
+
+    @property
     def missing(self) -> list[str]:
         """The names of the table's rows that have no result."""
         return [name for name in self.recipes if name not in self.rows]

@@ -158,4 +158,4 @@ def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
             is_logarithmic=True,
         ),
     ]
-    return Plot(title, list(dict.fromkeys((*names, *table.recipes))), panels)
+    return Plot(title, list(dict.fromkeys((*names, *table.recipes))), panels, table.other_settings)

@@ -127,4 +127,4 @@ def build_plot(table: ResultTable) -> Plot:
     ]
     corpus = table.runs[0].recipe.data.corpus
     title = f"Table 3: the paper on newstest2013, ours at the scale {table.scale} on {corpus}"
-    return Plot(title, list({**PRINTED, **table.rows}), panels)
+    return Plot(title, list({**PRINTED, **table.rows}), panels, table.other_settings)

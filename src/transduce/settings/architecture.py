@@ -38,7 +38,10 @@ class Architecture:
         0.1, "5.4", "P_drop = 0.1 on outputs of sub-layers and on embeddings plus positions"
     )
     attention_dropout: float = from_paper(
-        0.0, "5.4", "dropout on attention weights, which the paper does not mention"
+        0.0,
+        "5.4",
+        "dropout on attention weights, which 6.3 mentions for parsing; 5.4 announces three kinds "
+        "of regularisation and lists two, without it",
     )
     feed_forward_dropout: float = from_paper(
         0.0, "5.4", "dropout inside the feed-forward network, which the paper does not mention"
