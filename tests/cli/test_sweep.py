@@ -59,6 +59,48 @@ def test_every_combination_is_trained_once_and_resumed_with_the_best_first(sweep
     assert table[2].startswith("| {} | {} | ".format(*rows[0]["settings"].values()))
 
 
+def test_settings_of_the_search_train_once_and_decode_with_every_combination(
+    call, bank, sweep, tmp_path
+):
+    vary = ["--vary", "search.beam=1,3", "--vary", "search.alpha=0,1"]
+    ended = sweep(*vary, "--json")
+    assert ended.code == 0
+    rows = [json.loads(line) for line in ended.stdout.splitlines()]
+    folders = {path.name for path in (tmp_path / "sweep").iterdir() if path.is_dir()}
+    assert folders == {"store", "run", "run-model"}
+    found = {tuple(row["settings"].values()): row["score"] for row in rows}
+    assert list(found) == [("1", "0"), ("1", "1"), ("3", "0"), ("3", "1")]
+    for (beam, alpha), score in found.items():
+        search = ["--beam", beam, "--alpha", alpha, "--json"]
+        told = call("evaluate", rows[0]["model"], bank / "dev.pos", *search)
+        assert json.loads(told.stdout)["scores"][0]["value"] == score
+    files = [*(tmp_path / "sweep").glob("*.json"), *tmp_path.rglob("*.safetensors")]
+    assert len(files) > 4
+    written = {path: path.stat().st_mtime_ns for path in files}
+    again = sweep(*vary, "--json", "--quiet")
+    assert (again.stdout, again.stderr) == (ended.stdout, "")
+    assert {path: path.stat().st_mtime_ns for path in files} == written
+    assert sweep(*vary).stderr.endswith(
+        "run-model decodes best with search.beam=1 search.alpha=0\n"
+    )
+
+
+def test_a_search_of_every_trained_combination_is_swept_and_a_changed_score_is_refused(
+    sweep, tmp_path
+):
+    vary = ["--vary", "architecture.dropout=0.1,0.3", "--vary", "search.beam=1,2"]
+    rows = [json.loads(line) for line in sweep(*vary, "--json").stdout.splitlines()]
+    assert len(rows) == 4
+    assert {row["run"] for row in rows} == {
+        str(tmp_path / f"sweep/dropout={rate}") for rate in (0.1, 0.3)
+    }
+    file = tmp_path / "sweep/dropout=0.1,beam=2.json"
+    file.write_bytes(file.read_bytes().replace(b'"score": ', b'"score": 1'))
+    ended = sweep(*vary)
+    assert ended.code == 3
+    assert f"error: {file}: is not as it was written" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

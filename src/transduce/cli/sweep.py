@@ -50,19 +50,21 @@ def command(
     """Train RECIPE, or one for the text, with every combination of some settings.
 
     The settings and their values are those of --vary. Without RECIPE and a development set pairs
-    are held out, as by `transduce train`. Prints the best validation of each run, the
-    best run first. Ctrl-C, SIGTERM and a closed terminal stop it after a checkpoint of the last
-    finished update, and the same command again resumes. A run that diverges is listed last, and
-    the others are trained all the same.
+    are held out, as by `transduce train`. Prints the best validation of each run, the best run
+    first. Settings of the search train nothing: each run is trained once, and the mean of its last
+    snapshots decodes the development set with every combination of them. Ctrl-C, SIGTERM and a
+    closed terminal stop it after a checkpoint of the last finished update, and the same command
+    again resumes. A run that diverges is listed last, and the others are trained all the same.
 
     \b
     transduce sweep --source a.en --target a.de -o SWEEP --vary architecture.dropout=0.1,0.3
     transduce sweep craft --trees T --dev-trees D -o SWEEP \\
         --vary architecture.dropout=0.1,0.2,0.3 --vary training.learning_rate_factor=0.5,1
+    transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
     signals.import_with_signals_deferred("transduce.runs.training_run")
-    from transduce.runs.sweep import format_rows, prepare_sweep, train_combinations
+    from transduce.runs.sweep import format_rows, prepare_sweep, split_search, train_combinations
 
     named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
@@ -78,7 +80,11 @@ def command(
             display.print_json(row.as_json())
         return
     display.print_result(format_rows(rows))
-    if not rows[0].failure:
+    if rows[0].model is not None:
+        _, search = split_search(rows[0].settings)
+        best = " ".join(f"{path}={value}" for path, value in search.items())
+        display.print_note(f"hint: {rows[0].model} decodes best with {best}")
+    elif not rows[0].failure:
         display.print_note(f"hint: transduce average {shlex.quote(str(rows[0].run))} -o MODEL")
 
 

@@ -122,12 +122,15 @@ def write_average(
     return steps
 
 
-def open_or_write_average(run: Path, last: int | None = None) -> VerifiedFolder:
-    """Open the model in the folder `model` beside a run; write it there first if it is missing.
+def open_or_write_average(
+    run: Path, last: int | None = None, output: Path | None = None
+) -> VerifiedFolder:
+    """Open the model of a run in the folder `output`; write it there first if it is missing.
 
-    It is the mean of the run's last snapshots. A model of another run or of others is refused.
+    By default that is the folder `model` beside the run. The model is the mean of the run's last
+    snapshots. A model of another run or of others is refused.
     """
-    output = run.parent / KIND
+    output = output or run.parent / KIND
     if not output.exists():
         write_average(run, output, last)
     steps = [snapshot.step for snapshot in take_last_snapshots(run, last)]

@@ -1,21 +1,29 @@
 """`transduce.sweep`: train a recipe with every combination of setting values and compare the runs.
 
-The paper chose the dropout and learning rate of its parser on the development set (section 6.3).
+The paper chose the dropout and learning rate of its parser on the development set (section 6.3),
+and so its beam, length penalty and output length (section 6.1). Settings of the search train
+nothing: the averaged model of each run decodes the development set with every combination of them.
 
     FOLDER/store/                                  the corpus, prepared once
-    FOLDER/dropout=0.1,learning_rate_factor=1/     a run for each combination
+    FOLDER/dropout=0.1,learning_rate_factor=1/     a run for each combination of other settings
+    FOLDER/run/                                    the only run, if only settings of the search vary
+    FOLDER/run-model/                              the mean of its last snapshots
+    FOLDER/beam=4,alpha=0.6.json                   the score of a combination, of the run's model
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import InputError, NotFiniteError, short_repr
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
@@ -24,14 +32,17 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.text.arguments import describe_value, read_path
 
 if TYPE_CHECKING:
+    from transduce.paper.model import Transformer
     from transduce.runs.choice import Texts
-    from transduce.runs.prepared_corpus import OnProgress
+    from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
     from transduce.runs.train import ObserveTraining
     from transduce.runs.training_run import TrainingRun
     from transduce.training.callbacks import TrainingCallbacks
 
 ObserveRun = Callable[[str, Recipe], "AbstractContextManager[TrainingCallbacks]"]
-STORE = "store"
+STORE, ONLY_RUN = "store", "run"
+SEARCH = "search."  # settings that change how a model decodes, and not how it is trained
+LIMIT = 1 << 16  # bytes of the file of a combination's score
 MOST_RUNS = 10_000
 
 
@@ -47,11 +58,13 @@ class SweepRow:
     score: float | None  # score of the development set, in the metric `score_name`
     score_name: str
     failure: str = ""  # how the run diverged, if it did
+    model: Path | None = None  # the averaged model that decoded, if settings of the search vary
 
     def as_json(self) -> dict[str, Any]:
         """Return the row as plain values for JSON; a run that diverged has no perplexity."""
         perplexity = None if math.isinf(self.perplexity) else self.perplexity
-        return asdict(self) | {"run": str(self.run), "perplexity": perplexity}
+        paths = {"run": str(self.run), "model": self.model and str(self.model)}
+        return asdict(self) | paths | {"perplexity": perplexity}
 
 
 def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
@@ -73,6 +86,8 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     resumes unfinished runs and reads finished ones. Each run is ranked by its best validation: the
     one with the best score, or the lowest perplexity if validation computes no score. A run that
     diverges is the last row, with the reason in `failure`; the others are trained all the same.
+    If settings such as `search.beam` vary, each run is trained once, and the mean of its last
+    snapshots, `model`, decodes the whole development set with every combination of them.
 
         settings = {"training.steps": 400, "training.validate_every": 5}
         vary = {"architecture.dropout": [0.1, 0.2]}
@@ -149,20 +164,107 @@ def train_combinations(
     from transduce.runs.training_inputs import TrainingInputs
 
     set_process_for_training()
-    rows = []
-    for number, combination in enumerate(combinations, start=1):
-        run, varied = folder / name_combination(combination), with_changes(recipe, combination)
-        with observe(f"{run.name} ({number} of {len(combinations)})", varied) as callbacks:
+    rows: list[SweepRow] = []
+    runs = group_by_run(combinations)
+    for number, (run, decodings) in enumerate(runs.items(), start=1):
+        trained, searches = split_search(decodings[0])
+        title = f"{run} ({number} of {len(runs)})"
+        with observe(title, with_changes(recipe, trained)) as callbacks:
             inputs = TrainingInputs(
-                folder=run, recipe=recipe, store=folder / STORE, settings=combination
+                folder=folder / run, recipe=recipe, store=folder / STORE, settings=trained
             )
             try:
                 done = train_interruptibly(inputs, callbacks, estimates=number == 1)
-                rows.append(build_row(done, combination))
+                row = build_row(done, trained)
             except NotFiniteError as error:  # the run diverged
                 callbacks.warn(f"{error.fact}; the sweep goes on")
-                rows.append(SweepRow(combination, run, 0, math.inf, None, "", error.fact))
+                row = SweepRow(trained, folder / run, 0, math.inf, None, "", error.fact)
+            if searches and not row.failure:
+                rows += decode_combinations(folder, row, decodings, callbacks.on_message)
+            else:
+                rows += [replace(row, settings=one) for one in decodings]
     return sorted(rows, key=rank_row)
+
+
+def split_search(combination: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:
+    """Split a combination into the settings of its training and those of its search."""
+    searches = {path: value for path, value in combination.items() if path.startswith(SEARCH)}
+    return {path: combination[path] for path in combination if path not in searches}, searches
+
+
+def group_by_run(
+    combinations: Sequence[Mapping[str, Value]],
+) -> dict[str, list[Mapping[str, Value]]]:
+    """Group combinations by the name of the run that they share, which training settings decide."""
+    runs: dict[str, list[Mapping[str, Value]]] = {}
+    for combination in combinations:
+        trained, _ = split_search(combination)
+        runs.setdefault(name_combination(trained) or ONLY_RUN, []).append(combination)
+    return runs
+
+
+def decode_combinations(
+    folder: Path,
+    row: SweepRow,
+    combinations: Sequence[Mapping[str, Value]],
+    tell: Callable[[str], None],
+) -> Iterator[SweepRow]:
+    """Yield a row for each combination, by the score of a run's averaged model with its search.
+
+    A score that the folder already has for this model is read. `tell` hears of each other one.
+    """
+    from transduce.checkpoint.stored_model import build_stored_model, read_stored_model
+    from transduce.equip import equip_for_inference
+    from transduce.machine.device import select_device
+    from transduce.runs.average import open_or_write_average
+    from transduce.runs.prepared_corpus import open_prepared
+
+    output = row.run.with_name(f"{row.run.name}-model")
+    stored = read_stored_model(open_or_write_average(row.run, output=output).folder)
+    prepared = open_prepared(folder / STORE)
+    model = build_stored_model(stored).to(select_device()).eval()
+    equip_for_inference(model)
+    for combination in combinations:
+        name = name_combination(combination)
+        file = folder / f"{name}.json"
+        found = read_decoding(file, stored.hash)
+        if found is None:
+            tell(f"decoding the development set with {name}")
+            recipe = with_changes(stored.recipe, split_search(combination)[1])
+            found = {"model": stored.hash, **score_development_set(recipe, prepared, model)}
+            write_atomically(file, to_checksummed_json(found))
+        score = found["perplexity"], found["score"], found["score_name"]
+        yield SweepRow(combination, row.run, stored.updates, *score, model=output)
+
+
+def score_development_set(
+    recipe: Recipe, prepared: "PreparedCorpus", model: "Transformer"
+) -> dict[str, Any]:
+    """Return a model's score of a whole development set by a recipe's search, and perplexity."""
+    import torch
+
+    from transduce.runs.validation import build_validation
+    from transduce.training.distributed.requests import SignalRequests
+
+    assert prepared.dev is not None
+    whole = with_changes(recipe, {"training.validate_lines": len(prepared.dev)})
+    with torch.inference_mode():
+        result = build_validation(whole, prepared, SignalRequests())(model)
+    assert result is not None
+    assert result.score is not None
+    return {
+        "perplexity": math.exp(min(result.nats, 700.0)),
+        "score": result.score.value,
+        "score_name": result.score.name,
+    }
+
+
+def read_decoding(file: Path, model: str) -> dict[str, Any] | None:
+    """Read the score of a combination; return None if the file is missing or of another model."""
+    if not file.exists():
+        return None
+    found = from_checksummed_json(read_regular(file, LIMIT), file)
+    return found if found.get("model") == model else None
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
