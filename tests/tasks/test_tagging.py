@@ -16,13 +16,10 @@ from transduce.vocabulary.vocabulary import Vocabularies
 LABELS = ["B-NP", "I-NP", "I-VP", "O"]
 
 
-def build(scheme):
+def build(scheme, labels=LABELS):
     data = Data(task="tagging", label_scheme=scheme, shared_vocabulary=False, vocabulary_size=300)
-    return build_task(data, Vocabularies(learn_vocabulary(["a b"] * 3, 258), labels(), None))
-
-
-def labels():
-    return learn_closed_list([LABELS])
+    source, target = learn_vocabulary(["a b"] * 3, 258), learn_closed_list([labels])
+    return build_task(data, Vocabularies(source, target, None))
 
 
 @pytest.fixture
@@ -57,7 +54,7 @@ def test_an_output_of_another_length_is_repaired_and_told(task, found, repaired)
     [
         ("bio", ("spans", "accuracy"), "span F1"),
         ("iob1", ("spans", "accuracy"), "span F1"),
-        ("raw", ("accuracy",), "accuracy"),
+        ("raw", ("spans-raw", "accuracy"), "span F1"),
     ],
 )
 def test_the_scheme_decides_how_labels_are_scored(scheme, metrics, name):
@@ -65,6 +62,13 @@ def test_the_scheme_decides_how_labels_are_scored(scheme, metrics, name):
     assert task.metrics == metrics
     score = task.score(["B-NP I-NP O"], ["B-NP I-NP O"])
     assert (score.name, score.value) == (name, 100)
+    assert task.score(["O O O"], ["B-NP I-NP O"]).value == 0
+
+
+def test_raw_labels_without_one_for_outside_are_scored_token_by_token():
+    task = build("raw", ["DT", "NN", "VBD"])
+    assert task.metrics == ("accuracy",)
+    assert task.score(["NN NN VBD NN"], ["DT NN VBD NN"]).value == 75
 
 
 def test_in_bio_a_label_inside_a_span_may_only_follow_its_span(task):

@@ -1,4 +1,4 @@
-"""Recipes for free treebanks: parsing CRAFT and GUM, and tagging GUM, sized for two CPU cores.
+"""Recipes for parsing CRAFT and GUM, and for tagging GUM and SciREX, sized for two CPU cores.
 
 A model of this size does not learn to count words (docs/records/results.md), so the
 source has one symbol for each word, and trees number their words.
@@ -108,5 +108,21 @@ GUM_CHUNKS = replace(
     name="gum-chunks",
     about="base noun phrases of the trees of GUM as labels B-NP, I-NP, O; name their files",
 )
+SCIREX = replace(
+    with_changes(
+        GUM_TAGS,
+        {
+            "data.corpus": "scirex",
+            "data.vocabulary_size": 10_000,
+            "training.steps": 20_000,
+            "training.warmup": 2_000,
+            "training.snapshot_every": 200,
+            "training.validate_every": 1_000,
+        },
+    ),
+    architecture=replace(SMALL, dropout=0.2),
+    name="scirex",
+    about="labels Task, Method, Metric, Material, O of scientific text, as in SciREX; name files",
+)
 
-TREEBANKS = (CRAFT, GUM, GUM_TAGS, GUM_CHUNKS)
+TREEBANKS = (CRAFT, GUM, GUM_TAGS, GUM_CHUNKS, SCIREX)

@@ -21,7 +21,12 @@ from transduce.vocabulary import BEGIN, END
 if TYPE_CHECKING:
     from transduce.search.label_constraint import LabelConstraint, LabelSymbols
 
-METRICS = {"bio": ("spans", "accuracy"), "iob1": ("spans", "accuracy"), "raw": ("accuracy",)}
+METRICS = {
+    "bio": ("spans", "accuracy"),
+    "iob1": ("spans", "accuracy"),
+    "raw": ("accuracy",),
+    "raw runs": ("spans-raw", "accuracy"),  # runs of a label between tokens outside
+}
 
 
 @final
@@ -41,8 +46,13 @@ class Tagging(Task):
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The names of the metrics: span F1 and accuracy, or accuracy alone in the scheme "raw"."""
-        return METRICS[self.scheme]
+        """The names of the metrics: span F1 and accuracy, or accuracy alone.
+
+        In the scheme "raw" accuracy stands alone if there is no label O: then every token has a
+        label of its own, such as a part of speech, and runs of one label mean nothing.
+        """
+        has_runs = self.scheme == "raw" and OUTSIDE in self.target.symbols
+        return METRICS["raw runs" if has_runs else self.scheme]
 
     def normalise(self, line: str) -> str:
         """Collapse ASCII whitespace to single spaces and strip the ends; tokens and labels stay."""
