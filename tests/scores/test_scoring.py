@@ -7,6 +7,7 @@ import pytest
 from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
+from transduce.scores import sacrebleu_scorers
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import Score
 from transduce.scores.scoring import compute_score
@@ -40,17 +41,80 @@ SECOND = [*reversed(REFERENCE[:2]), "She said no; why?", "", "Der Zug nach Köln
 )
 @pytest.mark.parametrize("references", [[REFERENCE], [REFERENCE, SECOND]], ids=["one", "two"])
 def test_every_score_equals_the_command_of_sacrebleu(metric, arguments, references, tmp_path):
-    texts = {"hypothesis": HYPOTHESIS} | {f"reference{n}": t for n, t in enumerate(references)}
+    expected = call_sacrebleu(tmp_path, arguments, HYPOTHESIS, *references)
+    found = compute_score(metric, HYPOTHESIS, *references)
+    assert found.value == pytest.approx(expected["score"], abs=1e-9)
+    assert found.signature.removesuffix("|blanks:ascii") == expected["signature"]
+
+
+def call_sacrebleu(tmp_path, arguments, hypothesis, *references):
+    """What the program prints of these texts."""
+    texts = {"hypothesis": hypothesis} | {f"reference{n}": t for n, t in enumerate(references)}
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     command = [*list(texts)[1:], "-i", "hypothesis", *arguments, "-w", "10", "--force"]
     output = subprocess.run(
         [sys.executable, "-m", "sacrebleu", *command], cwd=tmp_path, capture_output=True, check=True
     )
-    expected = json.loads(output.stdout)
-    found = compute_score(metric, HYPOTHESIS, *references)
-    assert found.value == pytest.approx(expected["score"], abs=1e-9)
-    assert found.signature.removesuffix("|blanks:ascii") == expected["signature"]
+    return json.loads(output.stdout)
+
+
+CHINESE = (
+    ["我今天早上去了超市。", "他们在公园里玩得很开心。"],
+    ["我今天去了超市。", "他们在公园玩得很开心。"],
+)
+JAPANESE = ["私は今朝スーパーに行きました。"], ["私は今日スーパーに行きました。"]
+KOREAN = ["나는 오늘 아침 슈퍼마켓에 갔다."], ["나는 오늘 슈퍼마켓에 갔다."]
+
+
+@pytest.mark.parametrize(
+    ("texts", "codes", "words"),
+    [
+        (CHINESE, ["", "target", "zh", "zh-Hant", "zho", "cmn_Hans"], "zh"),
+        (JAPANESE, ["", "target", "ja", "jpn"], "char"),
+        (KOREAN, ["", "target", "ko", "kor_Hang"], "char"),
+    ],
+    ids=["zh", "ja", "ko"],
+)
+def test_words_without_blanks_are_those_of_sacrebleu_for_the_language_and_the_signature_says_so(
+    texts, codes, words, tmp_path
+):
+    expected = call_sacrebleu(tmp_path, ["-m", "bleu", "--tokenize", words], *texts)
+    assert expected["score"] > 20
+    assert f"|tok:{words}|" in expected["signature"]
+    for code in codes:
+        found = compute_score("bleu", *texts, language=code)
+        assert found.value == pytest.approx(expected["score"])
+        assert found.signature == expected["signature"]
+    assert compute_score("bleu", *texts, language="de").value < expected["score"] - 20
+
+
+def test_a_text_with_some_chinese_is_not_in_chinese():
+    line = ["Das Zeichen 水 heißt Wasser, und 火 heißt Feuer."]
+    assert "|tok:13a|" in compute_score("bleu", line, line).signature
+
+
+@pytest.mark.parametrize("texts", [CHINESE, JAPANESE])
+def test_the_edits_of_a_text_without_blanks_are_those_of_characters(texts, tmp_path):
+    command = ["-m", "ter", "--ter-asian-support", "--ter-normalized"]
+    expected = call_sacrebleu(tmp_path, command, *texts)
+    found = compute_score("ter", *texts)
+    assert found.value == pytest.approx(expected["score"])
+    assert found.signature == expected["signature"]
+    assert 0 < found.value < 50
+    with pytest.raises(InputError, match="sacreBLEU's TER of 20,000 words"):
+        compute_score("ter", ["水火" * 10_000], ["火水" * 10_000])
+
+
+def test_the_words_of_mecab_are_for_japanese_and_korean_and_need_its_package(monkeypatch):
+    fact = "bleu-mecab is for Japanese and Korean only, and the language of this text is 'zh'"
+    with pytest.raises(InputError, match=fact):
+        compute_score("bleu-mecab", *CHINESE, language="zh")
+    monkeypatch.setattr(sacrebleu_scorers, "find_spec", lambda _: None)
+    for texts, package, extra in ((JAPANESE, "MeCab", "ja"), (KOREAN, "mecab_ko", "ko")):
+        with pytest.raises(InputError, match=f"need the package {package}") as error:
+            compute_score("bleu-mecab", *texts)
+        assert error.value.hint == f"pip install 'sacrebleu[{extra}]'"
 
 
 def random_lines(seed, lines=60):
@@ -131,6 +195,8 @@ LABELS = ["B-X I-X O O O O", "O B-Y"], ["B-X O O O O O", "O B-Y"]
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_score_is_that_of_the_sums_of_its_counts(metric):
+    if metric == "bleu-mecab":
+        pytest.importorskip("MeCab")
     texts = TREES if metric.startswith("brackets") else LABELS
     scorer = METRICS[metric].scorer
     sums = [sum(column) for column in zip(*scorer.count_lines(texts), strict=True)]
@@ -138,7 +204,7 @@ def test_every_score_is_that_of_the_sums_of_its_counts(metric):
 
 
 def test_nothing_is_logged_about_odd_text(caplog):
-    for metric in METRICS:
+    for metric in METRICS.keys() - {"bleu-mecab"}:
         dot = " ." if metric == "bleu-paper" else "."
         lines = ("O", "O") if metric.startswith("spans") else ("a b c.", f"a b c{dot}")
         compute_score(metric, [lines[0]] * 200, [lines[1]] * 200, language="de")

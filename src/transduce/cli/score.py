@@ -106,7 +106,8 @@ class ScoreCommand(click.Command):
 @click.option(
     "--language",
     metavar="CODE",
-    help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require.",
+    help="The language of the text, such as de, which bleu-paper and bleu-paper-plain require. "
+    "For zh, ja and ko bleu and ter find words otherwise (default: by the script).",
 )
 @click.option(
     "--brackets", is_flag=True, help="Score trees: GOLD and OUTPUT have one tree on each line."

@@ -26,10 +26,10 @@ from transduce.inference.pairs import number_pairs, require_matches, target_log_
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.runs.development import are_sides_swapped
-from transduce.scores.metrics import METRICS
+from transduce.scores.metrics import METRICS, WITHOUT_BLANKS
 from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score, format_scores
-from transduce.scores.scoring import compute_score, require_scorable
+from transduce.scores.scoring import compute_score, require_scorable, shorten_language
 from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import find_task_kind, require_task
@@ -187,7 +187,9 @@ def perplexity(
     left_out = len(references) - len(fit)
     if not fit:
         return Perplexity(math.nan, 0, 0), left_out
-    words = sum(len(line.split()) + 1 for _, _, line in fit) if task.has_words else 0  # + 1 for END
+    language = shorten_language(translator.recipe.data.target_language)
+    has_words = task.has_words and language not in WITHOUT_BLANKS
+    words = sum(len(line.split()) + 1 for _, _, line in fit) if has_words else 0  # + 1 for END
     source_ids, target_ids = [line[0] for line in fit], [line[1] for line in fit]
     tokens = max(TOKENS, 2 * longest)
     log_probs = target_log_probs(translator.models, source_ids, target_ids, tokens)

@@ -65,7 +65,7 @@ def compare_outputs(
     require(samples <= MOST_SAMPLES, fact, "--samples 1000")
     require(0 <= seed < 1 << 64, f"a seed is 0 or more, up to 2^64 - 1, not {short_repr(seed)}")
     ours, theirs = (compute_score(metric, one, *references, language=language) for one in outputs)
-    chosen = find_metric(metric, language)
+    chosen = find_metric(metric, language, references)
     a, b = (list(resample_scores(chosen, (one, *references), samples, seed)) for one in outputs)
     low, high, p = measure_significance(ours.value - theirs.value, a, b)
     return Comparison(ours, theirs, low, high, p, samples, seed)

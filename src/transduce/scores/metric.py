@@ -4,7 +4,7 @@ Sums over resampled lines then tell whether a difference of two scores is signif
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
 Texts = Sequence[Sequence[str]]  # the output first, then its references
@@ -35,6 +35,11 @@ class Scorer(Protocol):
         """Return the score of lines whose counts sum to `sums`."""
 
 
+def pass_texts(texts: Texts) -> tuple[Texts, str]:
+    """Return the texts as they are, and no suffix, for a metric without preprocessing."""
+    return texts, ""
+
+
 @final
 @dataclass(frozen=True)
 class Metric:
@@ -43,9 +48,11 @@ class Metric:
     name: str
     description: str  # for --help
     scorer: Scorer
-    preprocess: Preprocess = lambda texts: (texts, "")
+    preprocess: Preprocess = pass_texts
     language: str = ""  # the only language that the metric can score; "" for any
     higher_is_better: bool = True
+    # the metric to use in its place for text in a language, whose words it finds otherwise
+    variants: Mapping[str, "Metric"] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -1,10 +1,11 @@
 """All metrics by name."""
 
+from collections.abc import Callable, Mapping, Sized
 from functools import partial
 
 from transduce.scores.brackets.metric import build_bracket_metric
 from transduce.scores.brackets.parameters import COLLINS
-from transduce.scores.metric import CountScorer, Figures, Metric, Texts
+from transduce.scores.metric import CountScorer, Figures, Metric, Texts, pass_texts
 from transduce.scores.paper_bleu import tokenise_both_sides, tokenise_output
 from transduce.scores.sacrebleu_scorers import (
     MULTI_BLEU,
@@ -18,9 +19,13 @@ from transduce.scores.sacrebleu_scorers import (
     lowercase_ascii,
     protect_other_blanks,
     require_lines_short_enough_for_ter,
+    require_mecab,
 )
 from transduce.scores.spans import ACCURACY, build_span_metric
 from transduce.version import __version__
+
+WORDS = {"zh": "zh", "ja": "char", "ko": "char"}  # language -> what sacreBLEU takes for its words
+WITHOUT_BLANKS = ("zh", "ja")
 
 
 def count_exact_matches(texts: Texts) -> list[tuple[int, int]]:
@@ -28,17 +33,59 @@ def count_exact_matches(texts: Texts) -> list[tuple[int, int]]:
     return [(int(output in lines), 1) for output, *lines in zip(*texts, strict=True)]
 
 
-METRICS = {
-    "bleu": Metric(
+def build_bleu_metric(name: str, description: str, *, lowercase: bool = False) -> Metric:
+    """Build a metric of sacreBLEU's BLEU for plain text, with variants for its other words."""
+
+    def build(words: str, variants: Mapping[str, Metric]) -> Metric:
+        scorer = partial(build_bleu, words, lowercase=lowercase)
+        count = SacreBleuScorer(scorer, extract_bleu_counts)
+        return Metric(name, description, count, variants=variants)
+
+    return build("13a", {language: build(words, {}) for language, words in WORDS.items()})
+
+
+def build_mecab_metric(language: str, variants: Mapping[str, Metric]) -> Metric:
+    """Build the metric of BLEU over the words that MeCab cuts text in a language into."""
+    return Metric(
         "BLEU",
-        "sacreBLEU's default: plain text, its 13a words, cased",
-        SacreBleuScorer(build_bleu, extract_bleu_counts),
+        "Japanese or Korean words as MeCab cuts them; needs sacrebleu[ja] or sacrebleu[ko]",
+        SacreBleuScorer(partial(build_bleu, f"{language}-mecab"), extract_bleu_counts),
+        partial(require_mecab, language=language),
+        language,
+        variants=variants,
+    )
+
+
+def build_ter_metric(description: str, *, is_limited: bool) -> Metric:
+    """Build a metric of sacreBLEU's TER, with variants for languages without blanks.
+
+    If `is_limited` a line that may need too much memory is refused.
+    """
+
+    def build(split: Callable[[str], Sized], variants: Mapping[str, Metric]) -> Metric:
+        builder = build_ter if variants else partial(build_ter, of_characters=True)
+        scorer = SacreBleuScorer(builder, extract_ter_counts)
+        limit = partial(require_lines_short_enough_for_ter, split=split)
+        return Metric(
+            "TER",
+            description,
+            scorer,
+            limit if is_limited else pass_texts,
+            higher_is_better=False,
+            variants=variants,
+        )
+
+    return build(str.split, {language: build(list, {}) for language in WITHOUT_BLANKS})
+
+
+METRICS = {
+    "bleu": build_bleu_metric(
+        "BLEU",
+        "sacreBLEU's default: plain text, cased, its 13a words, or zh for Chinese and characters "
+        "(char) for Japanese and Korean",
     ),
-    "bleu-lc": Metric(
-        "BLEU-lc",
-        "the same in lower case",
-        SacreBleuScorer(partial(build_bleu, lowercase=True), extract_bleu_counts),
-    ),
+    "bleu-lc": build_bleu_metric("BLEU-lc", "the same in lower case", lowercase=True),
+    "bleu-mecab": build_mecab_metric("ja", {"ko": build_mecab_metric("ko", {})}),
     "bleu-tok": Metric(
         "BLEU-tok",
         "text that is tokenised already, both sides alike: equal to multi-bleu.perl",
@@ -66,18 +113,10 @@ METRICS = {
         "de",
     ),
     "chrf": Metric("chrF", "characters instead of words", SacreBleuScorer(build_chrf)),
-    "ter": Metric(
-        "TER",
-        "edits per reference word; lower is better",
-        SacreBleuScorer(build_ter, extract_ter_counts),
-        require_lines_short_enough_for_ter,
-        higher_is_better=False,
-    ),
-    "ter-any-length": Metric(
-        "TER",
+    "ter": build_ter_metric("edits per reference word; lower is better", is_limited=True),
+    "ter-any-length": build_ter_metric(
         "as ter, but also for lines of more than about 2,000 words; may take gigabytes and hours",
-        SacreBleuScorer(build_ter, extract_ter_counts),
-        higher_is_better=False,
+        is_limited=False,
     ),
     "exact-match": Metric(
         "exact match",

@@ -5,12 +5,14 @@ splits at ASCII whitespace only, and its option `-lc` lower-cases A to Z only. C
 before sacreBLEU counts removes both differences.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.allowance import LINE_BYTES, require_affordable
+from transduce.errors import InputError
 from transduce.scores.metric import Counts, Preprocess, Result, Texts
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER, TERScore
 
+MECAB = {"ja": "MeCab", "ko": "mecab_ko"}  # language -> module
 BLEU_COUNTS = ("counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 
 # Whitespace for Python's split but not for perl's, each replaced by a private-use letter.
@@ -67,6 +70,14 @@ def build_bleu(
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=lowercase, tokenize=tokenize, smooth_method=smooth_method, force=True)
+
+
+def require_mecab(texts: Texts, *, language: str) -> tuple[Texts, str]:
+    """Return the texts and ""; raise InputError if MeCab is not installed for a language."""
+    if find_spec(MECAB[language]) is None:
+        fact = f"the words of MeCab need the package {MECAB[language]}"
+        raise InputError(fact, f"pip install 'sacrebleu[{language}]'")
+    return texts, ""
 
 
 def extract_bleu_counts(result: "BLEUScore") -> dict[str, Any]:
@@ -129,11 +140,14 @@ def build_chrf() -> "CHRF":
     return CHRF()
 
 
-def build_ter() -> "TER":
-    """Build sacreBLEU's TER: word edits and shifts per word of the reference, case ignored."""
+def build_ter(*, of_characters: bool = False) -> "TER":
+    """Build sacreBLEU's TER: word edits and shifts per word of the reference, case ignored.
+
+    With `of_characters` each Chinese or Japanese character is a word.
+    """
     from sacrebleu.metrics.ter import TER
 
-    return TER()
+    return TER(normalized=of_characters, asian_support=of_characters)
 
 
 def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
@@ -141,17 +155,19 @@ def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
     return {"num_edits": result.num_edits, "ref_length": result.ref_length}
 
 
-def require_lines_short_enough_for_ter(texts: Texts) -> tuple[Texts, str]:
+def require_lines_short_enough_for_ter(
+    texts: Texts, split: Callable[[str], Sized] = str.split
+) -> tuple[Texts, str]:
     """Return the texts and ""; refuse a line whose TER may need over 256 MB in sacreBLEU.
 
     The output is the first of `texts`, its references follow. Without an output, the references
-    are assumed to be the output.
+    are assumed to be the output. `split` returns a line's words.
     """
     output, *references = texts
     for reference in references:
         pairs = zip(output or reference, reference, strict=True)
         for number, (ours, theirs) in enumerate(pairs, start=1):
-            require_short_pair(len(ours.split()), len(theirs.split()), number)
+            require_short_pair(len(split(ours)), len(split(theirs)), number)
     return texts, ""
 
 

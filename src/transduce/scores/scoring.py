@@ -1,14 +1,21 @@
 """Scoring of output lines by a metric; each score has a signature and its test set's name."""
 
+import re
 from collections.abc import Sequence
 
 from transduce.allowance import require_short_line
+from transduce.datasets.languages import shorten_code
 from transduce.errors import InputError, suggest_names
 from transduce.scores.metric import Metric, Texts
 from transduce.scores.metrics import METRICS
 from transduce.scores.paper_bleu import describe_paper_comparability
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
+from transduce.settings.data import UNNAMED
+
+HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
+NAMES = {"de": "German", "ja": "Japanese", "ko": "Korean"}
+CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
 
 
 def compute_score(
@@ -16,9 +23,10 @@ def compute_score(
 ) -> Score:
     """Score output lines against one or several reference texts by a metric or its name.
 
-    `language` is the language of the text; the paper's BLEU refuses any text not given as "de".
+    `language` is the language of the text, which decides what counts as a word in Chinese, Japanese
+    and Korean; the paper's BLEU refuses any text not given as "de".
     """
-    chosen = find_metric(metric, language)
+    chosen = find_metric(metric, language, references)
     require_parallel(hypotheses, references)
     texts, suffix = preprocess_texts(chosen, (hypotheses, *references))
     test_set = " + ".join(map(identify_test_set, references))
@@ -36,29 +44,51 @@ def compute_score(
     )
 
 
-def find_metric(name: str | Metric, language: str) -> Metric:
-    """Return the metric of this name if it can score text in `language`; a `Metric` stays itself.
+def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Metric:
+    """Return the metric of this name for text in `language`; a `Metric` stays itself.
 
-    Raise InputError if the name is unknown or its metric is for another language.
+    Without a language the references' script decides: one that has no blanks between words, or
+    Hangul. Raise InputError if the name is unknown or its metric is for another language.
     """
     if isinstance(name, Metric):
         return name
     if name not in METRICS:
         raise InputError(f"unknown score {name!r}", suggest_names(name, METRICS))
-    chosen = METRICS[name]
-    if chosen.language not in ("", language):
+    code = shorten_language(language) or guess_language(references)
+    first = METRICS[name]
+    chosen = first.variants.get(code, first)
+    if chosen.language not in ("", code):
+        known = " and ".join(NAMES[one] for one in (first.language, *first.variants))
         given = repr(language) if language else "not given"
         raise InputError(
-            f"{name} is for German only, and the language of this text is {given}",
-            f"--language {chosen.language} if it is German; --metric bleu is for any language",
+            f"{name} is for {known} only, and the language of this text is {given}",
+            f"--language {first.language} if it is {NAMES[first.language]}; "
+            "--metric bleu is for any language",
         )
     return chosen
+
+
+def shorten_language(language: str) -> str:
+    """Return a language's code without script and country; "" if the language is not named."""
+    code = "" if language == UNNAMED[1] else shorten_code(re.split("[-_]", language)[0])
+    return CHINESE.get(code, code)
+
+
+def guess_language(texts: Texts) -> str:
+    """Return zh, ja or ko if most letters of the first text are of its script, else ""."""
+    text = "".join(texts[0]) if texts else ""
+    han, kana, hangul = (len(re.findall(script, text)) for script in (HAN, KANA, HANGUL))
+    if 2 * (han + kana + hangul) <= len(re.findall(r"[^\W\d_]", text)):
+        return ""
+    if hangul > han + kana:
+        return "ko"
+    return "ja" if 20 * kana > han + kana else "zh"  # a Japanese sentence has kana in its endings
 
 
 def require_scorable(metrics: Sequence[str], references: Sequence[str], language: str) -> None:
     """Raise InputError if a metric cannot use these references; outputs are not needed yet."""
     for metric in metrics:
-        preprocess_texts(find_metric(metric, language), ([], references))
+        preprocess_texts(find_metric(metric, language, [references]), ([], references))
 
 
 def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:
