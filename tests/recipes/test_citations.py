@@ -39,7 +39,10 @@ QUOTED = {
     ("table2/big-en-de", "architecture.dropout"): "6.2 row big of Table 3: P_drop = 0.3",
     ("table2/big-en-fr", "architecture.dropout"): "6.1 P_drop = 0.1 instead of 0.3",
     ("table2/big-en-fr", "architecture.heads"): "6.2 row big of Table 3: h = 16",
-    ("table2/base-en-fr", "data.corpus"): "5.1 WMT 2014, about 36 million sentence pairs; its corpora hold 40.8",
+    (
+        "table2/base-en-fr",
+        "data.corpus",
+    ): "5.1 WMT 2014, about 36 million sentence pairs; its corpora hold 40.8",
     ("table2/recurrent-en-fr", "data.target_language"): "5.1 the target language is French",
     ("table4/wsj", "search.beam"): "6.3 a beam of width 21",
 }
