@@ -183,6 +183,24 @@ def test_a_signal_ends_a_command_with_a_sentence(number, code, fact):
     assert process.returncode == code
 
 
+SWALLOWING = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.{name})
+except BaseException:
+    pass
+"""
+
+
+@pytest.mark.parametrize(("number", "code", "fact"), SIGNALS)
+def test_a_signal_that_torch_swallows_at_its_import_ends_a_command(tmp_path, number, code, fact):
+    (tmp_path / "torch.py").write_text(SWALLOWING.format(name=number.name))
+    main = f"{LISTENING}from transduce.cli.main import main; main()"
+    with started("-c", main, "translate", "m", env={"PYTHONPATH": str(tmp_path)}) as process:
+        assert process.communicate() == ("", f"{fact}{HINT}done\n")
+    assert process.returncode == code
+
+
 def test_under_nohup_a_closed_terminal_ends_nothing():
     ignoring = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
     with started("-c", ignoring + WAITING) as process:

@@ -17,11 +17,11 @@ def at_import(monkeypatch):
     """What the policy of waiting is when a command is about to load torch, which ends it here."""
     heard = []
 
-    def loading(_: str) -> None:
+    def loading() -> None:
         heard.append((os.environ.get(POLICY), os.environ.get(SPIN_COUNT)))
         raise InputError("torch would be loaded now", "nothing")
 
-    monkeypatch.setattr(signals, "import_with_signals_deferred", loading)
+    monkeypatch.setattr(signals, "ignore_checkpoint_signal", loading)
     monkeypatch.delenv(POLICY, raising=False)
     monkeypatch.delenv(SPIN_COUNT, raising=False)
     return heard

@@ -42,7 +42,6 @@ def command(
     same command again resumes training from the last checkpoint.
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.cli.train import train_with_display
     from transduce.inference.demo import evaluate_splits
     from transduce.inference.evaluate import provenance

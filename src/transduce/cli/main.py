@@ -14,6 +14,7 @@ import click
 
 from transduce.cli import display
 from transduce.cli.outcome import Commands, ProcessorTimeSpent, TerminalClosed, Terminated, run
+from transduce.cli.signals import SignalsDeferred
 from transduce.errors import InputError
 from transduce.machine.process_settings import use_brief_waiting
 
@@ -117,6 +118,7 @@ def main() -> NoReturn:
         signal.signal(number, terminate)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
         signal.signal(signal.SIGHUP, terminate)
+    sys.meta_path.insert(0, SignalsDeferred())
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
         signal.signal(number, signal.SIG_IGN)  # do not interrupt Python's shutdown

@@ -118,7 +118,6 @@ def table1(
     require(
         output is not None or not plot, "--plot: the picture needs a folder", "-o FOLDER takes it"
     )
-    signals.import_with_signals_deferred("transduce.reproduce.layer_costs.report")
     from transduce.machine.process_settings import use_threads
     from transduce.reproduce import table1 as measure_table1
     from transduce.reproduce.layer_costs.plan import QUICK, MeasurementPlan
@@ -233,7 +232,6 @@ def table2(*, pair: str, rows: RowOptions, texts: TextOptions) -> None:
     transduce reproduce table2 --pair en-fr --print-jobs -o table2-french > jobs
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.reproduce.table2_report")
     from transduce.reproduce.tables import build_table2
 
     reproduce(build_table2(pair), rows, texts, "--pair", pair)
@@ -257,7 +255,6 @@ def table3(*, rows: RowOptions, texts: TextOptions) -> None:
     transduce reproduce table3 --print-jobs -o table3 > jobs
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.reproduce.table3_report")
     from transduce.reproduce.tables import build_table3
 
     reproduce(build_table3(), rows, texts)
@@ -391,7 +388,6 @@ def table4(
     transduce reproduce table4 craft --model parser --set search.beam=21 -o beam21
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.reproduce.table4_report import build_json, format_table
     from transduce.reproduce.tables import table4 as build_table4
 

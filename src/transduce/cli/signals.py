@@ -1,13 +1,16 @@
 """Handle signals in commands: the first requests a stop, the second ends the process at once."""
 
 import ctypes
-import importlib
+import importlib.util
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import FrameType
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
 
 from transduce.cli.display import detach_from_terminal
 from transduce.cli.outcome import ProcessorTimeSpent, TerminalClosed, Terminated
@@ -25,15 +28,36 @@ Handler = Callable[[int, FrameType | None], object]
 CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finished"
 
 
-def import_with_signals_deferred(name: str) -> None:
-    """Import a module, and delay the signals that end a command until the import is complete."""
-    received: list[int] = []
-    with install_handlers(
-        dict.fromkeys(ending_signals(), lambda number, _: received.append(number))
-    ):
-        importlib.import_module(name)
-    if received:
-        signal.raise_signal(received[0])
+class SignalsDeferred(MetaPathFinder):
+    """A finder that delays the signals that end a command while torch is imported.
+
+    Code in C that torch runs during its import swallows the errors that signals raise.
+    """
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """Return the spec of torch, once, with a loader that delays signals; None for others."""
+        if name != "torch" or threading.current_thread() is not threading.main_thread():
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            deferred = defer_signals(spec.loader.exec_module)
+            spec.loader.exec_module = deferred  # type: ignore[method-assign, assignment]
+        return spec
+
+
+def defer_signals(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    """Return `load`, a function that delays the signals that end a command until it returns."""
+
+    def execute(module: ModuleType) -> None:
+        received: list[int] = []
+        handler: Handler = lambda number, _: received.append(number)  # noqa: E731
+        with install_handlers(dict.fromkeys(ending_signals(), handler)):
+            load(module)
+        if received:
+            signal.raise_signal(received[0])
+
+    return execute
 
 
 @contextmanager

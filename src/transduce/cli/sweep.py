@@ -63,7 +63,6 @@ def command(
     transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
-    signals.import_with_signals_deferred("transduce.runs.training_run")
     from transduce.runs.sweep import format_rows, prepare_sweep, split_search, train_combinations
 
     named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
