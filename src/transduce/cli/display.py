@@ -178,7 +178,7 @@ def flush_output() -> None:
 
 
 def replace_closed_streams() -> None:
-    """Replace closed standard streams, so that no file is opened under their numbers 0, 1 and 2.
+    """Replace closed standard streams, so that no file is opened as descriptor 0, 1 or 2.
 
     Messages to a closed standard error are dropped. Writing to a closed standard output is an
     error; so is reading a closed standard input, which stays None in `sys`.

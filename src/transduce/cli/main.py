@@ -1,4 +1,4 @@
-"""The command `transduce`, whose subcommands are each imported only when called."""
+"""The command `transduce`; each of its subcommands is imported only when it is called."""
 
 import importlib
 import io

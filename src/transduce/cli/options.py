@@ -32,7 +32,7 @@ NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
 class FilePath(click.Path):
-    """The parameter type of paths; it refuses an empty one, such as that of an unset variable.
+    """The parameter type of paths; it refuses an empty path, such as that of an unset variable.
 
     An empty `Path` would be the current folder.
     """
@@ -59,7 +59,7 @@ INPUT = FilePath(path_type=Path, allow_dash=True)  # - is standard input
 
 
 class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later versions only
-    """The parameter type for a recipe, given by name or as a file."""
+    """The parameter type for a recipe's name or file."""
 
     name = "recipe"
 

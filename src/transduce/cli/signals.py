@@ -145,7 +145,7 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
 
 @contextmanager
 def ending_signals_as_interrupts() -> Iterator[None]:
-    """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, on which `transduce.train` saves its run.
+    """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, so that `transduce.train` saves its run.
 
     Ctrl-C works even if the shell ignores it. When one of the three signals ends the with block,
     its own error is raised in place of KeyboardInterrupt, or that of the first one of several.

@@ -55,7 +55,9 @@ def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingC
     from transduce.training.callbacks import TrainingCallbacks
 
     if display.is_quiet():
-        yield TrainingCallbacks(on_warning=print_warning)
+        yield TrainingCallbacks(
+            on_warning=lambda sentence: display.print_message(f"warning: {sentence}")
+        )
         return
     console = display.build_console()
     shown: LineDisplay | PanelDisplay = LineDisplay(steps)
@@ -89,7 +91,7 @@ def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
 
 @final
 class RecentUpdates:
-    """The last updates of a run, from which displayed perplexity and speed are computed."""
+    """The last updates of a run, and the displayed perplexity and speed that follow from them."""
 
     def __init__(self) -> None:
         self.nats: list[float] = []
@@ -166,7 +168,7 @@ class PanelDisplay:
         self.validations: list[str] = []
 
     def on_update(self, update: "Update", progress: "Progress") -> None:
-        """Store the numbers that the panel shows at its next refresh."""
+        """Store an update and the progress, which the panel shows at its next refresh."""
         self.recent.add(update, progress)
         self.update, self.progress = update, progress
 
@@ -205,11 +207,6 @@ class PanelDisplay:
         )
 
 
-def print_warning(sentence: str) -> None:
-    """Print a warning on standard error, also with --quiet."""
-    display.print_message(f"warning: {sentence}")
-
-
 def format_validation(result: "ValidationResult", progress: "Progress") -> str:
     """Format a validation as one line: its step, perplexity and score."""
     score = "" if result.score is None else f"  {result.score.name} {result.score.value:.2f}"
@@ -244,7 +241,7 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
 
     def add(group: str, values: dict[str, float], step: int) -> None:
         nonlocal writer
-        if writer is None:  # now it is known after which step a resumed run's points are lost
+        if writer is None:  # a resumed run has lost its points from this step on
             from torch.utils.tensorboard import SummaryWriter
 
             writer = opened.enter_context(SummaryWriter(str(run / CURVES), purge_step=step))

@@ -52,20 +52,20 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     symbols = read_marian_vocabularies(folder, config)
     sizes = [len(one) for one in symbols.vocabularies]
     recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
-    found = read_marian_weights(folder, config, symbols)  # no model is larger than the file
+    found, sha256 = read_marian_weights(folder, config, symbols)  # no model exceeds the file
     model = Transformer(recipe.architecture, *sizes)
-    weights = require_matching_tensors(found.weights, model.named_weights(), file=folder / WEIGHTS)
+    weights = require_matching_tensors(found, model.named_weights(), file=folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in weights.values())
     facts = CardFacts(
         description=build_task(recipe.data, symbols.vocabularies).describe(recipe.data),
         parameters=parameters,
         updates=0,
-        imported=found.sha256,
+        imported=sha256,
         pairs_read=0,
         versions={"transduce": __version__},
         size=describe_size(recipe.architecture, *sizes),
     )
     card = model_card(recipe, facts)
-    about = {"imported": found.sha256}
+    about = {"imported": sha256}
     save_model(target, weights, recipe, symbols.vocabularies, card, about=about)
     return ImportedModel(target, recipe, parameters)

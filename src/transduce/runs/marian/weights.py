@@ -7,9 +7,7 @@ output.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import final
 
 import torch
 from torch import Tensor
@@ -32,21 +30,13 @@ NEVER = -100.0  # the output bias of BEGIN, so that BEGIN is never written
 Take = Callable[[str], Tensor]
 
 
-@final
-@dataclass(frozen=True)
-class MarianWeights:
-    """The weights of a checkpoint as our model names and orders them, and the file's sha256."""
-
-    weights: dict[str, Tensor]
-    sha256: str
-
-
 def read_marian_weights(
     folder: Path, config: MarianConfig, symbols: ImportedVocabularies
-) -> MarianWeights:
-    """Return a checkpoint's weights; refuse tensors that are missing, of other shape, or unused.
+) -> tuple[dict[str, Tensor], str]:
+    """Return a checkpoint's weights under our names, and the sha256 of their file.
 
-    Unused positions and copies of an embedding matrix are accepted if they have the known values.
+    Tensors that are missing, of another shape or unused are refused. Unused positions and copies of
+    an embedding matrix are accepted if they have the known values.
     """
     found, sha256 = load_safetensors(folder)
     sizes = config.recipe.architecture
@@ -73,7 +63,7 @@ def read_marian_weights(
         if not is_repeated(name, found, config):
             fact = f"tensor {short_repr(name)} is none that this model uses"
             raise FolderError(fact, NOT_HERE, file=folder / WEIGHTS)
-    return MarianWeights({name: weight.contiguous() for name, weight in weights.items()}, sha256)
+    return {name: weight.contiguous() for name, weight in weights.items()}, sha256
 
 
 def find_embedding_names(found: Mapping[str, Tensor], config: MarianConfig) -> tuple[str, str]:
