@@ -70,7 +70,7 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
             parent=None if parent is None else read_path("parent", parent),
             old=old,
             old_share=old_share,
-            only_corpus=True,
+            is_corpus_only=True,
         )
         with locked_folder(folder):
             return prepare_training(inputs, report).corpus

@@ -63,12 +63,12 @@ class TrainingInputs:
     minutes: float | None = None  # how long a new run without a recipe may take
     rank: ProcessRank = field(default_factory=ProcessRank)  # among processes that train
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
-    only_corpus: bool = False  # whether `folder` is for the corpus alone, and nothing is trained
+    is_corpus_only: bool = False  # whether `folder` is for the corpus alone, and nothing is trained
 
     @property
     def own_store(self) -> Path:
         """The folder of a corpus that is prepared from these texts."""
-        return self.folder if self.only_corpus else self.folder / STORE
+        return self.folder if self.is_corpus_only else self.folder / STORE
 
 
 @final

@@ -45,10 +45,6 @@ SLOW_BFLOAT16 = (
 )
 
 
-# opens the callbacks of a run of a recipe, and the requests of signals that may stop it
-ObserveRun = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]]
-
-
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingRun:
@@ -73,7 +69,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     folder: Path,
     recipe: Recipe,
     corpus: PreparedCorpus,
-    observe: ObserveRun,
+    observe: Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]],
     *,
     parent: StoredModel | None = None,
     rendezvous: Rendezvous | None = None,
@@ -81,8 +77,9 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
 
-    `parent` is the trained model whose weights a new run begins with, in place of random ones. With
-    `estimates` a new run's duration is measured, and told by a message.
+    `observe` opens the callbacks of a run of a recipe, and the requests of signals that may stop
+    it. `parent` is the trained model whose weights a new run begins with, in place of random ones.
+    With `estimates` a new run's duration is measured, and told by a message.
     """
     was_begun = is_run(folder)
     rank = rendezvous.rank if rendezvous else ProcessRank()

@@ -27,7 +27,7 @@ class TrainingCallbacks:
     on_validation: Callable[[ValidationResult, Progress], None] = ignore_event
     # called with a sentence to show, such as where a run resumes
     on_message: Callable[[str], None] = ignore_event
-    # called with a warning, such as that a checkpoint could not be written; None: `on_message` is
+    # called with a warning, such as of a failed checkpoint; without it `on_message` is called
     on_warning: Callable[[str], None] | None = None
 
     def warn(self, sentence: str) -> None:
