@@ -48,7 +48,10 @@ TABLE_2 = "27.3 (base) and 28.4 (big) of Table 2"
 TABLE_2_FRENCH = "38.1 (base) and 41.8 (big) of Table 2"
 TABLE_3 = "25.8 (base) and 26.4 (big) of Table 3"
 PAPER_FIGURES = {GERMAN_2014_FILTERED: TABLE_2, GERMAN_2013: TABLE_3}
-BLEU_METRICS = ("bleu", "bleu-lc", "bleu-tok", "bleu-tok-lc", "bleu-paper", "bleu-paper-plain")
+BLEU_METRICS = (
+    *("bleu", "bleu-lc", "bleu-mecab", "bleu-tok", "bleu-tok-lc"),
+    *("bleu-paper", "bleu-paper-plain"),
+)
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
