@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from transduce.view.attention.attend import attend
     from transduce.view.attention.survey.survey import survey
     from transduce.view.curves.curves import curves
-    from transduce.view.drawings.draw import draw_positions, draw_rate
+    from transduce.view.drawings.draw import (
+        draw_attention,
+        draw_model,
+        draw_positions,
+        draw_rate,
+    )
     from transduce.view.explainer.explain import explain
 
 __all__ = [
@@ -48,6 +53,8 @@ __all__ = [
     "average",
     "choose_alignment_heads",
     "curves",
+    "draw_attention",
+    "draw_model",
     "draw_positions",
     "draw_rate",
     "evaluate",
@@ -79,6 +86,8 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "average": "transduce.runs.average",
         "choose_alignment_heads": "transduce.inference.choose_heads",
         "curves": "transduce.view.curves.curves",
+        "draw_attention": "transduce.view.drawings.draw",
+        "draw_model": "transduce.view.drawings.draw",
         "draw_positions": "transduce.view.drawings.draw",
         "draw_rate": "transduce.view.drawings.draw",
         "evaluate": "transduce.inference.evaluate",

@@ -12,6 +12,7 @@ from transduce.checkpoint.stored_model import load_model, save_model
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, NotFiniteError
 from transduce.settings import Recipe
+from transduce.settings.counts import count_parameters
 from transduce.settings.recipe import with_changes
 from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
@@ -56,7 +57,11 @@ def test_its_files_are_those_that_people_expect(model):
     names = {file.name for file in model.iterdir()}
     assert names == {
         "model.safetensors", "recipe.json", "vocabulary.json", "manifest.json", "README.md",
+        "figure1.svg",
     }  # fmt: skip
+    symbols = len(ENGLISH)
+    count = count_parameters(RECIPE.architecture, symbols, symbols)
+    assert f"= {count:,} parameters" in (model / "figure1.svg").read_text(encoding="utf-8")
     assert (model / "README.md").read_text(encoding="utf-8") == CARD
     assert json.loads((model / "recipe.json").read_bytes()) == RECIPE.as_json()
     assert (model / "vocabulary.json").read_bytes() == ENGLISH.to_bytes()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 
@@ -68,6 +69,9 @@ def test_the_card_tells_where_the_model_is_from(made):
     card = (made / "model" / "README.md").read_text(encoding="utf-8")
     assert "200" in card
     assert "duplicate" in card
+    (figure,) = re.findall(r"^!\[.+\]\((.+)\)$", card, re.MULTILINE)
+    parameters = re.findall(r"[\d,]+ parameters", card)[0]
+    assert f"= {parameters}" in (made / "model" / figure).read_text(encoding="utf-8")
 
 
 def test_one_snapshot_alone(call, trained, tmp_path):

@@ -1,4 +1,4 @@
-"""transduce draw: a picture of a recipe's positions or learning rate."""
+"""transduce draw: a picture of a recipe's model, attention, positions or learning rate."""
 
 import pytest
 
@@ -14,6 +14,14 @@ def test_the_command_writes_what_python_returns(call, tmp_path):
     assert out.read_text(encoding="utf-8") == transduce.draw_rate("table3/base", steps=500)
 
 
+def test_a_figure_speaks_the_language_and_has_the_theme_that_are_asked_for(call, tmp_path):
+    out = tmp_path / "f.svg"
+    assert call("draw", "model", "demo", "--language", "de", "--theme", "dark", "-o", out).code == 0
+    assert out.read_text("utf-8") == transduce.draw_model("demo", language="de", theme="dark")
+    assert call("draw", "attention", "--set", "architecture.heads=3", "-o", out).code == 0
+    assert "h = 3, each n × 64" in out.read_text("utf-8")
+
+
 def test_settings_may_be_changed(call, tmp_path):
     out = tmp_path / "r.svg"
     assert call("draw", "rate", "demo", "--set", "training.warmup=77", "-o", out).code == 0
@@ -25,7 +33,17 @@ def test_settings_may_be_changed(call, tmp_path):
     [
         (["positions"], "nothing says where the picture goes"),
         (["positions", "-o", "p.png"], "p.png is not .svg"),
-        (["positions", "demo", "tiny", "-o", "p.svg"], "positions are drawn for one recipe"),
+        (
+            ["positions", "demo", "tiny", "-o", "p.svg"],
+            "`draw positions` takes one recipe, and these are 2",
+        ),
+        (
+            ["model", "demo", "tiny", "-o", "p.svg"],
+            "`draw model` takes one recipe, and these are 2",
+        ),
+        (["model", "--language", "fr", "-o", "p.svg"], "a figure has no language 'fr'"),
+        (["attention", "--theme", "red", "-o", "p.svg"], "a figure has no theme 'red'"),
+        (["rate", "--theme", "dark", "-o", "p.svg"], "--theme is for the figures"),
         (["positions", "--steps", "5", "-o", "p.svg"], "--steps is for the learning rate"),
         (["rate", "--positions", "5", "-o", "p.svg"], "--positions is for the positions"),
         (["positions", "table3/E-learned", "-o", "p.svg"], "learns its positions"),
@@ -41,7 +59,8 @@ def test_a_missing_choice_is_answered_with_all_choices_in_one_line(call):
     ended = call("draw")
     assert ended.code == 2
     assert ended.stderr == (
-        "error: missing argument '{positions|rate}'. Choose from: positions, rate\n"
-        "hint: usage: transduce draw [OPTIONS] {positions|rate} [RECIPE]... "
+        "error: missing argument '{model|attention|positions|rate}'. "
+        "Choose from: model, attention, positions, rate\n"
+        "hint: usage: transduce draw [OPTIONS] {model|attention|positions|rate} [RECIPE]... "
         "[-o OUTPUT]; --help lists the options\n"
     )

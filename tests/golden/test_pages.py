@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 from tests.golden import compared, python_page, results, settings_page
 
+import transduce as product
 from transduce.cli.main import transduce
 
 ABOUT = "Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit.\n"
@@ -35,6 +36,14 @@ def test_the_page_of_results_is_fresh(golden):
 def test_the_pictures_of_amounts_of_training_trees_are_fresh(golden):
     for file in sorted(results.RECORDED.glob("*-amounts.jsonl")):
         golden(f"docs/records/pictures/{file.stem}.svg", compared.draw_amounts(file))
+
+
+def test_the_drawings_of_the_guide_are_fresh(golden):
+    folder = "docs/guide/pictures"
+    golden(f"{folder}/figure1.svg", product.draw_model())
+    golden(f"{folder}/figure2.svg", product.draw_attention())
+    golden(f"{folder}/positions.svg", product.draw_positions("demo", positions=60))
+    golden(f"{folder}/rate.svg", product.draw_rate("table3/base", "table3/big"))
 
 
 def test_the_page_of_settings_is_fresh(golden):

@@ -10,7 +10,10 @@ SOURCES = ROOT / "src"
 MODEL = ROOT / "tests/golden/format-1/byte-pair"
 AROUND = {"cli", "corpus", "datasets", "exports", "phrasebook", "recipes", "reproduce", "runs"}
 AROUND |= {"scores", "serve", "training", "view"}
-DRAWN = {("transduce.text.trees.tree", "transduce.view.drawings.trees")}  # a notebook draws a tree
+DRAWN = {  # a notebook draws a tree, a model's card a figure
+    ("transduce.text.trees.tree", "transduce.view.drawings.trees"),
+    ("transduce.checkpoint.stored_model", "transduce.view.drawings.architecture"),
+}
 
 
 def list_modules():

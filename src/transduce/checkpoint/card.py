@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
+from transduce.checkpoint.model_files import FIGURE
 from transduce.scores.score import Score
 from transduce.settings import Recipe
 from transduce.settings.data import OWN, ModelDescription
@@ -42,6 +43,7 @@ def model_card(recipe: Recipe, facts: CardFacts) -> str:
     parts = [
         front_matter(facts.description),
         title_section(recipe, facts.description, facts.parameters),
+        f"![The encoder and the decoder as blocks, as in Figure 1 of the paper]({FIGURE})",
         deviations_section(recipe),
         *trained_sections(recipe, facts),
         scores_section(facts),

@@ -87,6 +87,7 @@ KIND = "model"
 WEIGHTS = "model.safetensors"
 RECIPE = "recipe.json"
 CARD = "README.md"
+FIGURE = "figure1.svg"  # of the card
 RECIPE_LIMIT = 1 << 20
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from transduce.checkpoint.model_files import (
     CARD,
+    FIGURE,
     KIND,
     RECIPE,
     RECIPE_LIMIT,
@@ -68,6 +69,9 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
 
     `about` has further entries of the manifest, such as the averaged steps.
     """
+    from transduce.view.drawings.architecture import draw_figure_1
+
+    symbols = (len(vocabularies.source), len(vocabularies.target))
     require_finite(weights, "the model", "verify the weights that it is made from")
     require_free = require_replaceable_model if force else None
     with atomic_folder(folder, kind=KIND, about=about or {}, require_free=require_free) as writer:
@@ -76,6 +80,7 @@ def save_model(  # noqa: PLR0913 - what the files hold, and how
         for name, content in vocabularies.files().items():
             writer.write(name, content)
         writer.write(CARD, card.encode(errors="replace"))
+        writer.write(FIGURE, draw_figure_1(recipe, symbols).encode())
 
 
 def read_stored_model(folder: Path) -> StoredModel:

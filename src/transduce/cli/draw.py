@@ -1,6 +1,6 @@
-"""`transduce draw`: the positional encoding or the learning rate as a picture."""
+"""`transduce draw`: figures and formulas of the paper as pictures, with a recipe's numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -10,15 +10,21 @@ from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 from transduce.settings import Recipe
 
+FIGURES = ("model", "attention")
+
 
 @click.command("draw")
-@click.argument("what", type=click.Choice(["positions", "rate"]))
+@click.argument("what", type=click.Choice([*FIGURES, "positions", "rate"]))
 @click.argument("recipes", nargs=-1, type=options.RecipeName(), metavar="[RECIPE]...")
 @options.output("The picture to write, a name ending in .svg.")
 @click.option(
     "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
 )
 @click.option("--steps", type=click.IntRange(min=2), help="The last training step that is drawn.")
+@click.option("--language", help="A figure's language, en or de (default: en).")
+@click.option(
+    "--theme", help="A figure's colours: auto (as the reader's screen prefers), light or dark."
+)
 @options.settings
 @options.quiet
 def command(
@@ -26,42 +32,53 @@ def command(
     what: str,
     recipes: tuple[Recipe, ...],
     output: Path | None,
-    positions: int | None,
-    steps: int | None,
     changes: Sequence[tuple[str, str]],
+    **given: str | int | None,
 ) -> None:
-    """Draw the positional encoding or the learning rate of a RECIPE as SVG.
+    """Draw a figure or a formula of the paper with the numbers of a RECIPE as SVG.
 
-    `positions` draws the sines and cosines of section 3.5, which depend on d_model alone; `rate`
-    draws equation 3 for one or more recipes. The default is the paper's base model.
+    `model` draws Figure 1 and `attention` Figure 2, labelled with the sizes of the recipe and the
+    parameters of each block. `positions` draws the sines and cosines of section 3.5, which depend
+    on d_model alone; `rate` draws equation 3 for one or more recipes. The default is the paper's
+    base model.
 
     \b
+    transduce draw model table3/big -o model.svg
+    transduce draw attention demo --language de --theme dark -o attention.svg
     transduce draw positions -o positions.svg
     transduce draw rate table3/base table3/big -o rate.svg
     """
     if output is None or output.suffix != ".svg":
-        given = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
-        raise InputError(given, f"-o {what}.svg")
-    require_matching(what, len(recipes), positions, steps)
+        fact = "nothing says where the picture goes" if output is None else f"{output} is not .svg"
+        raise InputError(fact, f"-o {what}.svg")
+    chosen_options = {name: value for name, value in given.items() if value is not None}
+    require_matching(what, len(recipes), chosen_options)
     options.require_writable(output)
     from transduce.durable.files import resolve_output, write_atomically
     from transduce.recipes import by_name
-    from transduce.view.drawings.draw import BASE, POSITIONS, draw_positions, draw_rate
+    from transduce.view.drawings import draw
 
-    chosen = [customise_recipe(one, dict(changes)) for one in recipes or (by_name(BASE),)]
-    if what == "positions":
-        svg = draw_positions(chosen[0], positions=positions or POSITIONS)
-    else:
-        svg = draw_rate(*chosen, steps=steps)
+    functions: dict[str, Callable[..., str]] = {
+        "model": draw.draw_model,
+        "attention": draw.draw_attention,
+        "positions": draw.draw_positions,
+        "rate": draw.draw_rate,
+    }
+    chosen = [customise_recipe(one, dict(changes)) for one in recipes or (by_name(draw.BASE),)]
+    svg = functions[what](*chosen, **chosen_options)
     write_atomically(resolve_output(output), svg.encode())
     display.print_note(f"the picture: {output}")
 
 
-def require_matching(what: str, recipes: int, positions: int | None, steps: int | None) -> None:
-    """Refuse several recipes or --steps for positions, and --positions for a learning rate."""
-    if what == "positions" and recipes > 1:
-        raise InputError(f"positions are drawn for one recipe, and these are {recipes}", "name one")
-    if what == "positions" and steps is not None:
-        raise InputError("--steps is for the learning rate", "transduce draw rate --steps 20_000")
-    if what == "rate" and positions is not None:
-        raise InputError("--positions is for the positions", "transduce draw positions")
+def require_matching(what: str, recipes: int, given: Mapping[str, object]) -> None:
+    """Refuse several recipes but for a learning rate, and options of other pictures."""
+    if what != "rate" and recipes > 1:
+        raise InputError(f"`draw {what}` takes one recipe, and these are {recipes}", "name one")
+    for name, own, picture, hint in (
+        ("steps", ("rate",), "the learning rate", "transduce draw rate --steps 20_000"),
+        ("positions", ("positions",), "the positions", "transduce draw positions"),
+        ("language", FIGURES, "the figures", "transduce draw model --language de"),
+        ("theme", FIGURES, "the figures", "transduce draw model --theme dark"),
+    ):
+        if name in given and what not in own:
+            raise InputError(f"--{name} is for {picture}", hint)

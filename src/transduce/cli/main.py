@@ -42,7 +42,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "import": "Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.",
         "reproduce": "Measure a table of the paper, and print it with the paper's numbers.",
         "recipes": "List, show and compare recipes, with the paper's value of each setting.",
-        "draw": "Draw the positional encoding or the learning rate of a RECIPE as SVG.",
+        "draw": "Draw the model, attention, positions or learning rate of a RECIPE as SVG.",
         "verify": "Check every byte of a run, store or model folder.",
     }
 )

@@ -131,5 +131,5 @@ def test_ticks_are_round(low, high, ticks):
 
 @pytest.mark.usefixtures("unchecked_types")
 def test_a_recipe_that_is_no_name_is_refused():
-    with pytest.raises(InputError, match="a recipe is a name"):
+    with pytest.raises(InputError, match="recipe: a name"):
         transduce.draw_positions(3)  # type: ignore[arg-type]

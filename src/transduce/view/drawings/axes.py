@@ -75,13 +75,21 @@ class Frame:
         )
 
 
-def draw_text(
-    text: str, x: Number, y: Number, *, anchor: str = "start", fill: str = INK, bold: bool = False
+def draw_text(  # noqa: PLR0913 - a text's place and its form
+    text: str,
+    x: Number,
+    y: Number,
+    *,
+    anchor: str = "start",
+    fill: str = INK,
+    bold: bool = False,
+    size: int = TICK,
 ) -> str:
     """Return an SVG text element; `anchor` says whether its start, middle or end is at x."""
-    weight = ' font-weight="bold"' if bold else ""
+    form = ' font-weight="bold"' if bold else ""
+    form += f' font-size="{size}"' if size != TICK else ""
     return (
-        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{fill}"{weight}>'
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{fill}"{form}>'
         f"{escape_xml(text)}</text>"
     )
 

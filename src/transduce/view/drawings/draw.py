@@ -1,15 +1,52 @@
-"""`transduce.draw_positions` and `transduce.draw_rate`: formulas of the paper as SVG."""
+"""`transduce.draw_model` and its kin: figures and formulas of the paper as SVG."""
 
-from transduce.errors import InputError
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.text.arguments import describe_value, require_count
+from transduce.text.arguments import require_count
 from transduce.view.attention.figures import CATEGORY10
 
 BASE = "table3/base"
 POSITIONS = 100
+LANGUAGES, THEMES = ("en", "de"), ("auto", "light", "dark")
 MAX_POSITIONS = 2_000  # a file with more would have many megabytes
+
+
+def draw_model(recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto") -> str:
+    """Draw Figure 1, the encoder and decoder, with the numbers of a recipe as SVG    (section 3)
+
+        svg = transduce.draw_model("table3/big", language="de")
+
+    A block says how many parameters it has if each side has `data.vocabulary_size` symbols. The
+    `theme` is "light", "dark", or "auto": what the reader's screen prefers.
+    """
+    from transduce.view.drawings.architecture import draw_figure_1
+
+    require_form(language, theme)
+    chosen = find_recipe(recipe)
+    return draw_figure_1(chosen, (chosen.data.vocabulary_size,) * 2, language, theme)
+
+
+def draw_attention(
+    recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto"
+) -> str:
+    """Draw Figure 2, attention, with the numbers of a recipe as SVG    (section 3.2)
+
+        svg = transduce.draw_attention("table3/B-dk16", theme="dark")
+
+    `language` and `theme` are as in `draw_model`.
+    """
+    from transduce.view.drawings.architecture import draw_figure_2
+
+    require_form(language, theme)
+    return draw_figure_2(find_recipe(recipe), language, theme)
+
+
+def require_form(language: str, theme: str) -> None:
+    """Refuse a language or a theme that no figure has."""
+    for what, value, known in (("language", language, LANGUAGES), ("theme", theme, THEMES)):
+        hint = f"known: {', '.join(known)}"
+        require(value in known, f"a figure has no {what} {value!r}", hint)
 
 
 def draw_positions(
@@ -28,7 +65,7 @@ def draw_positions(
     require_count("positions", positions)
     fact = f"positions must be at most {MAX_POSITIONS:,}, not {positions:,}"
     require(positions <= MAX_POSITIONS, fact)
-    chosen = read_recipe(recipe)
+    chosen = find_recipe(recipe)
     require(
         chosen.architecture.positions == "sinusoidal",
         f"{chosen.name} learns its positions: no formula gives them",
@@ -50,17 +87,8 @@ def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
     if steps is not None:
         require_count("steps", steps)
         require(steps > 1, "steps must be at least 2, not 1")
-    chosen = [read_recipe(one) for one in recipes or (BASE,)]
+    chosen = [find_recipe(one) for one in recipes or (BASE,)]
     most = len(CATEGORY10)
     fact = f"at most {most} recipes have a colour of their own, and these are {len(chosen)}"
     require(len(chosen) <= most, fact)
     return draw_rates(chosen, steps)
-
-
-def read_recipe(recipe: object) -> Recipe:
-    """Return a recipe that is given as a `Recipe`, by its name, or by the path of its file."""
-    if isinstance(recipe, Recipe):
-        return recipe
-    if not isinstance(recipe, str):
-        raise InputError(f"a recipe is a name, a file or a Recipe, not {describe_value(recipe)}")
-    return find_recipe(recipe)

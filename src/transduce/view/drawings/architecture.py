@@ -1,0 +1,469 @@
+"""Figures 1 and 2 of the paper for any recipe, as SVG in the paper's geometry and colours.
+
+Each block is a group with an id, such as `model-encoder-feed-forward`, and its kind as its class.
+It says how many parameters it has; those of all layers and blocks add up to the whole model's.
+"""
+
+import re
+from types import MappingProxyType
+from typing import final
+
+from transduce.settings import Recipe
+from transduce.settings.architecture import Architecture
+from transduce.settings.counts import (
+    count_decoder_layer,
+    count_encoder_layer,
+    count_feed_forward,
+    count_mixing,
+    count_norm,
+    count_parameters,
+    count_positions,
+    count_self_attention,
+)
+from transduce.settings.data import UNNAMED, Data
+from transduce.settings.recipe import shorten_name
+from transduce.view.drawings.axes import INK, QUIET, Number, build_svg, draw_text
+from transduce.view.page.document import read_texts
+
+Point = tuple[Number, Number]
+
+COLOURS = MappingProxyType(  # the paper's by day, and ours by night, for each kind of block
+    {
+        "attention": ("#ffe1bb", "#66461a"),
+        "norm": ("#f1f4c1", "#4b5019"),
+        "feed-forward": ("#c2e8f7", "#1c4e66"),
+        "embedding": ("#fce0e1", "#683740"),
+        "linear": ("#dcdff0", "#41466f"),
+        "softmax": ("#cce7cf", "#2a5832"),
+        "product": ("#e3d6ee", "#55406a"),
+        "mixing": ("#d3ece6", "#1f5148"),  # what Table 1 has in attention's place
+        "stack": ("#f3f3f4", "#161b22"),
+    }
+)
+NIGHT = (("#ffffff", "#0d1117"), (INK, "#e6edf3"), (QUIET, "#c3ccd6"), *COLOURS.values())
+
+TITLE, FACT = 14, 12  # font sizes of a block's title, and of the facts below it
+LINE, SMALL, PADDING = 17, 15, 12  # heights of these lines, and of both paddings
+COPY = 6  # distance between blocks that lie behind one another
+CORNER, HEAD, FOOT = 7, 7, 76  # a line's round corner, an arrow's head, the lines at the bottom
+SCRIPT = re.compile(r"\b([dPW])([_^])(model|ff|k|v|drop|[QKVO])\b((?:(?!\b[dPW][_^])[^<])*)")
+NAME = 48  # most characters of a recipe's name
+
+
+@final
+class Diagram:
+    """The elements of a figure, drawn upwards from y = 0, with words in one language."""
+
+    def __init__(self, name: str, language: str) -> None:
+        self.name, self.elements = name, list[str]()
+        self.texts = read_texts("drawings").get(language)  # None for English
+
+    def say(self, text: str, *values: Number | str) -> str:
+        """Return a text in the figure's language, with values in place of {0}, {1}, …"""
+        return (self.texts[text] if self.texts else text).format(*map(self.show, values))
+
+    def show(self, value: Number | str) -> str:
+        """Return a value as text, a number as the language writes it."""
+        if isinstance(value, str):
+            return value
+        text = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+        return text.translate(str.maketrans(",.", ".,")) if self.texts else text
+
+    def begin(self, name: str, kind: str) -> None:
+        """Begin a group, whose id has the figure's name before its own."""
+        self.elements.append(f'<g id="{self.name}-{name}" class="{kind}">')
+
+    def write(
+        self, text: str, x: Number, y: Number, size: int = FACT, anchor: str = "middle"
+    ) -> None:
+        """Add a text whose middle, or other `anchor`, is at (x, y)."""
+        drawn = draw_text(text, x, y, anchor=anchor, fill=INK if size > FACT else QUIET, size=size)
+        self.elements.append(SCRIPT.sub(shift_script, drawn))
+
+    def count(self, parameters: int) -> str:
+        """Return a number of parameters as text."""
+        return self.say("{0} parameters", parameters)
+
+    def block(
+        self,
+        name: str,
+        kind: str,
+        at: Point,
+        width: Number,
+        title: str,
+        *facts: str,
+        copies: int = 1,
+    ) -> Number:
+        """Draw a block with the middle of its lower edge `at` (x, y); return its upper edge's y."""
+        (x, y), titles = at, self.say(title).split("\n")
+        height = PADDING + LINE * len(titles) + SMALL * len(facts)
+        self.begin(name, f"block {kind}")
+        for shift in range(COPY * (copies - 1), -1, -COPY):
+            self.box(x - width / 2 + shift, y - height - shift, width, height, COLOURS[kind][0])
+        base, rows = y - height + PADDING / 2 - 4, [(LINE, TITLE, line) for line in titles]
+        for step, size, line in [*rows, *((SMALL, FACT, line) for line in facts)]:
+            base += step
+            self.write(line, x, base, size)
+        self.elements.append("</g>")
+        return y - height
+
+    def box(self, x: Number, y: Number, width: Number, height: Number, fill: str) -> None:
+        """Draw a rectangle with round corners, x and y being its upper left one."""
+        self.elements.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="7" '
+            f'fill="{fill}" stroke="{INK}"/>'
+        )
+
+    def line(self, *points: Point, arrow: bool = True, dash: bool = False) -> None:
+        """Draw a line with round corners through points; an arrow has a head at its end."""
+        path = "M{:g} {:g}".format(*points[0])
+        for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+            turn = (*near(corner, before), *corner, *near(corner, after))
+            path += "L{:g} {:g}Q{:g} {:g} {:g} {:g}".format(*turn)
+        path += "L{:g} {:g}".format(*points[-1])
+        form = f' marker-end="url(#{self.name}-head)"' if arrow else ""
+        form += ' stroke-dasharray="2 4"' if dash else ""
+        self.elements.append(f'<path d="{path}" fill="none" stroke="{INK}"{form}/>')
+
+    def circle(self, x: Number, y: Number, inside: str, radius: int = 10) -> None:
+        """Draw a circle around (x, y) with a sign inside, a path from its middle."""
+        self.elements.append(
+            f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" fill="#ffffff" stroke="{INK}"/>'
+            f'<path d="M{x:g} {y:g}{inside}" fill="none" stroke="{INK}"/>'
+        )
+
+    def build(self, width: int, top: Number, recipe: Recipe, theme: str, *lines: str) -> str:
+        """Return the SVG, with a title, the recipe's name and lines on the figure at its foot."""
+        name = shorten_name(recipe.name)
+        title = f"{lines[0]} – {name if len(name) <= NAME else name[: NAME - 1] + '…'}"
+        for number, line in enumerate([title, *lines[1:]]):
+            self.write(line, width / 2, 20 * number - FOOT + 24, FACT if number else TITLE)
+        dark = "".join(
+            f'[fill="{day}"]{{fill:{night}}}[stroke="{day}"]{{stroke:{night}}}'
+            for day, night in NIGHT
+        )
+        styles = {"dark": dark, "auto": f"@media(prefers-color-scheme:dark){{{dark}}}"}
+        size = (width, round(24 - top))
+        head = (
+            f'<style>{styles.get(theme, "")}</style><marker id="{self.name}-head" refX="{HEAD}" '
+            f'refY="4" markerWidth="{HEAD}" markerHeight="8" orient="auto">'
+            f'<path d="M0 0L{HEAD} 4L0 8z" fill="{INK}"/></marker>'
+        )
+        elements = [head, f'<g transform="translate(0 {size[1]})">', *self.elements, "</g>"]
+        return build_svg(size, title, ". ".join(lines[1:]), elements)
+
+
+def shift_script(found: re.Match[str]) -> str:
+    """Return SVG for a letter with a lowered or raised script, such as d_k, and what follows it."""
+    letter, kind, script, rest = found.groups()
+    shift = 3 if kind == "_" else -4
+    after = f'<tspan dy="{-shift}">{rest}</tspan>' if rest else ""
+    return f'{letter}<tspan dy="{shift}" font-size="9">{script}</tspan>{after}'
+
+
+def near(corner: Point, other: Point) -> Point:
+    """Return where a line between a corner and another point, up or across, begins to turn."""
+    (x, y), (other_x, other_y) = corner, other
+    right, down = (other_x > x) - (other_x < x), (other_y > y) - (other_y < y)
+    return (x + right * CORNER, y + down * CORNER)
+
+
+# --- Figure 1: the model (section 3) --------------------------------------------------------------
+
+WIDTH, BLOCK, ARM = 850, 212, 62  # widths of figure and blocks; from a middle to outer arrows
+LEFT, RIGHT = 248, 548  # the middles of encoder and decoder
+LANE, OUTER, INNER = 128, 148, 122  # from a middle to the residual lane and to the stack's edges
+MIDDLE, TIED = 398, 828  # the encoder's output goes down at the one x, ties go up at the other
+PLUS = "m-6 0h12m-6 -6v12"
+WAVE = "m-9 0q4.5 -13 9 0t9 0"
+TABLE = "m-6 -5h12v10h-12zm0 5h12m-8 -5v10m4 -10v10"  # learned positions
+
+
+def draw_figure_1(
+    recipe: Recipe, symbols: tuple[int, int], language: str = "en", theme: str = "auto"
+) -> str:
+    """Draw the encoder and decoder of a recipe with vocabularies of `symbols` (source, target)."""
+    a, diagram = recipe.architecture, Diagram("model", language)
+    encoder = Column(diagram, "encoder", LEFT, -1, a)
+    decoder = Column(diagram, "decoder", RIGHT, 1, a)
+    source, target = name_ends(diagram, recipe.data)
+    matrix = symbols[1] * a.d_model  # a tied matrix is counted in its first block
+    is_tied = a.tie_embeddings != "none"
+    encoder.embed("input", source, symbols[0], symbols[0] * a.d_model)
+    decoder.embed("output", target, symbols[1], None if a.tie_embeddings == "all" else matrix)
+    encoder.stack("self-attention", "feed-forward")
+    decoder.stack("self-attention", "cross-attention", "feed-forward", memory=encoder.y)
+    decoder.rise(36)
+    below = decoder.y
+    facts = [f"{diagram.show(a.d_model)} × {diagram.show(symbols[1])}"]
+    facts += [diagram.say("the same matrix")] if is_tied else []
+    facts += [diagram.say("with biases")] if a.output_bias else []
+    own = matrix * (not is_tied) + symbols[1] * a.output_bias
+    facts += [diagram.count(own)] if own else []
+    decoder.block("linear", "linear", "Linear", *facts)
+    if is_tied:
+        low, high, edge = decoder.embedding, (below + decoder.y) / 2, RIGHT + BLOCK / 2
+        diagram.line((edge, low), (TIED, low), (TIED, high), (edge, high), arrow=False, dash=True)
+    if a.tie_embeddings == "all":
+        ends = (LEFT + BLOCK / 2, RIGHT - BLOCK / 2)
+        diagram.line(*((x, encoder.embedding) for x in ends), arrow=False, dash=True)
+    decoder.rise(22)
+    decoder.block("softmax", "softmax", "Softmax", diagram.say("over {0} symbols", symbols[1]))
+    decoder.rise(26)
+    diagram.write(diagram.say("Output Probabilities"), RIGHT, decoder.y - 9, TITLE)
+    lines = describe_model(diagram, a, symbols)
+    return diagram.build(WIDTH, decoder.y - 24, recipe, theme, *lines)
+
+
+def name_ends(diagram: Diagram, data: Data) -> list[str]:
+    """Return what a model reads and writes: languages, or what its task has in their place."""
+    if data.task == "translation":
+        languages = (data.source_language, data.target_language)
+        return ["" if name in UNNAMED else name for name in languages]
+    tasks = {"parsing": ("words", "trees"), "tagging": ("words", "labels")}
+    return [diagram.say(one) for one in tasks.get(data.task, ("symbols", "symbols"))]
+
+
+def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) -> list[str]:
+    """Return the title, the sum of all parameters, and the settings that no block shows."""
+    title = diagram.say("Figure 1: the Transformer, model architecture")
+    total = count_parameters(a, *symbols)
+    layers = [count_encoder_layer(a).parameters, count_decoder_layer(a).parameters]
+    terms = [f"{a.layers} × {diagram.show(one)}" for one in layers]
+    terms.append(diagram.show(total - a.layers * sum(layers)))
+    facts = [f"d_model = {diagram.show(a.d_model)}", f"P_drop = {diagram.show(a.dropout)}"]
+    for dropout, text in (
+        (a.attention_dropout, "{0} of attention weights"),
+        (a.feed_forward_dropout, "{0} inside feed-forward"),
+    ):
+        facts += [diagram.say(text, dropout)] if dropout else []
+    norm = "norm before each sub-layer" if a.norm == "pre" else "norm after each sum"
+    facts.append(diagram.say(norm))
+    return [title, f"{' + '.join(terms)} = {diagram.count(total)}", " · ".join(facts)]
+
+
+@final
+class Column:
+    """The encoder or the decoder, drawn upwards; `y` is where its next element begins."""
+
+    def __init__(self, diagram: Diagram, name: str, x: int, side: int, a: Architecture) -> None:
+        self.diagram, self.name, self.x, self.side, self.a = diagram, name, x, side, a
+        self.y, self.embedding = -FOOT - 44.0, 0.0  # the latter is the middle of the embedding
+
+    def rise(self, height: Number, *, arrow: bool = True) -> None:
+        """Draw a line or an arrow upwards."""
+        self.diagram.line((self.x, self.y), (self.x, self.y - height), arrow=arrow)
+        self.y -= height
+
+    def block(self, name: str, kind: str, title: str, *facts: str) -> None:
+        """Draw a block."""
+        self.y = self.diagram.block(name, kind, (self.x, self.y), BLOCK, title, *facts)
+
+    def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
+        """Draw the inputs or outputs, their embedding, and its sum with the positional encoding."""
+        a, diagram, x, side = self.a, self.diagram, self.x, self.side
+        name = diagram.say(f"{end.title()}s")
+        diagram.write(f"{name} ({text})" if text else name, x, self.y + 18, TITLE)
+        if end == "output":
+            diagram.write(diagram.say("shifted right"), x, self.y + 34)
+        self.rise(24)
+        facts = [f"{diagram.show(symbols)} × {diagram.show(a.d_model)}"]
+        same = diagram.say("the same matrix")
+        facts.append(same if parameters is None else diagram.count(parameters))
+        below = self.y
+        self.block(f"{end}-embedding", "embedding", f"{end.title()} Embedding", *facts)
+        self.embedding = (below + self.y) / 2
+        is_learned, wave, label = a.positions == "learned", x + side * 78, x + side * 98
+        self.rise(46 if is_learned else 16)
+        y = self.y - 10
+        title = "Learned\nPositions" if is_learned else "Positional\nEncoding"
+        facts = diagram.say(title).split("\n")
+        if is_learned:
+            facts.append(f"{diagram.show(a.max_positions)} × {diagram.show(a.d_model)}")
+            facts.append(diagram.count(count_positions(a).parameters // 2))
+        diagram.begin(f"{end}-positions", "positions")
+        diagram.line((wave, y), (x, y), arrow=False)
+        diagram.circle(x, y, PLUS)
+        diagram.circle(wave, y, TABLE if is_learned else WAVE, 14)
+        for number, line in enumerate(facts):
+            size = FACT if number > 1 else TITLE
+            diagram.write(line, label, y - 3 + 16 * number, size, "start" if side > 0 else "end")
+        diagram.elements.append("</g>")
+        self.y -= 20
+
+    def stack(self, *sub_layers: str, memory: Number = 0.0) -> None:
+        """Draw the stack of layers; `memory` is the height at which the encoder's output begins."""
+        a, diagram, side, first = self.a, self.diagram, self.side, len(self.diagram.elements)
+        count = count_encoder_layer if side < 0 else count_decoder_layer
+        self.rise(26, arrow=False)
+        bottom = self.y + 12
+        for part in sub_layers:
+            self.sub_layer(part, memory)
+        top = self.y - 14
+        inside = diagram.elements[first:]
+        del diagram.elements[first:]
+        diagram.begin(self.name, "stack")
+        left = self.x - (OUTER if side < 0 else INNER)
+        diagram.box(left, top, OUTER + INNER, bottom - top, COLOURS["stack"][0])
+        x, y = self.x + side * (OUTER + 48), (top + bottom) / 2
+        diagram.write("N×", x, y - 24, 20)
+        beside = diagram.say("N = {0}\neach layer:\n{1}\nparameters", a.layers, count(a).parameters)
+        for number, line in enumerate(beside.split("\n")):
+            diagram.write(line, x, y - 4 + SMALL * number)
+        diagram.elements += inside
+        diagram.elements.append("</g>")
+        if a.norm == "pre":
+            self.rise(34)
+            self.block(f"{self.name}-norm", "norm", "Norm", diagram.count(count_norm(a).parameters))
+
+    def sub_layer(self, part: str, memory: Number) -> None:
+        """Draw a sub-layer with its inputs, its residual connection and its norm."""
+        a, diagram, x, edge = self.a, self.diagram, self.x, self.x + self.side * BLOCK / 2
+        is_pre, start = a.norm == "pre", (x, self.y - 12)
+        name, norm = f"{self.name}-{part}", diagram.count(count_norm(a).parameters)
+        if is_pre:
+            self.rise(30)
+            self.block(f"{name}-norm", "norm", "Norm", norm)
+        kind, title, *facts = describe_sub_layer(diagram, a, self.name, part)
+        if part == "cross-attention":
+            start = start if is_pre else (x + ARM - CORNER, self.y - 12)  # it goes on from there
+            self.join(memory)
+        elif kind == "attention":
+            turn, self.y = self.y - 22, self.y - 42
+            for end in (x - ARM, x + ARM):
+                diagram.line((x, turn), (end, turn), (end, self.y))
+            diagram.line((x, turn + 22), (x, self.y))
+        else:
+            self.rise(30)
+        self.block(name, kind, title, *facts)
+        if is_pre:
+            self.rise(12, arrow=False)
+            middle, edge = self.y - 10, x + self.side * 10
+            diagram.circle(x, middle, PLUS)
+            self.y -= 20
+        else:
+            self.rise(6, arrow=False)
+            below = self.y
+            self.block(f"{name}-norm", "norm", "Add & Norm", norm)
+            middle = (below + self.y) / 2
+        lane = x + self.side * LANE
+        diagram.line(start, (lane, start[1]), (lane, middle), (edge, middle))
+
+    def join(self, memory: Number) -> None:
+        """Draw the arrows to cross-attention, two of them from the encoder's output at `memory`."""
+        x, diagram, over = self.x, self.diagram, memory - 32
+        turn, across, end = self.y - 12, self.y - 28, self.y - 48
+        diagram.line((x, self.y), (x, turn), (x + ARM, turn), (x + ARM, end))
+        diagram.begin("memory", "memory")
+        down = ((LEFT, memory), (LEFT, over), (MIDDLE, over), (MIDDLE, across))
+        diagram.line(*down, (x, across), (x, end))
+        diagram.line((x - ARM - CORNER, across), (x - ARM, across), (x - ARM, end))
+        diagram.elements.append("</g>")
+        self.y = end
+
+
+def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str) -> list[str]:
+    """Return a sub-layer's kind, its title, and the facts below that."""
+    is_causal = stack == "decoder"
+    if part == "feed-forward":
+        activation = "ReLU" if a.activation == "relu" else "swish"
+        sizes, count = (
+            f"d_ff = {diagram.show(a.d_ff)}, {activation}",
+            count_feed_forward(a).parameters,
+        )
+        return [part, "Feed Forward", sizes, diagram.count(count)]
+    if part == "cross-attention" or a.mixing == "self-attention":
+        is_masked = is_causal and part == "self-attention"
+        title = "Masked\nMulti-Head Attention" if is_masked else "Multi-Head Attention"
+        widths = f"d_k = d_v = {a.d_k}" if a.d_k == a.d_v else f"d_k = {a.d_k}, d_v = {a.d_v}"
+        facts = [f"h = {a.heads}, {widths}"]
+        reach = a.decoder_neighbourhood if is_causal else a.encoder_neighbourhood
+        if reach and part == "self-attention":
+            facts.append(diagram.say("neighbourhood r = {0}", reach))
+        facts += [diagram.say("with biases")] if a.attention_biases else []
+        return ["attention", title, *facts, diagram.count(count_self_attention(a).parameters)]
+    if a.mixing == "recurrent":
+        fact = "LSTM" if is_causal else diagram.say("LSTM in both directions")
+        title = "Recurrent Layer"
+    else:
+        fact = f"k = {a.kernel_size}"
+        dilated = a.mixing.title() if a.mixing != "convolution" else ""
+        title = ("Masked\n" if is_causal else "") + f"{dilated} Convolution".strip()
+    count = count_mixing(a, causal=is_causal).parameters
+    return ["mixing", title, fact, diagram.count(count)]
+
+
+# --- Figure 2: attention (section 3.2) ------------------------------------------------------------
+
+QUERIES, VALUES = 150, 292  # the middles of the left panel's blocks and of its arrow of values
+PANEL, PART, WIDE = 980, 176, 556  # widths of the figure and of the right panel's blocks
+COLUMNS = (488, 678, 868)  # the middles of V, K and Q in the right panel
+START, STEP = -FOOT - 40.0, 26.0  # where arrows begin at the letters; the length of arrows
+
+
+def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
+    """Draw the scaled dot-product attention and the multi-head attention of a recipe."""
+    a, diagram = recipe.architecture, Diagram("attention", language)
+    top = min(draw_dot_product(diagram, a), draw_multi_head(diagram, a)) - STEP
+    diagram.write(diagram.say("Scaled Dot-Product Attention"), (QUERIES + VALUES) / 2, top, 16)
+    diagram.write(diagram.say("Multi-Head Attention"), COLUMNS[1], top, 16)
+    blocks = a.layers * (3 if a.mixing == "self-attention" else 1)
+    title = "Figure 2: attention of one head (left), multi-head attention with h = {0} (right)"
+    about = "n tokens a sentence · {0} parameters together · {1} of these in the model"
+    about = diagram.say(about, count_self_attention(a).parameters, blocks)
+    return diagram.build(PANEL, top - 20, recipe, theme, diagram.say(title, a.heads), about)
+
+
+def draw_dot_product(diagram: Diagram, a: Architecture) -> Number:
+    """Draw equation 1 from its inputs upwards; return the y of its upper end."""
+    masks = [diagram.say("in the decoder: causal")] if a.mixing == "self-attention" else []
+    for stack in ("encoder", "decoder"):
+        reach: int = getattr(a, f"{stack}_neighbourhood")
+        masks += [f"{diagram.say(stack)}: r = {diagram.show(reach)}"] if reach else []
+    dropped = [f"P_drop = {diagram.show(a.attention_dropout)}"] if a.attention_dropout else []
+    y, starts, middle = START - STEP, (QUERIES - 50, QUERIES + 50), (QUERIES + VALUES) / 2
+    for letter, x in zip("QKV", (*starts, VALUES), strict=True):
+        diagram.write(letter, x, START + 20, TITLE)
+    for name, kind, title, facts in (
+        ("scores", "product", "MatMul", [f"(n × {a.d_k}) · ({a.d_k} × n)"]),
+        ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.show(a.d_k**-0.5)}"]),
+        ("mask", "embedding", "Mask (opt.)", masks or [diagram.say("none")]),
+        ("softmax", "softmax", "SoftMax", [diagram.say("of n scores each"), *dropped]),
+    ):
+        for x in starts if name == "scores" else (QUERIES,):
+            diagram.line((x, y + STEP), (x, y))
+        y = diagram.block(name, kind, (QUERIES, y), 200, title, *facts) - STEP
+    diagram.line((QUERIES, y + STEP), (QUERIES, y))
+    diagram.line((VALUES, START), (VALUES, y))
+    y = diagram.block("values", "product", (middle, y), 230, "MatMul", f"(n × n) · (n × {a.d_v})")
+    diagram.line((middle, y), (middle, y - STEP))
+    return y - STEP
+
+
+def draw_multi_head(diagram: Diagram, a: Architecture) -> Number:
+    """Draw multi-head attention from its inputs upwards; return the y of its upper end."""
+    y, copies, show, middle = START - STEP, min(3, a.heads), diagram.show, COLUMNS[1]
+    behind, joined, biases = COPY * (copies - 1), a.heads * a.d_v, int(a.attention_biases)
+    top = y
+    for letter, x, width in zip("VKQ", COLUMNS, (a.d_v, a.d_k, a.d_k), strict=True):
+        diagram.write(letter, x, START + 20, TITLE)
+        diagram.line((x, START), (x, y))
+        sizes = f"W^{letter}: {a.heads} × {show(a.d_model)} × {width}"
+        facts = (sizes, diagram.count(a.heads * width * (a.d_model + biases)))
+        name = f"linear-{letter.lower()}"
+        top = diagram.block(name, "linear", (x, y), PART, "Linear", *facts, copies=copies) - behind
+        diagram.line((x, top), (x, top - STEP))
+    at, title = (middle, top - STEP), "Scaled Dot-Product Attention"
+    fact = f"h = {a.heads}, {diagram.say('each n × {0}', a.d_v)}"
+    y = diagram.block("heads", "product", at, WIDE, title, fact, copies=copies) - behind
+    diagram.line((middle, y), (middle, y - STEP))
+    fact = f"n × {show(joined)}"
+    y = diagram.block("concat", "norm", (middle, y - STEP), 218, "Concat", fact)
+    diagram.line((middle, y), (middle, y - STEP))
+    facts = (
+        f"W^O: {show(joined)} × {show(a.d_model)}",
+        diagram.count((joined + biases) * a.d_model),
+    )
+    y = diagram.block("linear-o", "linear", (middle, y - STEP), 218, "Linear", *facts)
+    diagram.line((middle, y), (middle, y - STEP))
+    return y - STEP
