@@ -59,8 +59,8 @@ def test_no_flip_of_any_bit_goes_through(tmp_path):
 def test_a_newer_run_says_what_to_install(tmp_path):
     create_run(tmp_path, RECIPE, {})
     file = tmp_path / "run.json"
-    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 2'))
-    with pytest.raises(FolderError, match="has format 2") as error:
+    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 3'))
+    with pytest.raises(FolderError, match="has format 3") as error:
         read_run(tmp_path)
     assert "install a newer transduce" in error.value.hint
 

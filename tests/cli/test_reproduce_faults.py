@@ -196,7 +196,9 @@ def test_a_folder_of_something_else_is_refused(call, tmp_path):
     "entries", [("rows", "log"), ("store", "lock"), ("table3.md", "table2.png")]
 )
 def test_a_table_is_resumed_in_its_folder(call, tmp_path, monkeypatch, entries):
-    monkeypatch.setattr(rows_module, "train_rows", lambda *_: [NotFiniteError("it came to this")])
+    monkeypatch.setattr(
+        rows_module, "train_rows", lambda *_, **__: [NotFiniteError("it came to this")]
+    )
     for entry in entries:
         (tmp_path / entry).mkdir()
     assert call(*TABLE, "-o", tmp_path).code == 5

@@ -137,7 +137,7 @@ def test_a_result_of_a_later_version_is_refused_with_what_to_do(call, tmp_path):
     out = tmp_path / "out"
     assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
     file = out / "rows/C-N2-seed1/result.json"
-    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 2'))
+    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 3'))
     done = call("reproduce", "table3", "--gather", out, "-o", tmp_path / "x")
     assert done.code == 3
-    assert "has format 2" in done.stderr
+    assert "has format 3" in done.stderr

@@ -214,10 +214,10 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_says_that_it_begins_a
 
 def test_a_run_of_a_newer_version_is_refused(again, trained):
     values = json.loads((trained / "run.json").read_bytes())
-    (trained / "run.json").write_bytes(add_checksum({**values, "format": 2}))
+    (trained / "run.json").write_bytes(add_checksum({**values, "format": 3}))
     ended = again()
     assert ended.code == 3
-    assert "run.json: has format 2, and this version reads format 1 at most\n" in ended.stderr
+    assert "run.json: has format 3, and this version reads format 2 at most\n" in ended.stderr
     assert "\nhint: install" in ended.stderr
 
 

@@ -174,7 +174,7 @@ def edit(model):
 def renew(model):
     values = json.loads((model / "manifest.json").read_bytes())
     del values["sha256"]
-    (model / "manifest.json").write_bytes(add_checksum({**values, "format": 2}))
+    (model / "manifest.json").write_bytes(add_checksum({**values, "format": 3}))
 
 
 def add(model):
@@ -195,7 +195,7 @@ def empty(model):
     [
         (cut, 3, "model.safetensors: is not as it was written: expected "),
         (edit, 3, "recipe.json: is not as it was written: expected sha256 "),
-        (renew, 3, "manifest.json: has format 2, and this version reads format 1 at most\nhint: "),
+        (renew, 3, "manifest.json: has format 3, and this version reads format 2 at most\nhint: "),
         (add, 3, "lock: lies here, but the manifest does not list it\nhint: move it elsewhere"),
         (lose, 3, "vocabulary.json: is missing, but the manifest lists it\nhint: "),
         (empty, 3, "model: is neither a model folder nor a run\nhint: name a folder that `tra"),

@@ -132,10 +132,10 @@ def test_a_folder_of_another_kind_is_reported(folder):
 
 
 def test_a_newer_format_says_which_version_can_read_it(folder):
-    with_manifest(folder, lambda values: values.update(format=2))
+    with_manifest(folder, lambda values: values.update(format=3))
     with pytest.raises(FolderError) as error:
         open_folder(folder, "store")
-    assert "has format 2, and this version reads format 1 at most" in error.value.fact
+    assert "has format 3, and this version reads format 2 at most" in error.value.fact
     assert error.value.hint == "install a newer transduce"
 
 

@@ -1,6 +1,6 @@
 """Builds the golden folders of the present format: `python -m tests.golden.build_format FOLDER`.
 
-With `imported` as a second argument it builds only the imported model, which format 1 has in a
+With `imported` as a second argument it builds only the imported model. Format 1 has that in a
 folder of its own, imported-1, because format-1 was finished before.
 
 It is run once for each format, before the format is released. The folders are then kept for ever,
@@ -71,6 +71,13 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "convolution": ("tiny", "translation", {"architecture.mixing": "convolution"}),
     "dilated": ("tiny", "translation", {"architecture.mixing": "dilated"}),
     "separable": ("tiny", "translation", {"architecture.mixing": "separable"}),
+    "dot": (
+        "tiny",
+        "translation",
+        {"architecture.compatibility": "dot", "architecture.initialisation": "glorot"},
+    ),
+    "bilinear": ("tiny", "translation", {"architecture.compatibility": "bilinear"}),
+    "additive": ("tiny", "translation", {"architecture.compatibility": "additive"}),
     "copy": ("toy-copy", "toy", {}),
     "reverse": ("toy-reverse", "toy", {}),
     "sort": ("toy-sort", "toy", {}),
@@ -147,13 +154,13 @@ def build_imported(folder: Path) -> None:
     """
     write_checkpoint(folder / "checkpoint", charsmap=compile_charsmap(RULES))
     random = transduce.import_model(folder / "checkpoint", folder / "random")
-    run = transduce.train(folder / "run", IMPORTED_PAIRS * 20, parent=random, settings=MORE)
+    run = transduce.train(folder / "more", IMPORTED_PAIRS * 20, parent=random, settings=MORE)
     found, trained = load_model(folder / "random"), read_stored_model(run.folder).weights
     card = (folder / "random" / "README.md").read_text(encoding="utf-8")
     model = folder / "imported"
     save_model(model, trained, found.recipe, found.vocabularies, card, about=found.about)
     write_json(folder / "imported.json", read_answers(model, IMPORTED))
-    for name in ("checkpoint", "random", "run"):
+    for name in ("checkpoint", "random", "more"):
         shutil.rmtree(folder / name)
 
 

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.golden.build_format import CASES, list_given, read_run_answers
+from tests.golden.build_format import list_given, read_run_answers
 
 import transduce
 from transduce.checkpoint import stored_recipe
@@ -21,11 +21,15 @@ from transduce.settings.recipe import with_changes
 
 HERE = Path(__file__).parent
 FORMATS = sorted(HERE.glob("format-*"))
-GOLDEN = HERE / "format-1"
+GOLDEN = FORMATS[-1]
 IMPORTED = HERE / "imported-1"  # format 1, too: made when format-1 was finished
+MODELS = sorted(  # every model of every format
+    path.parent for folder in (*FORMATS, IMPORTED) for path in folder.glob("*/manifest.json")
+)
 # sha256 over names and bytes of all files of a format; no new version may change it
 HASHES = {
     "format-1": "e51d6c46dfc5843cb75d050b1bc95178fa807edd5dfa6bebf059a95c7d9db1f5",
+    "format-2": "4e3df42a8ffafecd94b330a13c18fc4b0546a7e6fd83978006bd37acd8beeb6d",
     "imported-1": "56cd36422acffbdb891815cd0ffa0324ac091b5829c54f1abc376c98577ced40",
 }
 TOLERANCE = 1e-5
@@ -92,9 +96,7 @@ def test_the_newest_format_has_every_setting():
     assert set(known) == set(stored_recipe.setting_paths(stored))
 
 
-@pytest.mark.parametrize(
-    "folder", [*(GOLDEN / name for name in CASES), IMPORTED / "imported"], ids=lambda one: one.name
-)
+@pytest.mark.parametrize("folder", MODELS, ids=lambda one: f"{one.parent.name}-{one.name}")
 def test_a_model_of_this_format_answers_as_it_did(record, folder):
     golden = read_golden(folder)
     assert find_damage(folder) == []
@@ -102,16 +104,17 @@ def test_a_model_of_this_format_answers_as_it_did(record, folder):
     record(translations=len(golden["lines"]), different=0)
 
 
-def test_a_run_of_this_format_is_read_averaged_and_resumed(tmp_path, record):
-    run, golden = tmp_path / "run", read_golden(GOLDEN / "run")
-    shutil.copytree(GOLDEN / "run", run)
+@pytest.mark.parametrize("format_folder", FORMATS, ids=lambda one: one.name)
+def test_a_run_of_this_format_is_read_averaged_and_resumed(tmp_path, record, format_folder):
+    run, golden = tmp_path / "run", read_golden(format_folder / "run")
+    shutil.copytree(format_folder / "run", run)
     assert find_damage(run) == []
     corpus = {name: golden[name] for name in ("pairs", "dev", "updates", "micro_batch")}
     found = json.loads(json.dumps(read_run_answers(run)))
     assert {name: found[name] for name in corpus} == corpus
     compare_answers(load(run), golden)
     transduce.average(run, tmp_path / "model")
-    compare_answers(load(tmp_path / "model"), read_golden(GOLDEN / "averaged"))
+    compare_answers(load(tmp_path / "model"), read_golden(format_folder / "averaged"))
     assert transduce.train(run, settings={"training.steps": 5}).progress.step == 5
     record(runs=1, different=0)
 

@@ -20,7 +20,11 @@ def peak(name):
 
 
 def test_the_first_preset_of_the_authors_code_is_the_paper_s_model():
-    assert changed("t2t-v1") == {"training.smoothing_form": "t2t", "search.extra_length": 100}
+    assert changed("t2t-v1") == {
+        "architecture.initialisation": "glorot",
+        "training.smoothing_form": "t2t",
+        "search.extra_length": 100,
+    }
 
 
 def test_the_later_presets_are_another_model():
@@ -45,6 +49,7 @@ def test_the_highest_rate_is_the_one_that_each_system_has(name, rate):
 
 def test_fairseq_differs_in_rate_epsilon_and_smoothing():
     names = {"training.learning_rate_factor", "training.epsilon", "training.smoothing_form"}
+    names |= {"architecture.initialisation"}
     assert changed("fairseq-base").keys() == names
     assert changed("fairseq-big", by_name("table2/big-en-de")).keys() == names
 

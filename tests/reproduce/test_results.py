@@ -108,8 +108,8 @@ def test_what_is_no_result_is_named_once_and_loses_no_other(tmp_path):
 def test_a_result_of_a_later_version_is_not_to_be_deleted(tmp_path):
     write_result(tmp_path, ONE)
     file = tmp_path / RESULT
-    file.write_bytes(file.read_bytes().replace(b'"format": 1', b'"format": 2'))
-    with pytest.raises(FolderError, match=r"has format 2.*\nhint: install a newer transduce"):
+    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 3'))
+    with pytest.raises(FolderError, match=r"has format 3.*\nhint: install a newer transduce"):
         read_result(tmp_path)
 
 

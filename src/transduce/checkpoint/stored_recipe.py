@@ -17,6 +17,8 @@ ADDED_LATER: Mapping[str, Value] = {
     "architecture.attention_biases": False,
     "architecture.output_bias": False,
     "architecture.norm_epsilon": 1e-6,
+    "architecture.compatibility": "scaled-dot",
+    "architecture.initialisation": "by-depth",
     "search.constrained": True,
     "search.max_openings": 10,
 }

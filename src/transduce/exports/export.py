@@ -217,7 +217,8 @@ def require_exportable(model: TaskModel) -> None:
         if r := getattr(sizes, name):
             fact = f"architecture.{name} is {r}: other programs attend to all positions"
             raise InputError(fact, HERE)
-    for name in ("activation", "attention_biases", "output_bias", "norm_epsilon"):
+    others = "activation", "attention_biases", "output_bias", "norm_epsilon", "compatibility"
+    for name in others:
         if getattr(sizes, name) != getattr(Architecture(), name):
             fact = f"architecture.{name} is {getattr(sizes, name)}, which no export writes yet"
             raise InputError(fact, HERE)

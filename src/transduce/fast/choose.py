@@ -39,6 +39,7 @@ from transduce.settings.training import TOKEN_MULTIPLE
 SENTENCES_FOR_LOOPS = 1_000
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
+KNOWN_COMPATIBILITIES = ("scaled-dot", "dot")  # for the others attention stays plain
 MAX_HEAD_WIDTH = 256  # the most numbers a head may have in torch's variable-length kernel
 MIN_COMPUTE_CAPABILITY = (8, 0)  # the oldest GPUs that run the variable-length kernel (Ampere)
 
@@ -90,10 +91,14 @@ def choose_operations(
     Flags on a GPU are never read, because reading one waits for all that is queued there.
     """
     on_cpu = device.type == "cpu"
+    operations = PLAIN
+    if sizes.compatibility in KNOWN_COMPATIBILITIES:
+        kernel = choose_attention(sizes, device, precision)
+        operations = put_in_place(
+            PLAIN, attention=partial(kernel, device=device), start_cache=start_cache
+        )
     return put_in_place(
-        PLAIN,
-        attention=partial(choose_attention(sizes, device, precision), device=device),
-        start_cache=start_cache,
+        operations,
         smoothed_loss=choose_loss(device, precision),
         target_log_probs=target_log_probs,
         log_softmax=log_softmax_in_place,
@@ -158,9 +163,12 @@ def run_loops_once() -> None:
 
 def with_compiled_loops(operations: Operations) -> Operations:
     """Return CPU operations with compiled loops for cached attention, log-softmax and top sums."""
+    cached = operations.start_cache
+    if cached is start_cache:
+        cached = partial(start_cache, attend=attend_by_loops_if_faster)
     return put_in_place(
         operations,
-        start_cache=partial(start_cache, attend=attend_by_loops_if_faster),
+        start_cache=cached,
         log_softmax=log_softmax_by_loops_if_faster,
         highest_sums=highest_sums_by_loops,
     )

@@ -322,6 +322,7 @@ class SelfAttention(nn.Module):
         self.parts = [sizes.heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v)]
         self.query_key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
         self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
+        self.compatibility = Compatibility(sizes)
         self.reach = mask.reach  # how many steps back a decoding step attends
 
     def bind(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
@@ -333,6 +334,7 @@ class SelfAttention(nn.Module):
     ) -> Float[Tensor, "T d_model"]:
         """Compute Concat(head_1 .. head_h) W^O over a packed batch    (section 3.2.2)"""
         q, k, v = split_heads(self.query_key_value(x), self.heads, self.parts)
+        q = self.compatibility(q)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
 
     def decode_step(
@@ -341,7 +343,7 @@ class SelfAttention(nn.Module):
         """Cache the newest tokens' keys and values; return residual + MultiHead(X, X, X)."""
         q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.parts)
         cache.append(k, v)
-        return self.output.add(cache.attend(q), residual)
+        return self.output.add(cache.attend(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
@@ -365,6 +367,7 @@ class CrossAttention(nn.Module):
         self.query = Linear(sizes.d_model, sizes.heads * sizes.d_k, bias=sizes.attention_biases)
         self.key_value = Linear(sizes.d_model, sum(self.parts), bias=sizes.attention_biases)
         self.output = Linear(sizes.heads * sizes.d_v, sizes.d_model, bias=sizes.attention_biases)
+        self.compatibility = Compatibility(sizes)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
@@ -372,6 +375,7 @@ class CrossAttention(nn.Module):
         """Attend from every target token x to the encoder's output z of its own source sentence."""
         (q,) = split_heads(self.query(x), self.heads, self.parts[:1])
         k, v = self.project_keys_values(z)
+        q = self.compatibility(q)
         return self.output(attend(q, k, v, self.dropout if self.training else 0.0).flatten(1))
 
     def project_keys_values(
@@ -386,7 +390,7 @@ class CrossAttention(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
         (q,) = cache.split_heads(self.query(x), self.heads, self.parts[:1])
-        return self.output.add(cache.attend_to_source(q), residual)
+        return self.output.add(cache.attend_to_source(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
@@ -398,6 +402,35 @@ class CrossAttention(nn.Module):
     def last_matrix(self) -> Tensor:
         """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
+
+
+@final
+class Compatibility(nn.Module):
+    """What queries become if another function than q · k / √d_k compares them    (3.2.1, 6.2)
+
+    For q · k they are multiplied by √d_k, for q W · k / √d_k by each head's matrix W, and for the
+    additive w · tanh(q + k) each head's vector w is appended (see `operations.compare`).
+    """
+
+    def __init__(self, sizes: Architecture) -> None:
+        super().__init__()
+        self.kind, self.heads = sizes.compatibility, sizes.heads
+        rows = {"bilinear": sizes.d_k, "additive": 1}.get(self.kind)  # of each head's W or w
+        self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
+
+    def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
+        """Return the queries for `compare`; in the paper's model they stay as they are."""
+        if self.weight is None:
+            return q * math.sqrt(q.shape[-1]) if self.kind == "dot" else q
+        w = self.weight.to(q.dtype).unflatten(0, (self.heads, -1))  # [H K K] or [H 1 K]
+        if self.kind == "bilinear":
+            return (q[..., None, :] @ w).squeeze(-2)
+        return torch.cat([q, w.squeeze(1).expand_as(q)], dim=-1)
+
+    def initialise(self, generator: torch.Generator) -> None:
+        """Draw each head's matrix or vector by Glorot's rule."""
+        if self.weight is not None:
+            fill_glorot(self.weight, generator, [len(self.weight) // self.heads] * self.heads)
 
 
 @runtime_checkable
@@ -609,11 +642,12 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   formula, although they are stored in one tensor. Biases are 0, gains of norms are 1.
 # - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
 #   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
-# - The last matrix of each sub-layer is then divided by √(number of sub-layers in its stack). In
-#   post-norm each LayerNorm divides the residual stream by the standard deviation of
-#   x + Sublayer(x), so that large sub-layer outputs shrink the token's embedding from layer to
-#   layer. With small outputs all sub-layers together add about as much variance as the input has,
-#   and post-norm learns to attend to the source in half the updates (decision 0014).
+# - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
+#   is then divided by √(number of sub-layers in its stack). In post-norm each LayerNorm divides the
+#   residual stream by the standard deviation of x + Sublayer(x), so that large sub-layer outputs
+#   shrink the token's embedding from layer to layer. With small outputs all sub-layers together add
+#   about as much variance as the input has, and post-norm learns to attend to the source in half
+#   the updates (decision 0014).
 
 
 def build_transformer(
@@ -626,6 +660,9 @@ def build_transformer(
     """Build an untrained model whose initial weights are determined by the seed alone."""
     model = Transformer(sizes, source_symbols, target_symbols, build_mixing=build_mixing)
     initialise(model, torch.Generator().manual_seed(seed))
+    if sizes.initialisation == "by-depth":
+        scale_by_depth([*model.encoder])
+        scale_by_depth([*model.decoder])
     return model
 
 
@@ -655,13 +692,11 @@ def initialise(model: nn.Module, generator: torch.Generator) -> None:
     for module in model.modules():
         if isinstance(module, Initialised):
             module.initialise(generator)
-    for stack in model.modules():
-        if isinstance(stack, nn.ModuleList):
-            scale_by_depth([one for one in stack if isinstance(one, EncoderLayer | DecoderLayer)])
     unset = [name for name, weight in model.named_parameters() if weight.isnan().any()]
     assert not unset, f"no layer's `initialise` sets {', '.join(unset)}"
 
 
+@torch.no_grad()
 def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
     """Divide the last matrix of each sub-layer by √(number of sub-layers)    (decision 0014)"""
     sub_layers = [one for layer in layers for one in layer.sub_layers()]

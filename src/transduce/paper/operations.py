@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, T query or target tokens and S key or source tokens of each · H heads · K = d_k
+# Q = K numbers of a query, or 2 K of one for additive attention
 # packed: the tokens of all sentences end to end, T_P and S_P in all
 # R rows, one for each hypothesis of a search, W of each sentence · N layers · V symbols
 # in shapes, #x may also be 1, and {x} is the value of x
@@ -56,16 +57,23 @@ class AttentionMask:
 FULL_ATTENTION = AttentionMask()
 
 
+def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
+    """Q Kᵀ / √d_k; for a query [q; w] of 2 d_k numbers w · tanh(q + k), additive attention"""
+    if q.shape[-1] == k.shape[-1]:
+        return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
+    return (w @ (q + k[..., None, :, :]).tanh().transpose(-2, -1)).squeeze(-2)
+
+
 def attention_weights(
-    q: Float[Tensor, "*B T K"], k: Float[Tensor, "*B S K"], allowed: Bool[Tensor, "*#B T S"]
+    q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"], allowed: Bool[Tensor, "*#B T S"]
 ) -> Float[Tensor, "*B T S"]:
     """softmax(Q Kᵀ / √d_k), with 0 for pairs that are not allowed    (section 3.2.1)"""
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-    return scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
+    return compare(q, k).masked_fill(~allowed, -math.inf).softmax(dim=-1)
 
 
 def attention(
-    q: Float[Tensor, "*B T K"],
+    q: Float[Tensor, "*B T Q"],
     k: Float[Tensor, "*B S K"],
     v: Float[Tensor, "*B S d_v"],
     allowed: Bool[Tensor, "*#B T S"],
@@ -84,7 +92,7 @@ def attend_padded(
     """
 
     def attend(
-        q: Float[Tensor, "T_P H K"],
+        q: Float[Tensor, "T_P H Q"],
         k: Float[Tensor, "S_P H K"],
         v: Float[Tensor, "S_P H d_v"],
         dropout: float = 0.0,
@@ -237,17 +245,17 @@ class PlainLayerCache:
         self.keys[rows, self.positions] = k
         self.values[rows, self.positions] = v
 
-    def attend(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+    def attend(self, q: Float[Tensor, "R H Q"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from the newest tokens to their own hypotheses    (equation 1)"""
         return attend_to_rows(q, self.keys, self.values, self.allowed)
 
-    def attend_to_source(self, q: Float[Tensor, "R H K"]) -> Float[Tensor, "R Hd_v"]:
+    def attend_to_source(self, q: Float[Tensor, "R H Q"]) -> Float[Tensor, "R Hd_v"]:
         """Attend from the newest tokens to their own sources    (equation 1)"""
         return attend_to_rows(q, self.source_keys, self.source_values, self.allowed_in_source)
 
 
 def attend_to_rows(
-    q: Float[Tensor, "R H K"],
+    q: Float[Tensor, "R H Q"],
     k: Float[Tensor, "R S H K"],
     v: Float[Tensor, "R S H d_v"],
     allowed: Bool[Tensor, "R S"],
@@ -358,7 +366,7 @@ class BatchAttention(Protocol):
 
     def __call__(
         self,
-        q: Float[Tensor, "T_P H K"],
+        q: Float[Tensor, "T_P H Q"],
         k: Float[Tensor, "S_P H K"],
         v: Float[Tensor, "S_P H d_v"],
         dropout: float = 0.0,

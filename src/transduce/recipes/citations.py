@@ -126,6 +126,8 @@ PEERS: Mapping[str, str] = MappingProxyType(
         "residuals in Joey NMT",
         "architecture.feed_forward_dropout": "0.1 in T2T v2 and v3, Sockeye",
         "architecture.positions": "[sin | cos] in halves in T2T, fairseq, Marian, Sockeye",
+        "architecture.initialisation": "glorot in T2T, Marian and fairseq, which also divides Q, K "
+        "and V by √2",
         "data.corpus": "News Commentary v13 in T2T, v12 in fairseq, in place of v9",
         "data.source_tokens": "one budget for the longer side, padding counted, in all of them",
         "data.target_tokens": "one budget for the longer side, padding counted, in all of them",

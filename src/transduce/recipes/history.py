@@ -1,8 +1,8 @@
 """Presets of other systems, for comparison: they are often mistaken for the paper's model.
 
 The values are from the source code of these systems; `because` names differences that no setting
-can express. All presets use transduce's own initialisation, batches without padding, and exact
-resume.
+can express. As in these systems, initial weights follow Glorot's rule alone. All presets use
+batches without padding, and exact resume.
 """
 
 from dataclasses import replace
@@ -19,7 +19,8 @@ T2T_DIFFERS = (
 FAIRSEQ_DIFFERS = (
     "as fairseq's recipes for WMT English-German; there News Commentary is v12, one training pair "
     "in a hundred is the development set, the learning rate is given as a peak, "
-    "positions are [sin | cos] in halves, the output limit is 200 pieces whatever the source, and "
+    "positions are [sin | cos] in halves, the output limit is 200 pieces whatever the source, "
+    "initial weights of Q, K and V are divided by √2, and "
     "hypotheses are scored by log P / |Y|^0.6, which is another formula with the paper's number"
 )
 
@@ -35,6 +36,7 @@ T2T_V1 = _derive_preset(
     "t2t-v1",
     "tensor2tensor transformer_base_v1: the preset that is the paper's model",
     T2T_DIFFERS,
+    architecture__initialisation="glorot",
     training__smoothing_form="t2t",
     search__extra_length=100,
 )
@@ -66,6 +68,7 @@ def _derive_fairseq_preset(start: Recipe, name: str, peak: float) -> Recipe:
         f"fairseq-{name}",
         f"fairseq, English to German, {name}: a peak rate of {peak:g}",
         FAIRSEQ_DIFFERS,
+        architecture__initialisation="glorot",
         training__learning_rate_factor=peak / paper_peak,
         training__epsilon=1e-8,
         training__smoothing_form="t2t",
@@ -86,6 +89,7 @@ MARIAN = _derive_preset(
     "marian",
     "Marian's base model as in OPUS-MT: biases, swish, SentencePiece; for imported models",
     MARIAN_DIFFERS,
+    architecture__initialisation="glorot",
     architecture__activation="swish",
     architecture__attention_biases=True,
     architecture__output_bias=True,

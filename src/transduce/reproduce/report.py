@@ -22,7 +22,7 @@ from transduce.runs.run_folder import RESOLVED
 from transduce.settings import Recipe
 
 TEXTS = ("md", "csv", "json")
-TABLES = ("table2", "table3")
+TABLES = ("table2", "table3", "claims")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
 MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not what is learned
     f"training.{name}"
@@ -35,6 +35,7 @@ MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not
         "validate_lines",
     )
 )
+NO_PICTURE = Plot("", (), ())
 Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
 
 
@@ -53,7 +54,7 @@ class Report:
     conditions: Sequence[str]  # sentences on scale, corpus, scoring, seeds, machines
     parts: Sequence[tuple[str, str, Cells]]  # each a heading, a remark and a table
     rows: Sequence[Mapping[str, Any]]  # one flat record per run, with unrounded scores
-    picture: Plot
+    picture: Plot = NO_PICTURE
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:

@@ -62,7 +62,11 @@ def reproduce_rows(
     if request.plot:
         require_matplotlib()
     try:
-        failures = [] if request.gather else train_rows(kind, jobs, request, callbacks)
+        failures = (
+            []
+            if request.gather
+            else train_rows(jobs, request, callbacks, has_test_set=kind.has_test_set)
+        )
     except (SystemExit, KeyboardInterrupt):  # after a signal, report on the finished rows first
         with suppress(TransduceError):
             if results := gather_results((request.output,))[0]:
@@ -89,11 +93,15 @@ def write_report(
 
 
 def train_rows(
-    kind: TableKind, jobs: Sequence[RowJob], request: TableRequest, callbacks: TableCallbacks
+    jobs: Sequence[RowJob],
+    request: TableRequest,
+    callbacks: TableCallbacks,
+    *,
+    has_test_set: bool = False,
 ) -> list[TransduceError]:
     """Train and measure every job, except those measured before or locked; return the errors."""
     recipe, scale = jobs[0].recipe, jobs[0].scale
-    test = read_test_set(recipe.data, request.test, request.train) if kind.has_test_set else None
+    test = read_test_set(recipe.data, request.test, request.train) if has_test_set else None
     for job in jobs:
         require_row_fits_memory(job)
     rows = "1 row" if len(jobs) == 1 else f"{len(jobs)} rows"

@@ -6,7 +6,6 @@ cost.
 
 from transduce.recipes.printed import TABLE_2 as PUBLISHED
 from transduce.recipes.printed import Table2Row
-from transduce.reproduce.claims import Claim, compare_claims, describe_significance
 from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
     Cells,
@@ -16,6 +15,7 @@ from transduce.reproduce.report import (
     describe_conditions,
 )
 from transduce.reproduce.table import Measurements, ResultTable, TableRow
+from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
 
 COSTS = (
     "Costs are operations. Estimated: time x devices x sustained rate, as in the paper. Counted: "

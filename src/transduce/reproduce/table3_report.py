@@ -2,7 +2,6 @@
 
 from transduce.recipes.printed import TABLE_3 as PRINTED
 from transduce.recipes.scale import scale_by_name, scaled
-from transduce.reproduce.claims import Claim, compare_claims, describe_significance
 from transduce.reproduce.plot import Panel, Plot, collect_measurements, wrap_single_values
 from transduce.reproduce.report import (
     Cells,
@@ -12,6 +11,7 @@ from transduce.reproduce.report import (
     describe_conditions,
 )
 from transduce.reproduce.table import ResultTable
+from transduce.reproduce.table_claims import Claim, compare_claims, describe_significance
 from transduce.settings.recipe import Value, with_changes
 
 COUNTS = (

@@ -87,6 +87,29 @@ def table3(folder: Path | str, **options: "Unpack[TableOptions]") -> "Report":
     return _reproduce(build_table3(), folder, options)
 
 
+def claims(
+    folder: Path | str,
+    *,
+    only: Sequence[str] = (),
+    seeds: int | Sequence[int] = 3,
+    callbacks: "TableCallbacks | None" = None,
+) -> "Report":
+    """Measure the paper's claims outside its tables in `folder`; report each with a verdict.
+
+    `only` names claims; by default all are measured. What is measured already is kept; the errors
+    of failed rows are in the report's `errors`.
+    """
+    from transduce.reproduce.paper_claims.run import measure_claims
+    from transduce.reproduce.request import TableCallbacks
+
+    return measure_claims(Path(folder), only, list_seeds(seeds), callbacks or TableCallbacks())
+
+
+def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    """Return the seeds that a number of seeds or a list of them stands for."""
+    return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+
+
 def build_table2(pair: str) -> "TableKind":
     """Return Table 2 for a language pair: the recipes of its rows and the report builder."""
     from transduce.recipes.table2 import ROWS
@@ -119,11 +142,10 @@ def _reproduce(
     from transduce.reproduce.request import TableCallbacks, TableRequest
     from transduce.reproduce.rows import reproduce_rows
 
-    seeds = options.get("seeds", 1)
     selection = JobSelection(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),
-        seeds=tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds),
+        seeds=list_seeds(options.get("seeds", 1)),
         changes=options.get("settings", {}),
     )
     request = TableRequest(

@@ -18,6 +18,8 @@ POSITIONS = ("sinusoidal", "learned")
 TIES = ("all", "target", "none")
 NORMS = ("post", "pre")
 ACTIVATIONS = ("relu", "swish")
+INITIALISATIONS = ("by-depth", "glorot")
+COMPATIBILITIES = ("scaled-dot", "dot", "bilinear", "additive")
 MIXINGS = ("self-attention", "recurrent", "convolution", "dilated", "separable")
 
 
@@ -83,6 +85,14 @@ class Architecture:
     norm_epsilon: float = our_choice(
         1e-6, "added to the variance in layer normalisation, as in tensor2tensor"
     )
+    compatibility: str = from_paper(
+        "scaled-dot", "3.2.1", "a query and a key are compared by their product divided by √d_k"
+    )
+    initialisation: str = our_choice(
+        "by-depth",
+        "the last matrix of each sub-layer is divided by √(sub-layers of its stack), which learns "
+        "sooner than Glorot's rule alone, as in tensor2tensor",
+    )
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -97,6 +107,8 @@ class Architecture:
         require_one_of(self, "norm", NORMS)
         require_one_of(self, "mixing", MIXINGS)
         require_one_of(self, "activation", ACTIVATIONS)
+        require_one_of(self, "compatibility", COMPATIBILITIES)
+        require_one_of(self, "initialisation", INITIALISATIONS)
         require_positive(self, "norm_epsilon")
         require_at_most(self, 1, "norm_epsilon")
         require(

@@ -18,6 +18,8 @@ from typing import final
 from transduce.settings.architecture import Architecture
 from transduce.settings.recipe import Recipe
 
+USUAL_KEYS = 48  # additive attention stores d_k numbers for each of about this many keys
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +62,14 @@ def count_self_attention(a: Architecture) -> LayerCounts:
     """
     weights = a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
     biases = a.heads * (2 * a.d_k + a.d_v) + a.d_model if a.attention_biases else 0
+    matrices = a.heads * a.d_k**2 if a.compatibility == "bilinear" else 0
+    vectors = a.heads * a.d_k if a.compatibility == "additive" else 0
+    copies = 6 if matrices or vectors else 2  # plain attention stores padded ones, too
     return LayerCounts(
-        parameters=weights + biases,
-        products=weights,
+        parameters=weights + biases + matrices + vectors,
+        products=weights + matrices,
         pair_products=a.heads * (a.d_k + a.d_v),
-        activations=2 * a.heads * (2 * a.d_k + a.d_v),
+        activations=copies * a.heads * (2 * a.d_k + a.d_v) + vectors * USUAL_KEYS,
     )
 
 
@@ -75,10 +80,10 @@ def count_cross_attention(a: Architecture) -> LayerCounts:
     done per position of the encoder's output.
     """
     own = count_self_attention(a)
-    half = own.products // 2
+    half = a.heads * a.d_model * (a.d_k + a.d_v)
     return LayerCounts(
         parameters=own.parameters,
-        products=half,
+        products=own.products - half,
         memory_products=half,
         memory_pair_products=own.pair_products,
         activations=own.activations,

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import final
 
+from transduce.settings.architecture import Architecture
 from transduce.settings.recipe import Recipe, Value, find_setting
 
-BASE = Recipe(name="base")
+# Where the paper is silent, our defaults are its authors' code, but for the initial weights.
+BASE = Recipe(name="base", architecture=Architecture(initialisation="glorot"))
 
 
 @final

@@ -178,7 +178,8 @@ def require_explainable(translator: Translator, max_weights: int) -> None:
         "load the model in float32",
     )
     page = Architecture()
-    for name in ("activation", "attention_biases", "output_bias", "norm_epsilon"):
+    others = "activation", "attention_biases", "output_bias", "norm_epsilon", "compatibility"
+    for name in others:
         require(
             getattr(model.sizes, name) == getattr(page, name),
             f"architecture.{name} is {getattr(model.sizes, name)}, which the page cannot compute",

@@ -1,0 +1,122 @@
+"""Measures what claims say of operations, time and memory, and of the softmax of dot products
+
+Nothing is trained. Each function measures from one seed and returns its values by name.
+"""
+
+import statistics
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import torch
+from torch import Tensor
+
+from transduce.paper.model import Compatibility
+from transduce.paper.operations import FULL_ATTENTION, attend_padded, compare
+from transduce.reproduce.layer_costs.kinds import KINDS, LayerKind
+from transduce.reproduce.layer_costs.layer import MeasuredLayer, build_layer, build_sizes
+from transduce.reproduce.layer_costs.measure import measure_seconds
+from transduce.reproduce.layer_costs.operations import EXACT, count_operations
+from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
+from transduce.reproduce.layer_costs.trace import measure_peak_bytes
+from transduce.settings import Architecture
+
+Runs = Mapping[str, Path]
+ROUNDS = 7  # how often each call is timed; the median counts
+SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
+WIDTHS = (16, 64, 256)  # d_k of products
+PAIRS, KEYS = 20_000, 64
+KIND: Mapping[str, LayerKind] = MappingProxyType({kind.name: kind for kind in KINDS})
+FULL, RESTRICTED = KIND["self-attention"], KIND["self-attention (restricted)"]
+CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable convolutional"]
+
+
+def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
+    """Measure the median time and the peak memory of a forward and backward pass."""
+    peak = measure_peak_bytes(update)
+    seconds = statistics.median(measure_seconds(update) for _ in range(ROUNDS))
+    return {f"{name} seconds": seconds, f"{name} bytes": float(peak)}
+
+
+def compare_compatibilities(seed: int, _runs: Runs) -> dict[str, float]:
+    """Measure one head's attention with dot products and additive, at several n and d_k."""
+    found: dict[str, float] = {}
+    for n, d_k in SIZES:
+        generator = torch.Generator().manual_seed(seed)
+        q, k, v = torch.randn(3, n, 1, d_k, generator=generator).requires_grad_().unbind()
+        attend = attend_padded([n], [n], FULL_ATTENTION)
+        for kind in ("scaled-dot", "additive"):
+            query = Compatibility(Architecture(heads=1, d_k=d_k, compatibility=kind))
+            query.initialise(generator)
+
+            def update(query: Compatibility = query) -> None:
+                attend(query(q), k, v).sum().backward(retain_graph=True)  # noqa: B023
+
+            found |= measure_cost(f"{kind} {n} {d_k}", update)
+    return found
+
+
+def measure_products(seed: int, _runs: Runs) -> dict[str, float]:
+    """Measure the variance of q · k for standard normal q and k, and the softmax's derivatives.
+
+    The derivatives are the Frobenius norm of the Jacobian of a softmax over 64 keys, on average
+    over queries, with and without the division by √d_k.
+    """
+    generator, found = torch.Generator().manual_seed(seed), {}
+    for d_k in WIDTHS:
+        q, k = torch.randn(2, PAIRS, d_k, generator=generator)
+        found[f"variance {d_k}"] = float((q * k).sum(dim=1).var())
+        scores = compare(q[: 8 * KEYS], k[:KEYS])
+        found[f"scaled {d_k}"] = measure_jacobian(scores)
+        found[f"unscaled {d_k}"] = measure_jacobian(scores * d_k**0.5)
+    return found
+
+
+def measure_jacobian(scores: Tensor) -> float:
+    """Return the mean norm of the Jacobian diag(p) - p pᵀ of the softmax p of each row."""
+    p = scores.softmax(dim=-1)
+    return float((p.diag_embed() - p[:, :, None] * p[:, None, :]).norm(dim=(1, 2)).mean())
+
+
+def compare_heads(seed: int, _runs: Runs) -> dict[str, float]:
+    """Measure self-attention of width 512 over 128 positions with 8 heads of 64, and one of 512."""
+    found: dict[str, float] = {}
+    for heads in (8, 1):
+        width = 512 // heads
+        sizes = Architecture(heads=heads, d_k=width, d_v=width)
+        layer = build_layer(FULL, 128 + seed, sizes)
+        found |= measure_cost(f"{heads}", layer.build_update())
+        found[f"{heads} operations"] = float(sum(count_operations(build_exact(FULL, 128, sizes))))
+    return found
+
+
+def build_exact(kind: LayerKind, n: int, sizes: Architecture) -> MeasuredLayer:
+    """Build a layer in float64, for which torch counts all operations."""
+    return build_layer(kind, n, sizes, dtype=EXACT)
+
+
+def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
+    """Count the operations of section 4's layers, projections of attention left out.
+
+    The feed-forward network has d_ff = d: two d × d matrices a position.
+    """
+
+    def count(kind: LayerKind, n: int, d: int, k: int = 3) -> float:
+        return float(count_operations(build_exact(kind, n, build_sizes(kind, d, k, r=5)))[0])
+
+    found: dict[str, float] = {f"convolution {k}": count(CONVOLUTION, 64, 64, k) for k in (3, 9)}
+    found["LSTM"] = count(KIND["recurrent (LSTM)"], 64, 64)
+    for n, d in ((33, 64), (129, 64), (33, 256)):
+        found[f"separable {n} {d}"] = count(SEPARABLE, n, d, k=n)
+        found[f"attention {n} {d}"] = count(FULL, n, d) + 2 * 2 * n * d**2
+    return found
+
+
+def measure_paths(_seed: int, _runs: Runs) -> dict[str, float]:
+    """Measure by gradients how many layers connect n positions, if attention reaches r of them."""
+    found: dict[str, float] = {}
+    for n, r in ((33, 5), (65, 5), (65, 9)):
+        sizes = build_sizes(RESTRICTED, WIDE, 3, r)
+        found[f"{n} {r}"] = float(measure_path_length(RESTRICTED, n, sizes, causal=False))
+    full = build_sizes(FULL, WIDE, 3, 5)
+    return found | {"full": float(measure_path_length(FULL, 65, full, causal=False))}

@@ -1,0 +1,197 @@
+"""Measure claims one by one, resumably, and report the verdicts
+
+OUT/store/ and OUT/rows/ROW-seedN/ are those of a table of trained rows (`reproduce/job.py`). What
+was measured of a claim from a seed is in OUT/rows/claim-NAME-seedN/values.json, which is kept.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transduce.durable.files import ensure_folder, write_atomically
+from transduce.durable.folder import read_regular
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
+from transduce.errors import InputError, InUseError, TransduceError, suggest_names
+from transduce.inference.evaluate import today
+from transduce.machine.environment import describe_environment
+from transduce.reproduce.job import ROWS as FOLDER
+from transduce.reproduce.job import JobSelection, plan_jobs
+from transduce.reproduce.paper_claims.catalogue import CLAIMS
+from transduce.reproduce.paper_claims.claim import PaperClaim, Values, compute_interval
+from transduce.reproduce.paper_claims.trained import ROWS, SCALE
+from transduce.reproduce.report import Report, require_table_folder
+from transduce.reproduce.request import TableCallbacks, TableRequest
+from transduce.reproduce.result import LIMIT, RESULT
+from transduce.reproduce.rows import train_rows
+from transduce.runs.output_folder import locked_folder
+from transduce.settings.fields import require
+
+VALUES = "values.json"
+HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
+Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: what its file holds
+
+
+def measure_claims(
+    output: Path, names: Sequence[str], seeds: Sequence[int], callbacks: TableCallbacks
+) -> Report:
+    """Measure the named claims (all if none) in a folder, and write and return the report.
+
+    What is measured already is kept. The errors of rows that failed are in the report's `errors`.
+    """
+    for name in names:
+        if name not in CLAIMS:
+            raise InputError(f"there is no claim {name!r}", suggest_names(name, CLAIMS))
+    require(bool(seeds), "no seed is asked for", "seeds=3")
+    require_table_folder(output)
+    chosen = [claim for name, claim in CLAIMS.items() if name in names or not names]
+    errors: list[TransduceError] = []
+    try:
+        for claim in chosen:
+            errors += measure_claim(output, claim, seeds, callbacks)
+    except (SystemExit, KeyboardInterrupt):  # after a signal, report on what is measured first
+        with suppress(TransduceError):
+            write_report(output, callbacks)
+        raise
+    return replace(write_report(output, callbacks), errors=tuple(errors))
+
+
+def measure_claim(
+    output: Path, claim: PaperClaim, seeds: Sequence[int], callbacks: TableCallbacks
+) -> list[TransduceError]:
+    """Train a claim's rows and measure it from every seed; return the errors of failed rows."""
+    callbacks.on_message(f"{claim.name} ({claim.section}): {claim.sentence}")
+    seeds = seeds[:1] if claim.is_exact else seeds
+    missing = [seed for seed in seeds if read_values(output, claim, seed) is None]
+    errors: list[TransduceError] = []
+    if claim.rows and missing:
+        selection = JobSelection(scale=SCALE, rows=claim.rows, seeds=missing)
+        jobs = plan_jobs("claims", ROWS, selection)
+        errors = train_rows(jobs, TableRequest(output=output, selection=selection), callbacks)
+    for seed in missing:
+        runs = {row: output / FOLDER / f"{row}-seed{seed}" / "run" for row in claim.rows}
+        if all((run.parent / RESULT).exists() for run in runs.values()):
+            try:
+                measure_values(output, claim, seed, runs)
+            except InUseError as held:
+                callbacks.on_message(f"{claim.name}: left to another process: {held.fact}")
+    return errors
+
+
+def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
+    """Return the folder of what was measured of a claim from a seed."""
+    return output / FOLDER / f"claim-{claim.name}-seed{seed}"
+
+
+def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str, Path]) -> None:
+    """Measure a claim from a seed, and keep the values, unless another process does so."""
+    folder = name_folder(output, claim, seed)
+    ensure_folder(folder)
+    with locked_folder(folder):
+        write_values(folder, seed, claim.measure(seed, runs))
+
+
+def write_values(folder: Path, seed: int, values: Values) -> None:
+    """Write what was measured from a seed into a folder, with the machine and the date."""
+    where = describe_environment(torch.device("cpu"))
+    found = {"seed": seed, "values": values, "environment": where, "date": today()}
+    write_atomically(folder / VALUES, to_checksummed_json(found))
+
+
+def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
+    """Read what was measured of a claim from a seed; None if this version measures other values."""
+    file = name_folder(output, claim, seed) / VALUES
+    if not file.exists():
+        return None
+    found = from_checksummed_json(read_regular(file, LIMIT), file)
+    return found if claim.names <= found["values"].keys() else None
+
+
+def gather_claims(output: Path) -> Measured:
+    """Read what is measured of every claim in a folder, by claim and seed."""
+    folders = (output / FOLDER).glob("claim-*-seed*")
+    seeds = sorted({int(folder.name.rpartition("seed")[2]) for folder in folders})
+    every = {
+        name: {seed: one for seed in seeds if (one := read_values(output, claim, seed))}
+        for name, claim in CLAIMS.items()
+    }
+    return {name: found for name, found in every.items() if found}
+
+
+def write_report(output: Path, callbacks: TableCallbacks) -> Report:
+    """Write the report on all measured claims of a folder as Markdown, CSV and JSON."""
+    report = build_report(gather_claims(output))
+    files = report.write(output, plot=False)
+    callbacks.on_message(f"the report: {', '.join(map(str, files))}")
+    return report
+
+
+def build_report(measured: Measured) -> Report:
+    """Build the report: a table of findings for each claim, and how often each verdict occurs."""
+    require(bool(measured), "no claim has been measured yet", "the same command again resumes")
+    records = {name: build_records(CLAIMS[name], found) for name, found in measured.items()}
+    verdicts = Counter(record["verdict"] for of_claim in records.values() for record in of_claim)
+    absent = [name for name in CLAIMS if name not in measured]
+    machines = {
+        "{date}, {processor}, threads {threads}, transduce {transduce}, torch {torch}".format(
+            date=one["date"], **one["environment"]
+        ): None
+        for found in measured.values()
+        for one in found.values()
+    }
+    return Report(
+        name="claims",
+        title="Claims of the paper outside its tables",
+        conditions=[
+            f"verdicts: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items())}",
+            "a number is the mean over seeds of a ratio or a difference within each seed; a claim "
+            "holds, or does not, if the 95 % interval of the mean (Student's t) lies wholly inside "
+            "or outside the range, and is within chance otherwise",
+            f"trained models: {SCALE.about}; nats a piece on the development set",
+            f"claims: {'without ' + ', '.join(absent) if absent else 'all'}",
+            f"made {'; '.join(machines)}",
+        ],
+        parts=[
+            (
+                f"{name}, section {CLAIMS[name].section}",
+                f"{CLAIMS[name].sentence} (seeds {of_claim[0]['seeds']})",
+                [HEAD, *map(format_record, of_claim)],
+            )
+            for name, of_claim in records.items()
+        ],
+        rows=[record for of_claim in records.values() for record in of_claim],
+    )
+
+
+def build_records(claim: PaperClaim, found: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a flat record for each finding of a claim, with its interval and verdict."""
+    records = []
+    for finding in claim.findings:
+        numbers = [finding.compute(one["values"]) for one in found.values()]
+        low, high = compute_interval(numbers)
+        records.append(
+            {
+                "claim": claim.name,
+                "section": claim.section,
+                "finding": finding.says,
+                "expected": finding.expected,
+                "mean": statistics.fmean(numbers),
+                "low": low,
+                "high": high,
+                "verdict": finding.judge(numbers, is_exact=claim.is_exact),
+                "seeds": "do not matter" if claim.is_exact else " ".join(map(str, found)),
+                "numbers": " ".join(map(repr, numbers)),
+            }
+        )
+    return records
+
+
+def format_record(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Format a record as a row of cells: finding, range, mean, interval, verdict."""
+    mean, low, high = (f"{record[name]:.3g}" for name in ("mean", "low", "high"))
+    return record["finding"], record["expected"], mean, f"{low} to {high}", record["verdict"]
