@@ -159,7 +159,7 @@ def build_schedule(steps: int, changes: Mapping[str, Value]) -> dict[str, Value]
     warmup = max(1, min(4_000, steps // 2))
     found: dict[str, Value] = {"training.steps": steps, "training.warmup": warmup}
     if warmup < 200 and "training.warmup" not in changes:
-        found["training.learning_rate_factor"] = (warmup / 200) ** 0.5
+        found["training.learning_rate_factor"] = round((warmup / 200) ** 0.5, 4)
     return {**found, **list_intervals(steps), **changes}
 
 
