@@ -16,7 +16,7 @@ from jaxtyping import Float, Int8
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
 from transduce.exports.target import EngineOutput, Target
-from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     Affine,
     Array,
@@ -28,7 +28,7 @@ from transduce.exports.weights import (
 )
 from transduce.inference.load import TaskModel
 from transduce.settings import Architecture
-from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
 VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of what it holds
@@ -76,14 +76,6 @@ def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[
         return
     writer.write("source_vocabulary.json", to_json(list(source)))
     writer.write("target_vocabulary.json", to_json(list(target)))
-
-
-def name_tokenizers(model: TaskModel) -> dict[str, Vocabulary]:
-    """Return a model's vocabularies by tokenizer file name: one if shared, else two."""
-    source, target = model.task.source, model.task.target
-    if source.hash == target.hash:
-        return {"tokenizer.json": source}
-    return {"source.tokenizer.json": source, "target.tokenizer.json": target}
 
 
 def name_variables(weights: Weights, *, precision: str) -> Variables:

@@ -97,9 +97,10 @@ def name_layer(
 def name_attention(
     scope: str, attention: Attention, states: np.float32, memory: np.float32, after: np.float32
 ) -> Named:
-    """Yield name and array of attention from `states` to `memory`, scales of what it reads.
+    """Yield name and array of attention whose queries read states that are `states` times as large.
 
-    Biases, which our attention does not have, are zeros. The norm's outputs have the scale `after`.
+    Those of its keys and values are `memory` times as large, and its norm's outputs `after` times.
+    Biases, which our attention does not have, are zeros.
     """
     matrices: dict[str, Array] = {
         "q_proj": attention.query / states,
@@ -114,7 +115,7 @@ def name_attention(
 
 
 def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:
-    """Yield name and array of a linear map or a norm whose outputs are to be `scale` times them."""
+    """Yield name and array of a linear map or a norm, with its outputs multiplied by `scale`."""
     yield f"{scope}.weight", affine.weight * scale
     yield f"{scope}.bias", affine.bias * scale
 

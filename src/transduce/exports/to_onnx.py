@@ -19,8 +19,7 @@ from torch.nn import functional
 
 from transduce.durable.folder import FolderWriter
 from transduce.exports.target import EngineOutput, Target
-from transduce.exports.to_ctranslate2 import name_tokenizers
-from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     POSITIONS,
     Affine,

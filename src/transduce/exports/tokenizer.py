@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from transduce.inference.load import TaskModel
 from transduce.text.clean import INVISIBLE
 from transduce.vocabulary import Vocabulary
 
@@ -30,3 +31,11 @@ def build_tokenizer_json(vocabulary: Vocabulary, **changes: Any) -> bytes:  # no
     document = json.loads(vocabulary.to_bytes())
     document |= {"normalizer": NORMALISER, **changes}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def name_tokenizers(model: TaskModel) -> dict[str, Vocabulary]:
+    """Return a model's vocabularies by tokenizer file name: one if shared, else two."""
+    source, target = model.task.source, model.task.target
+    if source.hash == target.hash:
+        return {"tokenizer.json": source}
+    return {"source.tokenizer.json": source, "target.tokenizer.json": target}

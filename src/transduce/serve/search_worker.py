@@ -232,7 +232,7 @@ def describe_output(translator: Translator, line: EncodedLine, best: Combination
 
 
 def describe_pair(translator: Translator, text: str, output: str) -> Details:
-    """Return the same details of a text and an output that the model did not write word by word.
+    """Return these details of a text and an output in which URLs and the like were put back.
 
     The lists are empty if one of them is too long for the model.
     """

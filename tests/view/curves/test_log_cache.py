@@ -14,8 +14,8 @@ from transduce.errors import FolderError
 from transduce.training import log_lines
 from transduce.training.journal import LOG
 from transduce.view.curves import read_log
-from transduce.view.curves.follow import FollowedLog
 from transduce.view.curves.read_log import Updates, parse_lines, read_run_log, resolve_resumes
+from transduce.view.curves.server import FollowedLog
 
 
 @pytest.fixture(autouse=True)

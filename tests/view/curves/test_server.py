@@ -13,7 +13,6 @@ from tests.view.curves.serving import serve
 
 from transduce.errors import FolderError, InputError
 from transduce.training.journal import LOG
-from transduce.view.curves import follow
 from transduce.view.curves import server as server_module
 from transduce.view.curves.server import CurvesServer
 
@@ -167,7 +166,7 @@ def test_a_run_that_has_not_begun_is_waited_for(tmp_path):
 
 
 def test_an_endless_line_is_one_line_that_is_not_read(run, monkeypatch):
-    monkeypatch.setattr(follow, "MAX_BYTES", 1000)
+    monkeypatch.setattr(server_module, "MAX_BYTES", 1000)
     with serve(run) as server:
         stream = Stream(server, (run / LOG).stat().st_size)
         write_log(run, [], [b"x" * 2500])

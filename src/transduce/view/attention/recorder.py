@@ -60,7 +60,9 @@ def record_attention(
     if len(translator.models) > 1:
         fact = f"attention is shown for one model, and this is {len(translator.models)}"
         raise InputError(fact, "load one model of the ensemble")
-    text = read_source(translator, source)
+    require_short_line(source)
+    text = translator.task.normalise(source)
+    require(bool(text), "the text is empty: it has no attention weights", "give it some words")
     (ids,) = translator.task.encode_sources([text])
     sizes, data = translator.models[0].sizes, translator.recipe.data
     require_positions("source", ids, sizes)
@@ -81,14 +83,6 @@ def record_attention(
         steps = [replace(step, beam=beam) for step, beam in both]
     notes = tuple(list_notes(ids, data, sizes))
     return replace(view, steps=tuple(steps), is_given=target is not None, notes=notes)
-
-
-def read_source(translator: Translator, source: str) -> str:
-    """Return the normalised source text; refuse a text without any word."""
-    require_short_line(source)
-    text = translator.task.normalise(source)
-    require(bool(text), "the text is empty: it has no attention weights", "give it some words")
-    return text
 
 
 def search_output(

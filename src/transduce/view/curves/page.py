@@ -72,11 +72,13 @@ def count_blocks(updates: int, *, full: bool) -> int:
 def build_cells(updates: Updates, *, full: bool) -> Cells:
     """Join a run's updates into cells; with `full`, each update is a cell."""
     blocks = count_blocks(len(updates), full=full)
+    durations = np.diff(updates.seconds, prepend=0.0)
+    durations[durations <= 0] = np.nan
     values = {
         "loss": updates.nats,
         "gradient_norm": updates.gradient_norm,
         "learning_rate": updates.learning_rate,
-        "speed": measure_speed(updates),
+        "speed": updates.target_tokens / durations,  # NaN where the clock did not move
     }
     tokens = np.nan_to_num(updates.target_tokens, nan=0.0)
     return Cells(
@@ -87,13 +89,6 @@ def build_cells(updates: Updates, *, full: bool) -> Cells:
         skipped=add_up(1 - updates.applied, blocks),
         series={name: summarise(column, blocks) for name, column in values.items()},
     )
-
-
-def measure_speed(updates: Updates) -> Float64[np.ndarray, " N"]:
-    """Return the target tokens per second of N updates; NaN where the clock did not move."""
-    durations = np.diff(updates.seconds, prepend=0.0)
-    durations[durations <= 0] = np.nan
-    return updates.target_tokens / durations
 
 
 def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray, " C"]:
