@@ -31,9 +31,9 @@ def parsed(monkeypatch):
     """The blocks of lines that were parsed."""
     blocks = []
 
-    def parse(lines):
+    def parse(lines, end):
         blocks.append(lines)
-        return parse_lines(lines)
+        return parse_lines(lines, end)
 
     monkeypatch.setattr(read_log, "parse_lines", parse)
     return blocks

@@ -91,34 +91,6 @@ class LogEvent:
     values: dict[str, Any]
 
 
-@final
-@dataclass(frozen=True)
-class ParsedLines:
-    """The updates and the other events of some lines, and how many lines are no event."""
-
-    updates: list[UpdateFields]
-    events: list[LogEvent]
-    unreadable: int
-
-
-def parse_lines(block: bytes) -> ParsedLines:
-    """Return the updates and events of a block of lines; count lines that are no event."""
-    updates, events, unreadable = list[UpdateFields](), list[LogEvent](), 0
-    for found in LINE.findall(block):
-        if found[0]:
-            updates.append(found)
-        elif line := found[-1].strip():
-            event = parse_event(line)
-            if event is None:
-                unreadable += 1
-            elif event["event"] == "update":
-                given = [json.dumps(event.get(name)).encode() for name in FIELDS]
-                updates.append([*given, b""])
-            else:
-                events.append(LogEvent(len(updates), event))
-    return ParsedLines(updates, events, unreadable)
-
-
 def parse_event(line: bytes) -> dict[str, Any] | None:
     """Parse a line of JSON as an event; return None if it holds no event."""
     if len(line) > MAX_LINE_BYTES:
@@ -212,7 +184,7 @@ def read_log_part(
         stream.seek(begin)
         for block in read_line_blocks(stream):
             if block.lines.endswith(b"\n"):
-                parts.append(read_lines(block.lines, block.end))
+                parts.append(parse_lines(block.lines, block.end))
                 if on_lines:
                     on_lines(block.lines)
             else:
@@ -225,10 +197,22 @@ def empty_part(size: int = 0) -> LogPart:
     return LogPart(build_updates([]), (), 0, size, b"")
 
 
-def read_lines(lines: bytes, end: int) -> LogPart:
+def parse_lines(lines: bytes, end: int) -> LogPart:
     """Parse whole lines of a log, up to its byte `end`, into a part of the log."""
-    found = parse_lines(lines)
-    return LogPart(build_updates(found.updates), tuple(found.events), found.unreadable, end, b"")
+    updates, events, unreadable = list[UpdateFields](), list[LogEvent](), 0
+    for found in LINE.findall(lines):
+        if found[0]:
+            updates.append(found)
+        elif line := found[-1].strip():
+            event = parse_event(line)
+            if event is None:
+                unreadable += 1
+            elif event["event"] == "update":
+                given = [json.dumps(event.get(name)).encode() for name in FIELDS]
+                updates.append([*given, b""])
+            else:
+                events.append(LogEvent(len(updates), event))
+    return LogPart(build_updates(updates), tuple(events), unreadable, end, b"")
 
 
 def join_parts(parts: Sequence[LogPart]) -> LogPart:
@@ -350,7 +334,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
     Updates without a possible step, or not after the update before, are counted as unreadable.
     """
     if part.tail:
-        part = replace(join_parts([part, read_lines(part.tail, part.size)]), tail=b"")
+        part = replace(join_parts([part, parse_lines(part.tail, part.size)]), tail=b"")
     events = [event for event in part.events if event.values["event"] in KNOWN]
     known = [
         event
