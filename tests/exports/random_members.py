@@ -65,6 +65,7 @@ def shapes() -> dict[str, Architecture]:
         "wide heads": replace(SIZES, d_k=12, d_v=12),
         "tied target": replace(SIZES, tie_embeddings="target"),
         "untied": replace(SIZES, tie_embeddings="none"),
+        "deep encoder": replace(SIZES, encoder_layers=3, decoder_layers=1),
         "learned": replace(SIZES, positions="learned", max_positions=80),
     }
 

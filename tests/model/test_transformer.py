@@ -31,9 +31,11 @@ def both(architecture, seed):
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-@pytest.mark.parametrize("layers", [1, 6])
-def test_the_model_equals_torch_nn_transformer_with_the_same_weights(layers, norm):
-    _, _, ours, theirs = both(sizes(layers=layers, norm=norm, **SQUARE), seed=layers)
+@pytest.mark.parametrize(
+    "depths", [{"layers": 1}, {"layers": 6}, {"layers": 6, "decoder_layers": 2}]
+)
+def test_the_model_equals_torch_nn_transformer_with_the_same_weights(depths, norm):
+    _, _, ours, theirs = both(sizes(**depths, norm=norm, **SQUARE), seed=depths["layers"])
     for our_states, its_states in zip(ours, theirs, strict=True):
         torch.testing.assert_close(our_states, its_states, rtol=0, atol=1e-9)
 

@@ -52,5 +52,5 @@ def test_recipes_come_back_from_the_json_that_runs_store():
 
 def test_the_last_part_of_a_name_is_enough_for_the_hint():
     with pytest.raises(InputError) as error:
-        by_name("base")
-    assert str(error.value) == "unknown recipe 'base'\nhint: did you mean table3/base?"
+        by_name("wsj")
+    assert str(error.value) == "unknown recipe 'wsj'\nhint: did you mean table4/wsj?"

@@ -28,12 +28,12 @@ def twin_of(model):
     twin = nn.Transformer(
         custom_encoder=nn.TransformerEncoder(
             nn.TransformerEncoderLayer(**kind),
-            sizes.layers,
+            sizes.encoder_depth,
             norm=end(sizes),
             enable_nested_tensor=False,
         ),
         custom_decoder=nn.TransformerDecoder(
-            nn.TransformerDecoderLayer(**kind), sizes.layers, norm=end(sizes)
+            nn.TransformerDecoderLayer(**kind), sizes.decoder_depth, norm=end(sizes)
         ),
         **kind,
     )

@@ -101,7 +101,7 @@ def write_checkpoint(folder, *, charsmap=b"", **changes):
     }
     for side in ("encoder", "decoder"):
         blocks = ["self_attn"] + ["encoder_attn"] * (side == "decoder")
-        for layer in range(2):
+        for layer in range(config[f"{side}_layers"]):
             start = f"model.{side}.layers.{layer}"
             for block in blocks:
                 shapes |= {
@@ -142,8 +142,10 @@ def marian_logits(weights, source, inputs, *, activation=torch.nn.functional.sil
     x, y = embed(source), embed(inputs)
     past = torch.full((len(inputs), len(inputs)), -torch.inf).triu(1)
     for side, states in (("encoder", x), ("decoder", y)):
-        for layer in range(2):
+        for layer in range(4):
             start = f"model.{side}.layers.{layer}"
+            if f"{start}.fc1.weight" not in weights:
+                break
             mask = past if side == "decoder" else 0.0
             states = norm(
                 states + attend(states, states, f"{start}.self_attn", mask),

@@ -79,6 +79,12 @@ def test_relu_and_embeddings_without_a_scale(tmp_path):
     compare_logits(weights, tmp_path / "model", activation=torch.relu, scale=1.0)
 
 
+def test_stacks_of_unequal_depth(tmp_path):
+    weights = write_checkpoint(tmp_path / "checkpoint", encoder_layers=3, decoder_layers=1)
+    transduce.import_model(tmp_path / "checkpoint", tmp_path / "model")
+    compare_logits(weights, tmp_path / "model")
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_tensors_that_repeat_positions_or_embeddings_are_no_others(imported, tmp_path, dtype):
     weights = write_checkpoint(tmp_path / "checkpoint", num_hidden_layers=2)
@@ -130,7 +136,7 @@ def test_an_imported_model_is_adapted(imported, tmp_path):
     ("change", "fact"),
     [
         ({"model_type": "bart"}, "model_type is 'bart', not 'marian'"),
-        ({"decoder_layers": 1}, "layers of encoder and decoder differ: 2 and 1"),
+        ({"decoder_ffn_dim": 9}, "ffn_dim of encoder and decoder differ: 10 and 9"),
         ({"activation_function": "gelu"}, "activation_function is 'gelu'"),
         ({"normalize_before": True}, "normalize_before is True, not False"),
         ({"d_model": None}, "d_model is None, not a size"),
@@ -170,7 +176,7 @@ def pickle_weights(folder):
         (lambda folder: (folder / "config.json").unlink(), "cannot be read"),
         (
             write_bytes("config.json", b'{"model_type": "marian"}'),
-            "encoder_layers is missing.*take the checkpoint from its source again",
+            "encoder_attention_heads is missing.*take the checkpoint from its source again",
         ),
     ],
 )

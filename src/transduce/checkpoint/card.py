@@ -66,11 +66,15 @@ def title_section(recipe: Recipe, model: ModelDescription, parameters: int) -> s
     codes, name = "-".join(model.languages), shorten_name(recipe.name)
     if not (codes and name.startswith(f"{codes}, ")):  # as a default title does
         name = f"{name}: {model.title}"
+    encoder, decoder = sizes.encoder_depth, sizes.decoder_depth
+    layers = f"{encoder} encoder and {decoder} decoder layers"
+    if encoder == decoder:
+        layers = f"{encoder} layers a stack"
     lines = [
         f"# {escape_markdown(name)}",
         "",
         f"A Transformer (Vaswani et al. 2017) of {parameters:,} parameters that "
-        f"{purpose}: {sizes.layers} layers a stack, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "
+        f"{purpose}: {layers}, d_model {sizes.d_model}, d_ff {sizes.d_ff}, "
         f"{sizes.heads} heads.",
     ]
     return "\n".join(lines + ([f"\n> {escape_markdown(recipe.about)}"] if recipe.about else []))

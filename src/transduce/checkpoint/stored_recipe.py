@@ -13,6 +13,8 @@ from transduce.settings.recipe import Value, with_changes
 ADDED_LATER: Mapping[str, Value] = {
     "data.linearisation": "xx",
     "data.label_scheme": "raw",
+    "architecture.encoder_layers": 0,
+    "architecture.decoder_layers": 0,
     "architecture.activation": "relu",
     "architecture.attention_biases": False,
     "architecture.output_bias": False,

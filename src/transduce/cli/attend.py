@@ -276,7 +276,7 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 
     figure, layer = options.choose(), options.paper_layer
     heads = options.heads or figure.heads
-    require_heads(heads, layer, view.model.layers, view.model.heads)
+    require_heads(heads, layer, len(view.weights["encoder"]), view.model.heads)
     parts = ["k=enc", f"l={layer}", "v=rows", "u=1", "e=1"]  # script/state.js reads them
     parts += [f"h={','.join(map(str, heads))}"] if heads else []
     parts += [f"q={join_encoder_words(view).find(figure.word) + 1}"] if figure.word else []
@@ -295,7 +295,7 @@ def find_best_heads(
         "leave --layer and --heads out, or --find",
     )
     figure = options.choose()
-    ranked = rank_heads(join_encoder_words(view), figure, view.layers)
+    ranked = rank_heads(join_encoder_words(view), figure, view.layers_of("encoder"))
     print_ranking(ranked, figure, as_json=as_json)
     layer, heads = choose_heads(ranked, figure)
     return replace(options, layer=layer, heads=heads)

@@ -132,8 +132,9 @@ def order_features(name: str, value: Array) -> Array:
 def build_config(model: TaskModel) -> dict[str, Any]:
     """Return the entries of config.json; its vocabulary has one symbol more, for padding."""
     sizes, symbols = model.recipe.architecture, len(model.task.target)
-    both = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.d_ff}
+    both = {"attention_heads": sizes.heads, "ffn_dim": sizes.d_ff}
     stacks = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in both.items()}
+    stacks |= {"encoder_layers": sizes.encoder_depth, "decoder_layers": sizes.decoder_depth}
     return stacks | {
         "architectures": ["MarianMTModel"],
         "model_type": "marian",

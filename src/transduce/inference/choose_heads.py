@@ -169,7 +169,8 @@ def choose_heads(translator: Translator, source: Text, target: Text, gold: Text)
     sizes = translator.models[0].sizes
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
     single = {
-        layer: [(head,) for head in number_heads(sizes)] for layer in range(1, sizes.layers + 1)
+        layer: [(head,) for head in number_heads(sizes)]
+        for layer in range(1, sizes.decoder_depth + 1)
     }
     found = dict[bool, dict[int, list[ScoredHeads]]]()
     for shifted in (True, False):
@@ -178,7 +179,7 @@ def choose_heads(translator: Translator, source: Text, target: Text, gold: Text)
     layers = [
         min([*found[True][layer], *found[False][layer]], key=order_by_error) for layer in single
     ]
-    best, plain = min(layers, key=order_by_error), found[False][sizes.layers][-1]
+    best, plain = min(layers, key=order_by_error), found[False][sizes.decoder_depth][-1]
     return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings))
 
 

@@ -80,8 +80,12 @@ class Transformer(nn.Module):
         self.source_positions = build_positions(sizes)
         self.target_positions = build_positions(sizes)
         self.dropout = Dropout(sizes.dropout)
-        self.encoder: Sequence[EncoderLayer] = build_stack(EncoderLayer, sizes, build)
-        self.decoder: Sequence[DecoderLayer] = build_stack(DecoderLayer, sizes, build)
+        self.encoder: Sequence[EncoderLayer] = build_stack(
+            EncoderLayer, sizes, sizes.encoder_depth, build
+        )
+        self.decoder: Sequence[DecoderLayer] = build_stack(
+            DecoderLayer, sizes, sizes.decoder_depth, build
+        )
         self.encoder_final_norm = build_final_norm(sizes)
         self.decoder_final_norm = build_final_norm(sizes)
         self.output_bias = OutputBias(target_symbols) if sizes.output_bias else None
@@ -166,10 +170,11 @@ class Transformer(nn.Module):
 def build_stack(
     build_layer: "Callable[[Architecture, int, BuildMixing], nn.Module]",
     sizes: Architecture,
+    depth: int,
     build_mixing: "BuildMixing",
 ) -> Any:  # noqa: ANN401 - torch's ModuleList does not type its elements
-    """Build the N layers of the encoder or the decoder as a ModuleList."""
-    return nn.ModuleList(build_layer(sizes, number, build_mixing) for number in range(sizes.layers))
+    """Build the N = `depth` layers of the encoder or the decoder as a ModuleList."""
+    return nn.ModuleList(build_layer(sizes, number, build_mixing) for number in range(depth))
 
 
 @final

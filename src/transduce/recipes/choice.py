@@ -131,10 +131,11 @@ def customise_recipe(
 
 def build_title(recipe: Recipe, updates: int | None = None) -> str:
     """Return a model's default name, such as "en-fr, 2+2 layers, 1,500 updates"."""
-    languages, layers = "-".join(recipe.data.languages), recipe.architecture.layers
+    languages, sizes = "-".join(recipe.data.languages), recipe.architecture
     count = updates or recipe.training.steps
-    sizes = [f"{layers}+{layers} layers", f"{count:,} update{'s' if count > 1 else ''}"]
-    return ", ".join([languages, *sizes] if languages else sizes)
+    layers = f"{sizes.encoder_depth}+{sizes.decoder_depth} layers"
+    parts = [languages, layers, f"{count:,} update{'s' if count > 1 else ''}"]
+    return ", ".join(part for part in parts if part)
 
 
 def format_value(value: Value) -> str:

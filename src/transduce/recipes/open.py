@@ -11,6 +11,7 @@ from transduce.settings import Architecture, Data, Recipe, Training
 TINY = Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3)
 SMALL = Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2)
 NARROW = Architecture(layers=6, d_model=256, d_ff=1024, heads=8, d_k=32, d_v=32, dropout=0.1)
+TINY_STUDENT = Architecture(d_model=128, d_ff=512, heads=4, d_k=32, d_v=32)
 DATA = Data(vocabulary_size=10_000, source_tokens=4_096, target_tokens=4_096)
 SHORT = Training(steps=8_000, warmup=1_000, snapshot_every=100, average_last=10, validate_every=500)
 LONG = Training(steps=20_000, snapshot_every=400, average_last=5)
@@ -92,6 +93,26 @@ USER_FILES = (
         "warm-up for a fifth of the steps; snapshots close enough to average the last five",
     ),
 )
+
+
+def build_student_recipe(name: str, about: str, architecture: Architecture) -> Recipe:
+    """Build a recipe for a student, a small and fast model for a teacher's translations."""
+    return Recipe(
+        name=f"student/{name}",
+        about=f"{about}; name the teacher's translations",
+        architecture=replace(architecture, layers=6, decoder_layers=2, dropout=0.1),
+        data=replace(DATA, corpus=f"student/{name}", vocabulary_size=8_000),
+        training=Training(steps=10_000, warmup=1_000, snapshot_every=200, average_last=5),
+        because="depth costs little in the encoder, which runs once a sentence, and much in the "
+        "decoder, which runs once a symbol; a teacher's translations are many and alike, so that "
+        "little dropout is needed; two cores train it in an evening",
+    )
+
+
+STUDENTS = (
+    build_student_recipe("tiny", "6 + 2 layers, about 3 MB in int8", TINY_STUDENT),
+    build_student_recipe("base", "6 + 2 layers, about 9 MB in int8", NARROW),
+)
 OPEN = (
     build_captions_recipe("de"),
     build_captions_recipe("fr"),
@@ -99,6 +120,7 @@ OPEN = (
     build_tatoeba_recipe("French", "fr", "160,000"),
     TALKS,
     *USER_FILES,
+    *STUDENTS,
 )
 
 DEMO = Recipe(

@@ -29,13 +29,14 @@ class TextSize:
 
 def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:
     """Count the operations of one forward pass over a text, with `symbols` target symbols."""
-    encoder, decoder = count_encoder_layer(a), count_decoder_layer(a)
-    layer = text.source * (encoder.products + decoder.memory_products)
-    layer += text.source_pairs * encoder.pair_products
-    layer += text.target * decoder.products + text.target_pairs * decoder.pair_products
-    layer += text.cross_pairs * decoder.memory_pair_products
+    encoder = count_encoder_layer(a) * a.encoder_depth
+    decoder = count_decoder_layer(a) * a.decoder_depth
+    layers = text.source * (encoder.products + decoder.memory_products)
+    layers += text.source_pairs * encoder.pair_products
+    layers += text.target * decoder.products + text.target_pairs * decoder.pair_products
+    layers += text.cross_pairs * decoder.memory_pair_products
     logits = text.target * count_embeddings(a, symbols, symbols).products
-    return 2 * (a.layers * layer + logits)
+    return 2 * (layers + logits)
 
 
 def count_training_operations(a: Architecture, symbols: int, text: TextSize) -> float:

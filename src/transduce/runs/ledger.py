@@ -37,7 +37,7 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     store = corpus.train
     passes = training.steps / count_updates_of_pass(store, data)
     return [
-        f"{sizes.layers} + {sizes.layers} layers, d_model {sizes.d_model}, d_ff {sizes.d_ff:,}, "
+        f"{sizes.encoder_depth} + {sizes.decoder_depth} layers, d_model {sizes.d_model}, d_ff {sizes.d_ff:,}, "
         f"dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
         f"{training.steps:,} update{'s' * (training.steps > 1)} of at most "

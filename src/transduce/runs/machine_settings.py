@@ -95,8 +95,9 @@ def estimate_token_bytes(sizes: Architecture) -> int:
 
     This is the mean over source and target tokens, assuming equally many of both.
     """
-    layer_pair = count_encoder_layer(sizes) + count_decoder_layer(sizes)
-    return 4 * sizes.layers * layer_pair.activations // 2
+    encoder = count_encoder_layer(sizes) * sizes.encoder_depth
+    decoder = count_decoder_layer(sizes) * sizes.decoder_depth
+    return 4 * (encoder + decoder).activations // 2
 
 
 def fits_in_memory(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> bool:

@@ -75,7 +75,7 @@ def estimate_bytes(
     """
     steps = length + search.extra_length
     # numbers in the cached keys and values of one token, over all layers
-    cached = sizes.layers * sizes.heads * (sizes.d_k + sizes.d_v)
+    cached = sizes.decoder_depth * sizes.heads * (sizes.d_k + sizes.d_v)
     own = width * steps * (2 * cached * FLOAT + 2 * 8)
     # 2 ·: for a copy of each number; 8: bytes of a token
     return own + length * cached * FLOAT + width * symbols * FLOAT * COPIES

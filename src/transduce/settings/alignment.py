@@ -28,7 +28,7 @@ class AlignmentHeads:
     def require_in(self, sizes: Architecture) -> None:
         """Raise InputError if a model of these sizes lacks the layer or one of the heads."""
         for name, number, most in (
-            ("layer", self.layer, sizes.layers),
+            ("layer", self.layer, sizes.decoder_depth),
             ("head", self.heads[-1], sizes.heads),
         ):
             require(
@@ -56,7 +56,7 @@ def is_positive_integer(value: object) -> bool:
 
 def build_default_heads(sizes: Architecture) -> AlignmentHeads:
     """Return the default heads for word alignment: all heads of the middle decoder layer."""
-    return AlignmentHeads((sizes.layers + 1) // 2, number_heads(sizes))
+    return AlignmentHeads((sizes.decoder_depth + 1) // 2, number_heads(sizes))
 
 
 def number_heads(sizes: Architecture) -> tuple[int, ...]:

@@ -29,6 +29,12 @@ class Architecture:
     """Settings of a Transformer's sizes and layers, the columns of Table 3    (section 3)"""
 
     layers: int = from_paper(6, "3.1", "N = 6 identical layers in each stack")
+    encoder_layers: int = from_paper(
+        0, "3.1", "layers of the encoder alone, for stacks of unequal depth; 0: N, as in the paper"
+    )
+    decoder_layers: int = from_paper(
+        0, "3.1", "layers of the decoder alone, for stacks of unequal depth; 0: N, as in the paper"
+    )
     d_model: int = from_paper(512, "3.1", "width of embeddings and of the outputs of sub-layers")
     d_ff: int = from_paper(2048, "3.3", "width of the feed-forward network's inner layer")
     heads: int = from_paper(8, "3.2.2", "h = 8 heads in parallel")
@@ -98,7 +104,10 @@ class Architecture:
         require_types(self)
         require_positive(self, "layers", "d_model", "d_ff", "heads", "d_k", "d_v", "max_positions")
         require_at_most(self, 65_536, "d_model", "d_ff", "d_k", "d_v", "max_positions")
-        require_at_most(self, 1_000, "layers", "heads")
+        require_at_most(self, 1_000, "layers", "encoder_layers", "decoder_layers", "heads")
+        for name in ("encoder_layers", "decoder_layers"):
+            value = getattr(self, name)
+            require(value >= 0, f"architecture.{name} must be 0 or more, not {value}")
         require_probability(self, "dropout", "attention_dropout", "feed_forward_dropout")
         # Dropout draws 16 random bits per value, which cannot express a probability close to 1.
         require_at_most(self, 0.99, "dropout", "attention_dropout", "feed_forward_dropout")
@@ -135,3 +144,13 @@ class Architecture:
                 f"{self.mixing!r}",
                 "leave it at 0; architecture.kernel_size is the width of convolutions",
             )
+
+    @property
+    def encoder_depth(self) -> int:
+        """The number of the encoder's layers."""
+        return self.encoder_layers or self.layers
+
+    @property
+    def decoder_depth(self) -> int:
+        """The number of the decoder's layers."""
+        return self.decoder_layers or self.layers

@@ -50,7 +50,7 @@ def count_recipe_parameters(recipe: Recipe) -> int:
 
 def count_parameters(a: Architecture, source_symbols: int, target_symbols: int) -> int:
     """Count the parameters of a model with vocabularies of the given sizes."""
-    layers = (count_encoder_layer(a) + count_decoder_layer(a)) * a.layers
+    layers = count_encoder_layer(a) * a.encoder_depth + count_decoder_layer(a) * a.decoder_depth
     rest = count_final_norm(a) * 2 + count_positions(a)
     return (layers + rest + count_embeddings(a, source_symbols, target_symbols)).parameters
 

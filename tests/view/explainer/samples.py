@@ -28,6 +28,8 @@ SHAPES = {
     "untied": replace(ODD, tie_embeddings="none"),
     "learned positions": replace(ODD, positions="learned", max_positions=160),
     "pre-norm": replace(ODD, norm="pre"),
+    "deep encoder": replace(ODD, encoder_layers=3, decoder_layers=1),
+    "deep decoder": replace(ODD, encoder_layers=1, decoder_layers=2),
     "neighbourhoods": replace(ODD, encoder_neighbourhood=3, decoder_neighbourhood=5),
 }
 

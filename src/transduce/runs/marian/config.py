@@ -52,7 +52,7 @@ SEARCH_EXPECTED: Mapping[str, object] = {
     "suppress_tokens": None,
 }
 MOST_BEAM = 100
-TWINS = ("layers", "attention_heads", "ffn_dim")  # sizes that encoder and decoder must share
+TWINS = ("attention_heads", "ffn_dim")  # sizes that encoder and decoder must share
 EDITED = "take the setting out if the model is to translate without it"
 NOT_HERE = "this model cannot be expressed here; use it with transformers"
 
@@ -82,8 +82,7 @@ def read_config(folder: Path) -> MarianConfig:
         if sizes[0] != sizes[1]:
             fact = f"{key} of encoder and decoder differ: {sizes[0]} and {sizes[1]}"
             raise InputError(fact, NOT_HERE, file=file)
-    depth = read_count(values, "encoder_layers", file)
-    require_values(values, {"num_hidden_layers": depth}, NOT_HERE, file)
+    require_values(values, {"num_hidden_layers": values.get("encoder_layers")}, NOT_HERE, file)
     pad, end = read_id(values, "pad_token_id", file), read_id(values, "eos_token_id", file)
     expected = {**SEARCH_EXPECTED, "forced_eos_token_id": end, "bad_words_ids": [[pad]]}
     for found, its_file in (
@@ -130,8 +129,12 @@ def build_recipe(folder: Path, values: Mapping[str, Any], file: Path) -> Recipe:
         fact = f"d_model is {d_model}, of {heads} heads"
         raise FolderError(fact, CHECK_PATH, file=file)
     names = read_optional(folder / TOKENIZER)
+    encoder, decoder = (
+        read_count(values, f"{side}_layers", file) for side in ("encoder", "decoder")
+    )
     changes = {
-        "architecture.layers": read_count(values, "encoder_layers", file),
+        "architecture.layers": encoder,
+        "architecture.decoder_layers": 0 if decoder == encoder else decoder,
         "architecture.d_model": d_model,
         "architecture.d_ff": read_count(values, "encoder_ffn_dim", file),
         "architecture.heads": heads,

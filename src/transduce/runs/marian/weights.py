@@ -55,8 +55,8 @@ def read_marian_weights(
         return found[name].float()
 
     weights = dict(list_embeddings(take, found, config, symbols, order))
-    for side in ("encoder", "decoder"):
-        for index in range(sizes.layers):
+    for side, depth in (("encoder", sizes.encoder_depth), ("decoder", sizes.decoder_depth)):
+        for index in range(depth):
             start = f"model.{side}.layers.{index}"
             weights |= convert_layer(take, start, f"{side}.{index}", order)
     for name in sorted(found.keys() - used):

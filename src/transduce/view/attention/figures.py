@@ -125,7 +125,7 @@ def draw_paper_figure(
     """
     joined, count = join_encoder_words(view), view.model.heads
     chosen = tuple(heads) or figure.heads or tuple(range(1, count + 1))
-    require_heads(chosen, layer, view.model.layers, count)
+    require_heads(chosen, layer, len(joined.weights), count)
     of_layer = joined.weights[view.layers.index(layer)]
     panels = [
         Panel(
@@ -138,7 +138,7 @@ def draw_paper_figure(
         )
         for shown, word in figure.panels(chosen)
     ]
-    title = f"Encoder self-attention of {view.model.name}, layer {layer} of {view.model.layers}"
+    title = f"Encoder self-attention of {view.model.name}, layer {layer} of {len(joined.weights)}"
     reader = f"the word {figure.word!r} reads" if figure.word else "each word reads"
     description = (
         f"In the geometry of Figure {figure.number} of Attention Is All You Need: how much "

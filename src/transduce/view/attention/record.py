@@ -132,6 +132,10 @@ class AttentionView:
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence
 
+    def layers_of(self, kind: str) -> tuple[int, ...]:
+        """Return the numbers of the recorded layers that a kind of attention has."""
+        return self.layers[: len(self.weights[kind])]  # the shallower stack lacks the last ones
+
     def head(self, kind: str, layer: int, head: int) -> Float32[np.ndarray, "Q K"]:
         """Return the weights of one head; layer and head are numbers, from 1."""
         return self.weights[kind][self.layers.index(layer), head - 1]
@@ -143,8 +147,10 @@ class AttentionView:
                 known = ", ".join(map(str, self.layers))
                 raise InputError(f"there is no layer {number}", f"its layers: {known}")
         chosen = sorted(set(numbers))
-        rows = [self.layers.index(number) for number in chosen]
-        weights = {kind: layers[rows] for kind, layers in self.weights.items()}
+        weights = {
+            kind: layers[[row for row, one in enumerate(self.layers_of(kind)) if one in chosen]]
+            for kind, layers in self.weights.items()
+        }
         return replace(self, layers=tuple(chosen), weights=MappingProxyType(weights))
 
 

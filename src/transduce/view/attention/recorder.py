@@ -128,9 +128,10 @@ def require_picture_fits(source: int, output: int, translator: Translator, most:
     An `output` of 0 is not known yet, and counts as many pieces as the source.
     """
     sizes, expected = translator.models[0].sizes, output or source
-    weights = (source**2 + source * expected + expected**2) * sizes.layers * sizes.heads
+    weights = source**2 * sizes.encoder_depth
+    weights += (source * expected + expected**2) * sizes.decoder_depth
     beams = translator.recipe.search.beam * expected
-    needed = WEIGHT_BYTES * weights + beams * (HYPOTHESIS_BYTES + 8 * expected)
+    needed = WEIGHT_BYTES * sizes.heads * weights + beams * (HYPOTHESIS_BYTES + 8 * expected)
     fact = f"the picture of {source:,} pieces and {expected:,} of output"
     require_affordable(fact, needed, most, "give a shorter text, or a smaller beam")
 
@@ -152,7 +153,7 @@ def build_views(
             source=read_sequence(task.source, source, is_tokenised=is_tokenised),
             input=read_sequence(task.target, [BEGIN, *ids[:-1]], is_tokenised=False),
             output=read_sequence(task.target, ids, is_tokenised=False),
-            layers=tuple(range(1, model.sizes.layers + 1)),
+            layers=number_layers(model.sizes),
             weights={
                 kind: torch.stack([layer[index] for layer in layers]).float().cpu().numpy()
                 for kind, layers in record.weights.items()
@@ -167,7 +168,13 @@ def build_views(
 def name_model(translator: Translator) -> ModelName:
     """Return the name, hash and sizes of a translator's only model."""
     sizes, hashes = translator.models[0].sizes, translator.hashes
-    return ModelName(translator.recipe.name, hashes[0] if hashes else "", sizes.layers, sizes.heads)
+    layers = len(number_layers(sizes))
+    return ModelName(translator.recipe.name, hashes[0] if hashes else "", layers, sizes.heads)
+
+
+def number_layers(sizes: Architecture) -> tuple[int, ...]:
+    """Return the numbers of the layers of a model's deeper stack, from 1."""
+    return tuple(range(1, max(sizes.encoder_depth, sizes.decoder_depth) + 1))
 
 
 @torch.no_grad()

@@ -281,7 +281,9 @@ def build_header(translator: Translator, texts: Sequence[str], example: Example)
         "task": recipe.data.task,
         "languages": [recipe.data.source_language, recipe.data.target_language],
         "parameters": sum(weight.numel() for weight in read_weights(model).values()),
-        "sizes": asdict(model.sizes),
+        "sizes": asdict(model.sizes)
+        | {"encoder_layers": model.sizes.encoder_depth}
+        | {"decoder_layers": model.sizes.decoder_depth},
         "search": asdict(recipe.search),
         "training": {name: getattr(recipe.training, name) for name in TRAINING},
         "vocabularies": {"source": describe_vocabulary(task.source), **target},

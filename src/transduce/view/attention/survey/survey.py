@@ -1,6 +1,5 @@
 """`transduce.survey`: what each head of a model does on many pairs, and what it contributes."""
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -210,8 +209,13 @@ def list_heads(model: Transformer) -> list[Head]:
     """Return kind, layer and number of each head; without self-attention only those of "cross"."""
     has_self = model.sizes.mixing == "self-attention"
     kinds = ("encoder", "decoder", "cross") if has_self else ("cross",)
-    layers, numbers = range(1, model.sizes.layers + 1), range(1, model.sizes.heads + 1)
-    return list(itertools.product(kinds, layers, numbers))
+    depths = {kind: len(model.encoder if kind == "encoder" else model.decoder) for kind in kinds}
+    return [
+        (kind, layer, head)
+        for kind, depth in depths.items()
+        for layer in range(1, depth + 1)
+        for head in range(1, model.sizes.heads + 1)
+    ]
 
 
 def split_pairs(pairs: Sequence[AlignedPair]) -> list[list[AlignedPair]]:

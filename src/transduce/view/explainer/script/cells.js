@@ -115,7 +115,7 @@ function explainCell(model, trace, name, i, j, ids) {
 
 /** Returns how the output of a stack comes about: it is the last layer's, normed again in pre-norm. */
 function outputCell(model, trace, stack, i, j) {
-  const last = `${stack}.${model.sizes.layers}.ff`;
+  const last = `${stack}.${DEPTHS[stack]}.ff`;
   if (header.sizes.norm === "pre") return normOf(model, trace[`${last}.sum`][i], j, `${stack}_final_norm`);
   const value = trace[`${last}.norm`][i][j];
   return { formula: gettext("the output of the last layer"), steps: [[gettext("number"), value]], value };

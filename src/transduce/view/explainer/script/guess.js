@@ -37,7 +37,7 @@ const streamAfter = (stack, layer) => streamBefore(`${stack}.${layer + 1}.self`)
 
 /** Returns a question for the layer of a stack that changes a row most. */
 function askLayer(stack, i, piece) {
-  const { trace } = page.result, layers = numbers(header.sizes.layers);
+  const { trace } = page.result, layers = numbers(DEPTHS[stack]);
   const far = layers.map(n => length(trace[streamAfter(stack, n)][i].map((x, j) => x - trace[streamAfter(stack, n - 1)][i][j])));
   return askLargest(gettext("Which layer changes the vector of “{0}” most?", piece), layers.map(n => gettext("layer {0}", n)), far);
 }

@@ -82,7 +82,7 @@ function fillPage() {
   const { sizes, parameters, languages, example } = header;
   localise();
   document.title = byId("title").textContent = gettext("How {0} translates", visible(header.title));
-  byId("about").textContent = gettext("{0} to {1}: {2} weights, {3} + {3} layers, d_model {4}, {5} heads, vocabulary of {6}.", ...languages, grouped(parameters), sizes.layers, sizes.d_model, sizes.heads, grouped(VOCABULARIES.target.symbols.length));
+  byId("about").textContent = gettext("{0} to {1}: {2} weights, {3} + {4} layers, d_model {5}, {6} heads, vocabulary of {7}.", ...languages, grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, sizes.d_model, sizes.heads, grouped(VOCABULARIES.target.symbols.length));
   byId("longest").textContent = header.longest;
   byId("deviations").textContent = header.notes.map(note => gettext(note)).join(" ");
   byId("examples").replaceChildren(...header.texts.map(text => create("option", { value: text })));

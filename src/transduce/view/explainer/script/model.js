@@ -10,8 +10,8 @@ function buildModel(sizes, weights) {
   return { sizes, weights, embeddings: { source, target }, output: weights["output.weight"] ?? target };
 }
 
-/** Returns the numbers of the layers. */
-const layerNumbers = model => Array.from({ length: model.sizes.layers }, (_, i) => i + 1);
+/** Returns the numbers of a stack's layers. */
+const layerNumbers = (model, stack) => Array.from({ length: model.sizes[`${stack}_layers`] }, (_, i) => i + 1);
 
 /** Returns PE(pos)    (section 3.5), or the learned vector of a position    (Table 3, row E) */
 function positionVector(model, side, position) {
@@ -95,7 +95,7 @@ const near = (r, i, j) => r === 0 || Math.abs(i - j) <= (r - 1) / 2;
 /** Returns the encoder's output z1 .. zn of ids that end with END; stops after each layer. */
 function* encode(model, ids, context) {
   let rows = embed(model, "source", ids, ids.map((_, i) => i), context);
-  for (const n of layerNumbers(model)) {
+  for (const n of layerNumbers(model, "encoder")) {
     const path = `encoder.${n - 1}`, self = `encoder.${n}.self`;
     rows = residual(model, self, rows, `${path}.add_self`, context, x => {
       const [q, keys, values] = project(model, `${path}.self_attention`, self, x, context);
@@ -119,7 +119,7 @@ function finalNorm(model, stack, rows, { keep }) {
 /** Returns keys and values of the encoder's output for the cross-attention of each layer. */
 function projectMemory(model, memory, context) {
   const { heads, d_k, d_v } = model.sizes, wide = heads * d_k;
-  return layerNumbers(model).map(n => {
+  return layerNumbers(model, "decoder").map(n => {
     const both = linear(memory, model.weights[`decoder.${n - 1}.cross_attention.key_value.weight`]);
     const [keys, values] = [columns(both, 0, wide), columns(both, wide, wide + heads * d_v)];
     context.keep(`decoder.${n}.cross.k`, keys);
@@ -129,7 +129,7 @@ function projectMemory(model, memory, context) {
 }
 
 /** Returns a hypothesis without any piece: its ids, and keys and values of each layer. */
-const emptyCache = model => layerNumbers(model).map(() => ({ keys: [], values: [] }));
+const emptyCache = model => layerNumbers(model, "decoder").map(() => ({ keys: [], values: [] }));
 
 /** Appends one piece to each hypothesis {ids, cache}; returns the decoder's output for it. */
 function* decodeStep(model, memory, hypotheses, context) {
@@ -150,7 +150,7 @@ function* decodeAll(model, memory, ids, context) {
 function* decodeRows(model, memory, rows, places, context) {
   const rowsContext = context.of(places.map(one => one.position));
   let x = rows;
-  for (const n of layerNumbers(model)) {
+  for (const n of layerNumbers(model, "decoder")) {
     x = decoderLayer(model, n, x, memory[n - 1], places, rowsContext);
     yield n;
   }

@@ -80,7 +80,7 @@ function showPanel() {
   byId("equation").hidden = !panel.equation;
   byId("plain").textContent = panel.plain;
   byId("exact").textContent = panel.exact;
-  fillChoices("layers", panel.layered ? header.sizes.layers : 0, "layer", gettext("layer"));
+  fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
   const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, smoothing: showSmoothing, rate: showRate }[panel.id];

@@ -7,13 +7,17 @@ const page = { models: [], result: null, before: null, turn: 0, ready: false, un
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const numbers = count => Array.from({ length: count }, (_, i) => i + 1);
+const DEPTHS = { encoder: header.sizes.encoder_layers, decoder: header.sizes.decoder_layers };
 const PARTS = { encoder: ["self", "ff"], decoder: ["self", "cross", "ff"] };
+
+/** Returns the number of layers of the stack that a panel shows. */
+const depthOf = panel => DEPTHS[PANELS.find(one => one.id === panel)?.side === "target" ? "decoder" : "encoder"];
 
 /** Returns all names that can be switched off, in the order of the page. */
 function switchNames() {
-  const { layers, heads } = header.sizes, found = ["source.position", "target.position", "mask"];
+  const { heads } = header.sizes, found = ["source.position", "target.position", "mask"];
   for (const [stack, parts] of Object.entries(PARTS))
-    for (const layer of numbers(layers)) {
+    for (const layer of numbers(DEPTHS[stack])) {
       found.push(`${stack}.${layer}`);
       for (const part of parts) {
         const name = `${stack}.${layer}.${part}`;
@@ -49,8 +53,8 @@ const isEdit = text => EDITABLE.test(EDIT.exec(text)?.[1]);
 
 /** Returns a state whose values the model can have; others are brought to the nearest. */
 function clampState(state) {
-  const { layers, heads } = header.sizes, whole = (name, low, high) => (state[name] = clamp(Math.round(state[name]) || low, low, high));
-  whole("layer", 1, layers);
+  const { heads } = header.sizes, whole = (name, low, high) => (state[name] = clamp(Math.round(state[name]) || low, low, high));
+  whole("layer", 1, depthOf(state.panel));
   whole("head", 1, heads);
   for (const name of ["source", "target", "step"]) whole(name, 0, 999);
   whole("beam", 1, 8);

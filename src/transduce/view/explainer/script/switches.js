@@ -22,9 +22,9 @@ function switchButton(name, text) {
 
 /** Fills the list of all switches, once. */
 function fillSwitches() {
-  const { layers, heads } = header.sizes;
+  const { heads } = header.sizes;
   byId("inputs").replaceChildren(...["source.position", "target.position", "mask"].map(name => switchButton(name, describeSwitch(name))));
-  const rows = Object.entries(PARTS).flatMap(([stack, parts]) => numbers(layers).flatMap(layer => parts.map((part, i) => {
+  const rows = Object.entries(PARTS).flatMap(([stack, parts]) => numbers(DEPTHS[stack]).flatMap(layer => parts.map((part, i) => {
     const name = `${stack}.${layer}.${part}`, of = part === "ff" ? [] : numbers(heads).map(head => switchButton(`${name}.${head}`, head));
     const first = create("td", {}, i ? "" : switchButton(`${stack}.${layer}`, `${STACKS[stack]} ${layer}`));
     return create("tr", {}, first, create("td", {}, switchButton(name, KINDS[part])), create("td", {}, switchButton(`${name}.residual`, gettext("residual"))), create("td", {}, ...of));

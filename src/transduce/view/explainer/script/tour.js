@@ -1,12 +1,12 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 const TOUR = header.tour?.map(({ title, text, link }) => [link, title, text]) ?? GUIDE;
 
-/** Returns the state of a tour step, of its link or of its parts: layer 99 is the last, {n} its number. */
+/** Returns the state of a tour step, of its link or of its parts: layer 99 is the last, {n} the decoder's last. */
 function tourState([wanted]) {
   if (typeof wanted === "string") return readHash(`#${wanted.split("#").at(-1)}`, { follow: false });
-  const { layers } = header.sizes, parts = { cell: "", ...wanted };
-  if (parts.layer) parts.layer = Math.min(parts.layer, layers);
-  for (const list of ["off", "edits"]) parts[list] = (wanted[list] ?? []).map(name => name.replace("{n}", layers));
+  const parts = { cell: "", ...wanted };
+  if (parts.layer) parts.layer = Math.min(parts.layer, depthOf(parts.panel));
+  for (const list of ["off", "edits"]) parts[list] = (wanted[list] ?? []).map(name => name.replace("{n}", DEPTHS.decoder));
   return parts;
 }
 
