@@ -142,10 +142,8 @@ def marian_logits(weights, source, inputs, *, activation=torch.nn.functional.sil
     x, y = embed(source), embed(inputs)
     past = torch.full((len(inputs), len(inputs)), -torch.inf).triu(1)
     for side, states in (("encoder", x), ("decoder", y)):
-        for layer in range(4):
+        for layer in range(sum(f"model.{side}.layers.{n}.fc1.bias" in weights for n in range(9))):
             start = f"model.{side}.layers.{layer}"
-            if f"{start}.fc1.weight" not in weights:
-                break
             mask = past if side == "decoder" else 0.0
             states = norm(
                 states + attend(states, states, f"{start}.self_attn", mask),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import WarningPrinter, write_lines
+from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, Numbers, add_options
 from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice, warn_if_unfinished
 from transduce.settings.fields import require
@@ -95,7 +95,7 @@ def command(
     def format_line(number: int, one: "Alignment") -> str:
         return f"{json.dumps({'line': number, **one.as_json()}) if as_json else one}\n"
 
-    write_lines(output, found, format_line, "align")
+    write_lines(open_output(output), found, format_line, "align")
     on_warning.print_count("not aligned; --strict refuses such pairs")
 
 

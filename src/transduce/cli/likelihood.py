@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import options
-from transduce.cli.line_outputs import WarningPrinter, write_lines
+from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 
@@ -56,5 +56,5 @@ def command(
             return json.dumps({"line": number, **one.as_json()}, ensure_ascii=False) + "\n"
         return f"{one.score:.4f}\t{one.log_prob:.4f}\t{one.text}\n"
 
-    write_lines(output, found, format_line, "score")
+    write_lines(open_output(output), found, format_line, "score")
     on_warning.print_count("not scored (nan); --strict refuses such pairs")

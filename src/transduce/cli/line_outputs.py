@@ -6,10 +6,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar, final
+from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, final
 
 from transduce.cli import display
 
@@ -53,20 +53,22 @@ class WarningPrinter:
 
 
 def write_lines(
-    output: Path | None,
+    opened: AbstractContextManager[IO[str]],
     found: Iterator[Found],
     format_line: Callable[[int, Found], str],
     verb: str,
     *,
+    first: int = 1,
     flush: bool = False,
 ) -> None:
-    """Write what is found for each line, formatted with its number, to a file or standard output.
+    """Write what is found for each line, formatted with its number, to the file that is opened.
 
-    With `flush` each line is passed on before the next one is found.
+    With `flush` each line is passed on before the next one is found. `first` is the number of the
+    first line.
     """
-    shown = show_line_count(found, verb) if output is not None else found
-    with open_output(output) as file:
-        for number, one in enumerate(shown, start=1):
+    with opened as file:
+        shown = found if file is sys.stdout else show_line_count(found, verb)
+        for number, one in enumerate(shown, start=first):
             file.write(format_line(number, one))
             if flush:
                 file.flush()
@@ -92,7 +94,14 @@ def open_output(output: Path | None) -> Iterator[IO[str]]:
     if output is None or str(output) == "-":
         yield sys.stdout
         return
-    with atomic_file(resolve_output(output)) as raw:
+    with as_text(atomic_file(resolve_output(output))) as text:
+        yield text
+
+
+@contextmanager
+def as_text(opened: AbstractContextManager[BinaryIO]) -> Iterator[IO[str]]:
+    """Context manager: open a file of bytes, and yield a stream that writes text in UTF-8."""
+    with opened as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
         yield text
         text.flush()

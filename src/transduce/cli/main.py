@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "curves": "Draw the training curves of RUNS as a page, live or a file, a picture or CSV.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",
+        "merge": "Join the shards of a text that `translate --shard` wrote.",
         "parse": "Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).",
         "tag": "Label every token of the sentences of INPUT with MODEL.",
         "align": "Align the words of SOURCE and TARGET by the attention of MODEL, line by line.",

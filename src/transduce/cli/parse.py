@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import options
-from transduce.cli.line_outputs import WarningPrinter, format_outputs, read_words, write_lines
+from transduce.cli.line_outputs import (
+    WarningPrinter,
+    format_outputs,
+    open_output,
+    read_words,
+    write_lines,
+)
 from transduce.cli.options import FILE, INPUT, FilePath, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.errors import InputError
@@ -115,7 +121,7 @@ def command(
             return "".join(map(format_indented_tree, best))
         return format_outputs(number, best, nbest=nbest, as_json=as_json)
 
-    write_lines(output, zip(trees, sentences, strict=True), format_line, "parse")
+    write_lines(open_output(output), zip(trees, sentences, strict=True), format_line, "parse")
     on_warning.print_count("a flat tree stands for each; --strict refuses such lines")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import options
-from transduce.cli.line_outputs import WarningPrinter, read_words, write_lines
+from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 
@@ -67,7 +67,7 @@ def command(
         (best, *_), line = found
         return encode_labels(number, line, best) if as_json else format_labels(line, best.text)
 
-    write_lines(output, zip(labels, sentences, strict=True), format_line, "tag")
+    write_lines(open_output(output), zip(labels, sentences, strict=True), format_line, "tag")
     on_warning.print_count("labelled in parts, joined again; --strict refuses such lines")
 
 

@@ -1,17 +1,23 @@
 """`transduce translate`: translate the lines of a text, or a document with its structure."""
 
+import io
+import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, final
 
 import click
 
 from transduce.cli import display, options
 from transduce.cli.line_outputs import (
     WarningPrinter,
+    as_text,
     format_outputs,
     open_output,
     show_line_count,
@@ -29,6 +35,11 @@ from transduce.cli.searching import (
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES
 from transduce.text.files import MARKUP_SUFFIXES, display_name, name_markup
+
+if TYPE_CHECKING:
+    from transduce.inference.shards import ShardText
+
+OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--shard")
 
 
 @click.command("translate")
@@ -64,13 +75,19 @@ from transduce.text.files import MARKUP_SUFFIXES, display_name, name_markup
     help="Treat INPUT as a document in this format: translate its sentences and keep everything "
     "else.",
 )
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
+    "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
+)
 @keep_option
 @add_options(ModelOptions, "models")
 @add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(
+def command(  # noqa: PLR0915 - the road of a line, in one piece
     *,
     model: Path,
     input: Path,  # noqa: A002 - the argument's name in the help
@@ -82,6 +99,7 @@ def command(
     align: bool,
     line_buffered: bool,
     form: str | None,
+    shard: str | None,
     no_keep: bool,
     models: ModelOptions,
     processes: Processes,
@@ -99,6 +117,7 @@ def command(
     completely or not at all, and replaces one of the same name. With --format INPUT is a document,
     and the output keeps its structure.
     """
+    from transduce.inference.shards import describe_translator, find_shard_text, parse_shard
     from transduce.inference.translator import BLOCK
     from transduce.tasks import TextToText
     from transduce.text.files import read_lines
@@ -109,7 +128,11 @@ def command(
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    options.require_writable(output, input, prefix)
+    if shard is None:
+        options.require_writable(output, input, prefix)
+    else:
+        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
+        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
     choice = TranslatorChoice(
         model,
         models,
@@ -121,14 +144,8 @@ def command(
         command="translate",
     )
     if form is not None:
-        of_lines = {
-            "--nbest": nbest > 1,
-            "--json": as_json,
-            "--align": align,
-            "--prefix": prefix is not None,
-            "--line-buffered": line_buffered,
-        }
-        for option, is_given in of_lines.items():
+        given = (nbest > 1, as_json, align, prefix is not None, line_buffered, shard is not None)
+        for option, is_given in zip(OF_LINES, given, strict=True):
             fact = f"{option} is for lines, and --format for documents"
             require(not is_given, fact, "give one of them")
         write_document(choice, processes, input, output, form)
@@ -140,18 +157,49 @@ def command(
     typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = line_buffered or typed
     on_warning = WarningPrinter()
+    text = None if shard is None else find_shard_text(input, parse_shard(shard, os.environ))
     translator = choice.open(processes, on_warning, None if interactive else input)
     if align:
         translator = translator.aligning()
+    part = TextPart(open_output(output), block=1 if interactive else BLOCK)
+    if text is not None:
+        how = {"json": as_json, "nbest": nbest, "precision": models.precision}
+        part = choose_shard(text, how | describe_translator(translator), output)
     outputs = translator.nbest_lines(
-        note_markup(input, read_lines(input)),
+        note_markup(input, part.cut(read_lines(input)), count(part.first)),
         nbest,
-        block=1 if interactive else BLOCK,
-        prefixes=None if prefix is None else read_lines(prefix),
+        block=part.block,
+        prefixes=None if prefix is None else part.cut(read_lines(prefix)),
+        first=part.first,
     )
     format_line = partial(format_outputs, nbest=nbest, as_json=as_json)
-    write_lines(output, outputs, format_line, "translate", flush=interactive)
+    write_lines(part.opened, outputs, format_line, "translate", first=part.first, flush=interactive)
     on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
+
+
+@final
+@dataclass(frozen=True)
+class TextPart:
+    """A whole text or a shard of it: its lines, how many are searched together, its output."""
+
+    opened: AbstractContextManager[IO[str]]
+    block: int
+    first: int = 1  # number of the first line
+    cut: Callable[[Iterator[str]], Iterator[str]] = iter  # takes all lines of the text
+
+
+def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
+    """Return a shard whose output is a folder in `output`; no lines if the folder is there."""
+    from transduce.inference.shards import create_shard, is_written
+    from transduce.inference.translator import WORKER_BLOCK
+
+    assert output is not None
+    folder = output / text.shard.name
+    if is_written(folder, text, how):
+        display.print_note(f"{folder} is written already")
+        return TextPart(nullcontext(io.StringIO()), WORKER_BLOCK, cut=lambda _: iter(()))
+    opened = as_text(create_shard(folder, text, how))
+    return TextPart(opened, WORKER_BLOCK, text.lines.start + 1, text.cut)
 
 
 def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:

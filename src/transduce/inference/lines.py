@@ -163,12 +163,17 @@ class EncodedLine:
     fallback: str | None = None
 
 
-def number_lines(texts: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
-    """Yield each line with its number and prefix; refuse more or fewer prefixes than lines."""
+def number_lines(
+    texts: Iterable[str], prefixes: Iterable[str] | None, first: int = 1
+) -> Iterator[Line]:
+    """Yield each line with its number, from `first`, and its prefix.
+
+    More or fewer prefixes than lines are refused.
+    """
     if prefixes is None:
-        yield from (Line(number, text) for number, text in enumerate(texts, start=1))
+        yield from (Line(number, text) for number, text in enumerate(texts, start=first))
         return
-    for number, (text, prefix) in enumerate(zip_longest(texts, prefixes), start=1):
+    for number, (text, prefix) in enumerate(zip_longest(texts, prefixes), start=first):
         if text is None or prefix is None:
             ends, goes = "input ends", "prefixes go"
             if prefix is None:

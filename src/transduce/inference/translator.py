@@ -154,10 +154,12 @@ class Translator:
         *,
         block: int = BLOCK,
         prefixes: Iterable[str] | None = None,
+        first: int = 1,
     ) -> Iterator[list[Output]]:
         """Yield the `n` best translations of every line, in order, reading `block` lines at a time.
 
-        With several workers a block has 250 lines instead, and some blocks are read ahead.
+        With several workers a block has 250 lines instead, and some blocks are read ahead. `first`
+        is the number of the first line in warnings; samples depend on their lines' numbers.
         """
         require_count("n", n)
         require_count("block", block)
@@ -165,7 +167,7 @@ class Translator:
         if prefixes is not None:
             require_lines("prefixes", prefixes)
             prefixes = check_lines("prefixes", prefixes)
-        numbered = number_lines(check_lines("lines", lines), prefixes)
+        numbered = number_lines(check_lines("lines", lines), prefixes, first)
         return self.run_on_blocks(numbered, block, "translate_block", n)
 
     def likelihood(

@@ -37,8 +37,8 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     store = corpus.train
     passes = training.steps / count_updates_of_pass(store, data)
     return [
-        f"{sizes.encoder_depth} + {sizes.decoder_depth} layers, d_model {sizes.d_model}, d_ff {sizes.d_ff:,}, "
-        f"dropout {sizes.dropout}",
+        f"{sizes.encoder_depth} + {sizes.decoder_depth} layers, d_model {sizes.d_model}, "
+        f"d_ff {sizes.d_ff:,}, dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
         f"{training.steps:,} update{'s' * (training.steps > 1)} of at most "
         f"{data.target_tokens:,} tokens a side: about {format_passes(passes)} over "

@@ -1,0 +1,187 @@
+"""Shards: parts of a text that are translated apart, on any machine, and merged again
+
+Shard i of n has the lines from block ⌊(i - 1) B / n⌋ up to block ⌊i B / n⌋ of the text's B blocks.
+A block is what is searched together, so that no output depends on the number of shards. A shard is
+a folder whose manifest names the text, the models and all options: a merge refuses what does not
+belong together.
+"""
+
+import codecs
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, final
+
+from transduce.durable import atomic_folder, open_folder
+from transduce.durable.folder import VerifiedFolder
+from transduce.errors import FolderError, InputError, short_repr
+from transduce.inference.translator import WORKER_BLOCK, Translator
+from transduce.settings.fields import require
+from transduce.text.files import read_byte_lines
+
+KIND, OUTPUT = "shard", "output.txt"
+NAME = re.compile(r"shard-([0-9]{1,6})-of-([0-9]{1,6})")
+MOST = 100_000  # shards of a text
+SLURM = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT")
+COPIED = 1 << 20  # bytes that a merge copies at once
+AGAIN = "translate this shard again, into another folder if it is to stay"
+
+
+@final
+@dataclass(frozen=True, order=True)
+class Shard:
+    """Shard `number`, from 1, of `count` shards of a text."""
+
+    count: int
+    number: int
+
+    @property
+    def name(self) -> str:
+        """The name of the shard's folder, such as shard-2-of-8."""
+        return f"shard-{self.number}-of-{self.count}"
+
+    def find_lines(self, total: int) -> range:
+        """Return the indices of the shard's lines in a text of `total` lines."""
+        blocks = -(-total // WORKER_BLOCK)
+        first, end = (blocks * part // self.count for part in (self.number - 1, self.number))
+        return range(first * WORKER_BLOCK, min(end * WORKER_BLOCK, total))
+
+
+def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
+    """Parse a shard such as 2/8; "slurm" stands for the task of a Slurm array."""
+    if text == "slurm":
+        number, first, count = (environment.get(name, "") for name in SLURM)
+        require(
+            number.isdecimal() and count.isdecimal(),
+            f"--shard slurm needs {SLURM[0]} and {SLURM[2]}, which Slurm sets in an array",
+            "sbatch --array=1-8 job.sh, or give the shard: --shard 2/8",
+        )
+        text = f"{int(number) - int(first or 1) + 1}/{count}"
+    parts = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    shard = Shard(int(parts[2]), int(parts[1])) if parts else Shard(0, 0)
+    require(
+        1 <= shard.number <= shard.count <= MOST,
+        f"--shard {short_repr(text)} is no shard",
+        f"--shard 2/8 is the second of eight; at most {MOST:,}",
+    )
+    return shard
+
+
+@final
+@dataclass(frozen=True)
+class ShardText:
+    """The lines of one shard of a text file, with size and hash of the whole text."""
+
+    shard: Shard
+    path: Path
+    total: int  # lines of the whole text
+    sha256: str  # of the whole text, unpacked
+
+    @property
+    def lines(self) -> range:
+        """The indices of the shard's lines in the text."""
+        return self.shard.find_lines(self.total)
+
+    def cut(self, lines: Iterator[str]) -> Iterator[str]:
+        """Return the shard's part of all lines of the text, or of a text parallel to it."""
+        return islice(lines, self.lines.start, self.lines.stop)
+
+    def describe(self, how: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the entries of the shard's manifest; `how` has models and options."""
+        place = {"number": self.shard.number, "of": self.shard.count}
+        return place | {"text": {"lines": self.total, "sha256": self.sha256}, "how": dict(how)}
+
+
+def find_shard_text(path: Path, shard: Shard) -> ShardText:
+    """Count and hash the lines of a text, and return its part that is the shard."""
+    if not path.is_file():
+        fact = "a shard is a part of a text file, whose lines are counted first"
+        raise InputError(fact, "write the text to a file", file=path)
+    digest, total = hashlib.sha256(), 0
+    for line in read_byte_lines(path):
+        digest.update(line)
+        total += 1
+    return ShardText(shard, path, total, digest.hexdigest())
+
+
+def describe_translator(translator: Translator) -> dict[str, Any]:
+    """Return what its outputs depend on: models, search or sampling, alignment, what is kept."""
+    sampling = translator.sampling_settings
+    return {
+        "models": list(translator.hashes),
+        "search": asdict(translator.recipe.search if sampling is None else sampling),
+        "longest": translator.recipe.data.max_length,
+        "align": asdict(translator.aligner.find_heads()) if translator.aligns else None,
+        "keep": translator.keep,
+        "strict": translator.strict,
+    }
+
+
+def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
+    """Return whether a shard's folder is there and sound; refuse one of another text or `how`."""
+    if not path.exists():
+        return False
+    found = open_folder(path, KIND)
+    if name := find_difference(text.describe(how), found.about):
+        raise InputError(f"is there already, of another {name}", AGAIN, file=path)
+    found.verify()
+    return True
+
+
+@contextmanager
+def create_shard(path: Path, text: ShardText, how: Mapping[str, Any]) -> Iterator[BinaryIO]:
+    """Context manager: yield the stream of a new shard's output; its folder appears at the end."""
+    about = text.describe(how)
+    with atomic_folder(path, kind=KIND, about=about) as writer, writer.open(OUTPUT) as stream:
+        yield stream
+
+
+def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    """Return the first in which two shards differ: "text", a name of `how`, or "" for none."""
+    if ours["text"] != theirs.get("text"):
+        return "text"
+    others = theirs.get("how", {})
+    return next((name for name, value in ours["how"].items() if others.get(name) != value), "")
+
+
+def find_shards(folder: Path) -> list[VerifiedFolder]:
+    """Return all shards in a folder, in order; refuse gaps, and shards that do not fit together."""
+    named = {
+        Shard(int(match[2]), int(match[1])): path
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if (match := NAME.fullmatch(path.name))
+    }
+    if not named:
+        raise InputError(
+            "holds no shards", "transduce translate --shard 1/8 -o FOLDER", file=folder
+        )
+    counts = sorted({shard.count for shard in named})
+    if len(counts) > 1:
+        fact = f"holds shards of {' and of '.join(map(str, counts))}"
+        raise InputError(fact, "move those of one number elsewhere", file=folder)
+    missing = [n for n in range(1, counts[0] + 1) if Shard(counts[0], n) not in named]
+    if missing:
+        shown = ", ".join(map(str, missing[:10])) + (", …" if len(missing) > 10 else "")
+        fact = f"lacks {len(missing):,} of {counts[0]:,} shards: {shown}"
+        raise InputError(fact, "translate them first", file=folder)
+    found = [open_folder(path, KIND) for _, path in sorted(named.items())]
+    for shard, one in zip(sorted(named), found, strict=True):
+        if (one.about.get("number"), one.about.get("of")) != (shard.number, shard.count):
+            raise FolderError("was renamed: it is another shard", AGAIN, file=one.folder)
+        if name := find_difference(found[0].about, one.about):
+            fact = f"has another {name} than {found[0].folder.name}"
+            raise InputError(fact, AGAIN, file=one.folder)
+    return found
+
+
+def read_shards(shards: Sequence[VerifiedFolder]) -> Iterator[str]:
+    """Yield the text of all shards in parts, in order; FolderError at the end of a damaged one."""
+    for one in shards:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a damaged one is refused below
+        with one.open(OUTPUT) as stream:
+            while data := stream.read(COPIED):
+                yield decoder.decode(data)

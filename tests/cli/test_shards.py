@@ -1,0 +1,129 @@
+"""transduce translate --shard and merge: one output, however many shards a text was cut into."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.inference.shards import Shard, parse_shard
+
+FAST = ("--beam=1", "--extra-length=1", "--no-progress")
+DRAWN = ("--sample", "--nbest=2", "--extra-length=1")
+LINES = [f"the {word} sees {number} cats" for number in range(300) for word in ("dog", "cat")]
+
+
+@pytest.fixture
+def shards(call, babbler, tmp_path):
+    """Return a function that translates shards of a text into a folder; the folder."""
+    text = tmp_path / "text.en"
+    text.write_text("".join(f"{line}\n" for line in LINES))
+
+    def write(count, *options, numbers=None):
+        options = options or FAST
+        folder = tmp_path / f"of-{count}"
+        for number in numbers or range(count, 0, -1):
+            shard = ("--shard", f"{number}/{count}", "-o", folder)
+            ended = call("translate", babbler, text, *options, *shard)
+            assert ended.code == 0, ended.stderr
+        return folder
+
+    write.text = text
+    return write
+
+
+@pytest.mark.parametrize("options", [FAST, DRAWN])
+def test_any_number_of_shards_in_any_order_gives_one_output(call, babbler, shards, options):
+    whole = call("translate", babbler, shards.text, *options).stdout
+    assert len(set(whole.splitlines())) > 10
+    for count in (1, 3):
+        assert call("merge", shards(count, *options)).stdout == whole
+
+
+def test_lines_are_cut_into_whole_blocks_without_gap_or_overlap():
+    for total in (0, 1, 249, 250, 251, 7_777):
+        for count in (1, 2, 3, 8, 50):
+            parts = [Shard(count, number).find_lines(total) for number in range(1, count + 1)]
+            assert [line for part in parts for line in part] == list(range(total))
+            assert all(part.start % 250 == 0 for part in parts if part)
+
+
+def test_a_shard_that_is_there_is_not_translated_again(call, babbler, shards):
+    folder = shards(3, numbers=[2])
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    ended = call("translate", babbler, shards.text, *FAST, "--shard=2/3", "-o", folder)
+    assert "shard-2-of-3 is written already" in ended.stderr
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    ended = call("translate", babbler, shards.text, "--beam=2", "--shard=2/3", "-o", folder)
+    assert (ended.code, "of another search" in ended.stderr) == (2, True)
+
+
+def break_nothing(folder: Path) -> None:
+    shutil.rmtree(folder / "shard-2-of-3")
+
+
+def rename(folder: Path) -> None:
+    (folder / "shard-2-of-3").rename(folder / "aside")
+    shutil.copytree(folder / "shard-1-of-3", folder / "shard-2-of-3")
+
+
+def mix(folder: Path) -> None:
+    shutil.copytree(folder / "shard-2-of-3", folder / "shard-2-of-8")
+
+
+def change(folder: Path) -> None:
+    with (folder / "shard-2-of-3" / "output.txt").open("r+") as file:
+        file.write("#")
+
+
+@pytest.mark.parametrize(
+    ("damage", "fact", "code"),
+    [
+        (break_nothing, "lacks 1 of 3 shards: 2", 2),
+        (rename, "was renamed: it is another shard", 3),
+        (mix, "holds shards of 3 and of 8", 2),
+        (change, "sha256", 3),
+    ],
+)
+def test_what_does_not_fit_together_is_not_merged(call, shards, tmp_path, damage, fact, code):
+    folder = shards(3)
+    damage(folder)
+    ended = call("merge", folder, "-o", tmp_path / "merged")
+    assert (ended.code, fact in ended.stderr) == (code, True), ended.stderr
+    assert not (tmp_path / "merged").exists()
+
+
+def test_shards_of_two_texts_are_not_merged(call, shards):
+    folder = shards(2, numbers=[1])
+    shards.text.write_text(shards.text.read_text() + "one more\n")
+    shards(2, numbers=[2])
+    ended = call("merge", folder)
+    assert (ended.code, "another text than shard-1-of-2" in ended.stderr) == (2, True)
+
+
+def test_a_task_of_a_slurm_array_is_a_shard():
+    names = {"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "10"}
+    assert parse_shard("slurm", names | {"SLURM_ARRAY_TASK_COUNT": "4"}) == Shard(4, 3)
+    with pytest.raises(InputError, match="SLURM_ARRAY_TASK_COUNT"):
+        parse_shard("slurm", names)
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "-1/3", "1", "a/b", "1/3/5", "1/999999", ""])
+def test_what_is_no_shard_is_refused(text):
+    with pytest.raises(InputError, match="is no shard"):
+        parse_shard(text, {})
+
+
+def test_a_shard_needs_a_folder_and_a_file(call, babbler, shards):
+    ended = call("translate", babbler, shards.text, "--shard=1/2")
+    assert (ended.code, "needs a folder" in ended.stderr) == (2, True)
+    ended = call("translate", babbler, "--shard=1/2", "-o", shards.text.parent / "s", stdin=b"a\n")
+    assert (ended.code, "a part of a text file" in ended.stderr) == (2, True)
+
+
+def test_a_manifest_says_what_its_output_depends_on(shards):
+    about = json.loads((shards(1) / "shard-1-of-1" / "manifest.json").read_text())
+    assert about["text"]["lines"] == len(LINES)
+    assert about["how"]["search"]["beam"] == 1
+    assert len(about["how"]["models"][0]) == 64
