@@ -18,7 +18,7 @@ from transduce.cli.signals import SignalsDeferred
 from transduce.errors import InputError
 from transduce.machine.process_settings import use_brief_waiting
 
-TRAINING_COMMANDS = ("demo", "train", "reproduce")
+TRAINING_COMMANDS = ("demo", "train", "distil", "reproduce")
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "demo": "Train a small translator from English to German, and show how good it is.",
@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
         "sweep": "Train RECIPE, or one for the text, with every combination of some settings.",
+        "distil": "Translate text by TEACHER, and train a small student on its translations.",
         "curves": "Draw the training curves of RUNS as a page, live or a file, a picture or CSV.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",
         "translate": "Translate INPUT, or standard input, line by line, with MODEL.",

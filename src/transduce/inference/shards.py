@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
-from transduce.durable import atomic_folder, open_folder
-from transduce.durable.folder import VerifiedFolder
+from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require

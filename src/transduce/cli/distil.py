@@ -1,0 +1,169 @@
+"""`transduce distil`: translations of a teacher, and a student that learns from them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.inputs import TextOptions
+from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.options import FILE, add_options
+from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+
+if TYPE_CHECKING:
+    from transduce.distil.rules import RuleReport
+    from transduce.distil.stages import OnLine
+
+DEV = ("dev_source", "dev_target", "dev_pairs")
+
+
+@click.command("distil")
+@click.argument("teachers", type=FILE, nargs=-1, metavar="[TEACHER]...")
+@click.option("--source", type=FILE, help="Lines of the source language to translate.")
+@click.option(
+    "--pairs",
+    type=FILE,
+    help="Given pairs, separated by a tab. Their sources are translated, and of the outputs in "
+    "the beam the one nearest to the given target is taken.",
+)
+@click.option(
+    "--outputs",
+    type=FILE,
+    help="Another program's translations of the lines of --source, in place of a teacher's.",
+)
+@add_options(TextOptions, "texts", DEV)
+@options.output_folder("The folder of all stages: a new one, or one to resume.")
+@click.option(
+    "--student",
+    type=options.RecipeName(),
+    default="student/tiny",
+    show_default=True,
+    help="The recipe of the student.",
+)
+@options.settings
+@click.option(
+    "--backward",
+    type=FILE,
+    help="A model from target to source, by which the least probable pairs are found (default: the "
+    "teacher's own probabilities).",
+)
+@click.option(
+    "--worst",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Drop this share of the pairs, the least probable.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the pairs' order.")
+@click.option(
+    "--until",
+    type=click.Choice(["text", "shards", "pairs", "run", "model"]),
+    default="model",
+    show_default=True,
+    help="The last stage.",
+)
+@add_options(BeamOptions, "beam")
+@click.option(
+    "--precision",
+    type=click.Choice(["auto", "float32", "bfloat16", "int8"]),
+    default="float32",
+    show_default=True,
+    help="The number format in which the teacher translates.",
+)
+@add_options(Processes, "processes")
+@options.quiet
+@options.no_progress
+def command(
+    *,
+    teachers: Sequence[Path],
+    source: Path | None,
+    pairs: Path | None,
+    outputs: Path | None,
+    texts: TextOptions,
+    output: Path,
+    student: Recipe,
+    changes: Sequence[tuple[str, str]],
+    backward: Path | None,
+    worst: float,
+    seed: int,
+    until: str,
+    beam: BeamOptions,
+    precision: str,
+    processes: Processes,
+) -> None:
+    """Translate text by TEACHER, keep the good pairs, and train a small student on them.
+
+    Several teachers are an ensemble. The stages are folders in OUTPUT: text, shards (the teacher's
+    translations), pairs (with a report of the rules that others broke), run (the student's
+    training) and model (the student). The same command again resumes in the middle of any stage.
+    """
+    from transduce.cli.training import show_progress
+    from transduce.distil.distil import distil
+
+    on_warning, teacher = WarningPrinter(), None
+    if teachers:
+        models = ModelOptions(ensemble=tuple(teachers[1:]), precision=precision)
+        choice = TranslatorChoice(teachers[0], models, beam)
+        teacher = choice.open(processes, on_warning, source or pairs)
+    scorer = None
+    if backward is not None:
+        opened = TranslatorChoice(backward).open(processes, on_warning)
+        scorer = replace(opened, workers=teacher.workers if teacher else 1)
+    require(bool(teachers) or not beam.given(), "options of the search need a teacher")
+    with show_stages() as on_line:
+        found = distil(
+            teacher,
+            output,
+            source=source,
+            pairs=pairs,
+            outputs=outputs,
+            dev=texts.read_dev(),
+            student=student,
+            settings=dict(changes),
+            worst=worst,
+            seed=seed,
+            backward=scorer,
+            until=until,
+            on_line=on_line,
+            callbacks=show_progress,
+        )
+    if found.report is not None:
+        display.print_note(*describe_report(found.report))
+    if found.model is not None:
+        display.print_note(f"the student: {found.model}")
+
+
+def describe_report(report: "RuleReport") -> list[str]:
+    """Return a line on the pairs that were kept, and one for each rule that others broke."""
+    from transduce.distil.rules import RULES
+
+    lines = [f"{report.kept:,} of {report.read:,} pairs kept"]
+    for name, meaning in RULES.items():
+        if count := report.broken.get(name, 0):
+            lines.append(f"  {name}: {count:,}, {report.alone[name]:,} by it alone: {meaning}")
+    return lines
+
+
+@contextmanager
+def show_stages() -> "Iterator[OnLine]":
+    """Context manager: yield a function that shows on a terminal how many lines are done."""
+    console = display.build_console()
+    if not display.is_live() or not console.is_terminal:
+        yield lambda _stage, _done, _total: None
+        return
+    with console.status("reading") as status:
+
+        def show(stage: str, done: int, total: int) -> None:
+            status.update(f"{stage}: {done:,} of {total:,} lines")
+            if done == total:
+                status.stop()  # the training has a display of its own
+            else:
+                status.start()
+
+        yield show

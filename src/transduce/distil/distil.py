@@ -1,0 +1,115 @@
+"""`transduce.distil`: from a teacher and text of the source language to a student, by one call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from transduce.distil.rules import RuleReport
+from transduce.distil.stages import (
+    STAGES,
+    Inputs,
+    OnLine,
+    PairOptions,
+    choose_pairs,
+    gather_text,
+    translate_text,
+)
+from transduce.durable.lock import lock_folder
+from transduce.errors import suggest_names
+from transduce.inference.translator import Translator
+from transduce.recipes.choice import customise_recipe, find_recipe
+from transduce.runs.average import average
+from transduce.runs.train import train
+from transduce.settings import Recipe
+from transduce.settings.fields import require
+from transduce.settings.recipe import Value
+from transduce.text.arguments import read_path
+
+if TYPE_CHECKING:
+    from transduce.runs.choice import Texts
+    from transduce.runs.train import ObserveTraining
+    from transduce.training.callbacks import TrainingCallbacks
+
+STUDENT = "student/tiny"
+
+
+def ignore_lines(stage: str, done: int, total: int) -> None:
+    """Take no notice of lines that are done."""
+
+
+@final
+@dataclass(frozen=True)
+class Distillation:
+    """A distillation's folder, the report of its rules, and the student, if it is trained."""
+
+    folder: Path
+    report: RuleReport | None = None
+    model: Path | None = None
+
+
+def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
+    teacher: Translator | None,
+    folder: str | PathLike[str],
+    *,
+    source: str | PathLike[str] | None = None,
+    pairs: str | PathLike[str] | None = None,
+    outputs: str | PathLike[str] | None = None,
+    dev: "Texts | None" = None,
+    student: str | PathLike[str] | Recipe = STUDENT,
+    settings: Mapping[str, Value] | None = None,
+    worst: float = 0.05,
+    seed: int = 1,
+    backward: Translator | None = None,
+    until: str = STAGES[-1],
+    on_line: OnLine = ignore_lines,
+    callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
+) -> Distillation:
+    """Translate text by a teacher, choose pairs by rules, and train a student on them.
+
+    `source` has lines of the source language. `pairs` is a TSV file of given pairs, whose sources
+    are translated, too; of the outputs that the teacher's beam holds the one nearest to the
+    reference is taken. `outputs` are another program's translations of `source`, in place of a
+    teacher's. The share `worst` of the pairs that is least probable is dropped: by the teacher, or
+    by `backward`, a model of the other direction. `student` is a recipe, changed by `settings`, and
+    `dev` its development set. `until` is the last stage: "text", "shards", "pairs", "run" or
+    "model". Calling it again resumes.
+
+        dev = ("dev.en", "dev.de")
+        found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)
+        translate = transduce.load(found.model)
+    """
+    require(until in STAGES, f"there is no stage {until!r}", suggest_names(until, STAGES))
+    require(
+        (teacher is None) == (outputs is not None),
+        "a teacher and --outputs exclude each other, and one of them is needed",
+        "name a teacher, or --outputs FILE with the translations of --source",
+    )
+    require(0 <= worst < 1, f"--worst must lie in [0, 1), not {worst}")
+    files = {"source": source, "pairs": pairs, "outputs": outputs}
+    inputs = Inputs(
+        **{name: None if file is None else read_path(name, file) for name, file in files.items()}
+    )
+    folder = read_path("folder", folder)
+    recipe = customise_recipe(find_recipe(student), dict(settings or {}), None)
+    last = STAGES.index(until)
+    with lock_folder(folder):
+        text = gather_text(folder, inputs)
+        if teacher is not None and last >= 1:
+            nbest = 1 if inputs.pairs is None else teacher.recipe.search.beam
+            translate_text(folder, text, teacher, nbest, on_line)
+        if last <= 1:
+            return Distillation(folder)
+        chosen, report = choose_pairs(folder, text, PairOptions(float(worst), seed), backward, on_line)
+        if last == 2:
+            return Distillation(folder, report)
+        data = recipe.data if teacher is None else teacher.recipe.data
+        languages = (data.source_language, data.target_language)
+        run = train(
+            folder / "run", chosen, dev, recipe=recipe, languages=languages, callbacks=callbacks
+        )
+        if last == 3:
+            return Distillation(folder, report)
+        model = average(run, None)  # beside the run, in folder/model
+        return Distillation(folder, report, model.folder)

@@ -1,0 +1,259 @@
+"""The stages of a distillation, each a folder that is complete or absent
+
+    FOLDER/text/     the source lines to translate, each once, with references where there are any
+    FOLDER/shards/   the teacher's translations of these lines, shard by shard
+    FOLDER/pairs/    the pairs that passed all rules, shuffled, and a report of the others
+    FOLDER/run/      the training of the student
+    FOLDER/model/    the student
+
+The same call resumes in the middle of any stage. A stage that was made of other files, by another
+teacher or with other options is refused.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from jaxtyping import Float
+
+from transduce.distil.rules import RuleReport, choose_nearest, find_lowest, find_rules_broken
+from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
+from transduce.durable.json import parse_json, to_json
+from transduce.errors import InputError
+from transduce.inference.shards import (
+    OUTPUT,
+    Shard,
+    create_shard,
+    describe_translator,
+    find_shard_text,
+    find_shards,
+    is_written,
+)
+from transduce.inference.translator import WORKER_BLOCK, Translator
+from transduce.settings.fields import require
+from transduce.text.clean import normalise
+from transduce.text.files import read_byte_lines, read_lines, read_pairs, read_pairs_tsv
+
+STAGES = ("text", "shards", "pairs", "run", "model")
+TEXT_KIND, PAIRS_KIND = "distil-text", "distil-pairs"
+SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
+    "source.txt", "reference.txt", "output.txt", "pairs.tsv", "report.json",
+)  # fmt: skip
+SHARD_LINES = 10_000
+LONGEST = 2_000  # characters of a line; a longer one is no sentence
+
+OnLine = Callable[[str, int, int], None]  # called with a stage, lines that are done, and all lines
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """The files of a distillation: source lines, given pairs, translations of another program."""
+
+    source: Path | None = None
+    pairs: Path | None = None
+    outputs: Path | None = None  # line i is a translation of line i of `source`
+
+    def __post_init__(self) -> None:
+        require(
+            self.source is not None or self.pairs is not None,
+            "there is no text to translate",
+            "--source FILE with lines of the source language, or --pairs FILE",
+        )
+        require(
+            self.outputs is None or (self.source is not None and self.pairs is None),
+            "--outputs are translations of the lines of --source",
+            "give --source, and leave --pairs out",
+        )
+
+    def read(self) -> Iterator[tuple[str, str, str]]:
+        """Yield source, reference and output of each line; the last two may be empty."""
+        if self.pairs is not None:
+            yield from ((ours, theirs, "") for ours, theirs in read_pairs_tsv(self.pairs))
+        if self.outputs is not None and self.source is not None:
+            yield from ((ours, "", found) for ours, found in read_pairs(self.source, self.outputs))
+        elif self.source is not None:
+            yield from ((line, "", "") for line in read_lines(self.source))
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the sha256 of each file, unpacked."""
+        files = {name: file for name, file in asdict(self).items() if file is not None}
+        return {name: hash_lines(file) for name, file in files.items()}
+
+
+def hash_lines(file: Path) -> str:
+    """Return the sha256 of a text file, unpacked."""
+    digest = hashlib.sha256()
+    for line in read_byte_lines(file):
+        digest.update(line)
+    return digest.hexdigest()
+
+
+def complete_stage(
+    path: Path, kind: str, about: Mapping[str, Any], write: Callable[[FolderWriter], None]
+) -> VerifiedFolder:
+    """Write a stage's folder if it is absent; open it, and refuse one that was made otherwise."""
+    if not path.exists():
+        with atomic_folder(path, kind=kind, about=about) as writer:
+            write(writer)
+    found = open_folder(path, kind)
+    for name, value in about.items():
+        if found.about.get(name) != value:
+            fact = f"was made with another {name}"
+            raise InputError(fact, "choose another folder, or delete this stage", file=path)
+    return found
+
+
+def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
+    """Complete the stage `text`: every different source line that can be a sentence, once."""
+
+    def write(writer: FolderWriter) -> None:
+        seen, counts = set[bytes](), {"read": 0, "kept": 0}
+        with (
+            writer.open(SOURCES) as sources,
+            writer.open(REFERENCES) as references,
+            writer.open(GIVEN) as given,
+        ):
+            for texts in inputs.read():
+                source, reference, output = map(normalise, texts)
+                key = hashlib.blake2b(source.encode(), digest_size=12).digest()
+                counts["read"] += 1
+                if not source or len(source) > LONGEST or key in seen:
+                    continue
+                seen.add(key)
+                counts["kept"] += 1
+                for stream, text in ((sources, source), (references, reference), (given, output)):
+                    stream.write(f"{text}\n".encode())
+        writer.write(REPORT, to_json(counts))
+
+    return complete_stage(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)
+
+
+def translate_text(
+    folder: Path,
+    text: VerifiedFolder,
+    teacher: Translator,
+    nbest: int,
+    on_line: OnLine,
+    shard_lines: int = SHARD_LINES,
+) -> None:
+    """Complete the stage `shards`: the teacher's `nbest` outputs of all lines, with log P."""
+    source = text.verified_path(SOURCES)
+    total = sum(1 for _ in read_lines(source))
+    count = max(1, -(-total // shard_lines))
+    how = {"nbest": nbest} | describe_translator(teacher)
+    for number in range(1, count + 1):
+        shard = Shard(count, number)
+        part, path = find_shard_text(source, shard), folder / "shards" / shard.name
+        if is_written(path, part, how):
+            continue
+        outputs = teacher.nbest_lines(
+            part.cut(read_lines(source)), nbest, block=WORKER_BLOCK, first=part.lines.start + 1
+        )
+        with create_shard(path, part, how) as stream:
+            for done, found in enumerate(outputs, start=part.lines.start + 1):
+                best = [[one.text, one.log_prob] for one in found]
+                stream.write(json.dumps(best, ensure_ascii=False).encode() + b"\n")
+                on_line("translate", done, total)
+
+
+@final
+@dataclass(frozen=True)
+class PairOptions:
+    """How pairs are chosen: the share of the least probable that is dropped, and the seed."""
+
+    worst: float = 0.05
+    seed: int = 1
+
+
+Candidate = tuple[str, float]  # an output and its log P
+
+
+@final
+@dataclass(frozen=True)
+class Translation:
+    """A source line, the output that was chosen for it, and the output's log P."""
+
+    source: str
+    target: str
+    log_prob: float
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The source and the target."""
+        return self.source, self.target
+
+
+def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
+    """Yield each line's translations, best first: a teacher's, or the given ones without it."""
+    if not shards.exists():
+        yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))
+        return
+    for shard in find_shards(shards):
+        for line in shard.read(OUTPUT).split(b"\n")[:-1]:
+            yield [(output, log_prob) for output, log_prob in json.loads(line)]
+
+
+def read_translations(text: VerifiedFolder, shards: Path) -> Iterator[Translation]:
+    """Yield each source with its best translation, or the one nearest to its reference."""
+    sides = (read_lines(text.verified_path(name)) for name in (SOURCES, REFERENCES))
+    for source, reference, found in zip(*sides, read_outputs(text, shards), strict=True):
+        best = choose_nearest([one for one, _ in found], reference) if reference else 0
+        yield Translation(source, normalise(found[best][0]), found[best][1])
+
+
+def choose_pairs(
+    folder: Path,
+    text: VerifiedFolder,
+    options: PairOptions,
+    backward: Translator | None,
+    on_line: OnLine,
+) -> tuple[Path, RuleReport]:
+    """Complete the stage `pairs`: apply the rules, drop the worst share, shuffle the rest."""
+    shards = folder / "shards"
+    hashes = [one.hash for one in find_shards(shards)] if shards.exists() else []
+    about = {"text": text.hash, "shards": hashes, "options": asdict(options)}
+    about["backward"] = list(backward.hashes) if backward else []
+
+    def write(writer: FolderWriter) -> None:
+        report, kept = RuleReport(), list[Translation]()
+        for one in read_translations(text, shards):
+            broken = find_rules_broken(one.source, one.target)
+            report.read += 1
+            report.add(one.pair, broken)
+            kept += [] if broken else [one]
+        if backward is not None or hashes:
+            rates = measure_rates(kept, backward, on_line)
+            lowest = find_lowest(rates, options.worst)
+            for index in sorted(lowest):
+                report.add(kept[index].pair, ["improbable"])
+            kept = [one for index, one in enumerate(kept) if index not in lowest]
+        report.kept = len(kept)
+        with writer.open(PAIRS) as stream:
+            for index in np.random.default_rng(options.seed).permutation(len(kept)):
+                stream.write("{}\t{}\n".format(*kept[index].pair).encode())
+        writer.write(REPORT, to_json(asdict(report)))
+
+    found = complete_stage(folder / "pairs", PAIRS_KIND, about, write)
+    report = RuleReport(**parse_json(found.read(REPORT)))
+    fact = f"no pair of {report.read:,} passed the rules"
+    require(report.kept > 0, fact, f"look at {found.folder / REPORT}")
+    return found.verified_path(PAIRS), report
+
+
+def measure_rates(
+    kept: Sequence[Translation], backward: Translator | None, on_line: OnLine
+) -> Float[np.ndarray, " N"]:
+    """Return log P a character of each target, or of each source by a `backward` model."""
+    if backward is None:
+        return np.array([one.log_prob / len(one.target) for one in kept])
+    rates = []
+    scored = backward.likelihood((one.target, one.source) for one in kept)
+    for one, output in zip(kept, scored, strict=True):
+        rates.append(output.log_prob / len(one.source))
+        on_line("score", len(rates), len(kept))
+    return np.nan_to_num(np.array(rates), nan=-np.inf)  # a pair that is too long is the worst

@@ -1,0 +1,45 @@
+"""transduce distil: from another program's outputs to a student, and what is refused."""
+
+import json
+
+STUDENT = (
+    "--student=tiny", "--set=training.threads=1", "--set=search.extra_length=5", "--no-progress",
+)  # fmt: skip
+
+
+def test_outputs_of_another_program_train_a_student(call, corpus):
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de")
+    dev = (f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de")
+    folder = corpus / "distilled"
+    ended = call("distil", *text, *dev, *STUDENT, "-o", folder)
+    assert ended.code == 0, ended.stderr
+    assert "pairs kept" in ended.stderr
+    assert call("translate", folder / "model", stdin=b"the dog\n").code == 0
+    recipe = json.loads((folder / "model" / "recipe.json").read_text())
+    assert (recipe["data"]["source_language"], recipe["data"]["target_language"]) == ("en", "de")
+    before = (folder / "model" / "manifest.json").read_bytes()
+    assert call("distil", *text, *dev, *STUDENT, "-o", folder).code == 0
+    assert (folder / "model" / "manifest.json").read_bytes() == before
+
+
+def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpus):
+    folder, text = corpus / "d", f"--source={corpus}/a.en"
+    ended = call("distil", babbler, text, "--until=shards", "--beam=1", "-o", folder)
+    assert ended.code == 0, ended.stderr
+    assert not (folder / "pairs").exists()
+    assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
+
+
+def test_what_does_not_fit_is_refused(call, babbler, corpus):
+    text, outputs = f"--source={corpus}/a.en", f"--outputs={corpus}/a.de"
+    for words, fact in [
+        ((babbler, text, outputs), "a teacher and --outputs exclude each other"),
+        ((text,), "one of them is needed"),
+        ((babbler,), "there is no text to translate"),
+        ((outputs,), "there is no text to translate"),
+        ((text, outputs, "--beam=3"), "options of the search need a teacher"),
+        ((babbler, text, "--worst=1"), "worst"),
+    ]:
+        ended = call("distil", *words, "-o", corpus / "d")
+        assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
+        assert not (corpus / "d").exists()
