@@ -52,6 +52,7 @@ NOT_RUN = {
     "parsing.md": 4,
     "public-corpora.md": 2,
     "several-processes.md": 10,
+    "small-model.md": 3,
     "tables.md": 2,
 }
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
