@@ -15,31 +15,35 @@ LINES = [f"the {word} sees {number} cats" for number in range(300) for word in (
 
 
 @pytest.fixture
-def shards(call, babbler, tmp_path):
-    """Return a function that translates shards of a text into a folder; the folder."""
-    text = tmp_path / "text.en"
-    text.write_text("".join(f"{line}\n" for line in LINES))
+def text(tmp_path):
+    """A text of three blocks of lines."""
+    file = tmp_path / "text.en"
+    file.write_text("".join(f"{line}\n" for line in LINES))
+    return file
+
+
+@pytest.fixture
+def shards(call, babbler, text):
+    """Return a function that translates shards of the text into a folder; the folder."""
 
     def write(count, *options, numbers=None):
-        options = options or FAST
-        folder = tmp_path / f"of-{count}"
+        folder = text.parent / f"of-{count}"
         for number in numbers or range(count, 0, -1):
             shard = ("--shard", f"{number}/{count}", "-o", folder)
-            ended = call("translate", babbler, text, *options, *shard)
+            ended = call("translate", babbler, text, *(options or FAST), *shard)
             assert ended.code == 0, ended.stderr
         return folder
 
-    write.text = text
     return write
 
 
 @pytest.mark.parametrize("options", [FAST, DRAWN])
-def test_any_number_of_shards_in_any_order_gives_one_output(call, babbler, shards, options):
+def test_any_number_of_shards_in_any_order_gives_one_output(call, babbler, text, shards, options):
     whole = call("merge", shards(1, *options)).stdout
     assert len(set(whole.splitlines())) > 10
     assert call("merge", shards(3, *options)).stdout == whole
     if options is FAST:
-        assert call("translate", babbler, shards.text, *options).stdout == whole
+        assert call("translate", babbler, text, *options).stdout == whole
 
 
 def test_lines_are_cut_into_whole_blocks_without_gap_or_overlap():
@@ -50,13 +54,13 @@ def test_lines_are_cut_into_whole_blocks_without_gap_or_overlap():
             assert all(part.start % 250 == 0 for part in parts if part)
 
 
-def test_a_shard_that_is_there_is_not_translated_again(call, babbler, shards):
+def test_a_shard_that_is_there_is_not_translated_again(call, babbler, text, shards):
     folder = shards(3, numbers=[2])
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    ended = call("translate", babbler, shards.text, *FAST, "--shard=2/3", "-o", folder)
+    ended = call("translate", babbler, text, *FAST, "--shard=2/3", "-o", folder)
     assert "shard-2-of-3 is written already" in ended.stderr
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
-    ended = call("translate", babbler, shards.text, "--beam=2", "--shard=2/3", "-o", folder)
+    ended = call("translate", babbler, text, "--beam=2", "--shard=2/3", "-o", folder)
     assert (ended.code, "of another search" in ended.stderr) == (2, True)
 
 
@@ -95,9 +99,9 @@ def test_what_does_not_fit_together_is_not_merged(call, shards, tmp_path, damage
     assert not (tmp_path / "merged").exists()
 
 
-def test_shards_of_two_texts_are_not_merged(call, shards):
+def test_shards_of_two_texts_are_not_merged(call, text, shards):
     folder = shards(2, numbers=[1])
-    shards.text.write_text(shards.text.read_text() + "one more\n")
+    text.write_text(text.read_text() + "one more\n")
     shards(2, numbers=[2])
     ended = call("merge", folder)
     assert (ended.code, "another text than shard-1-of-2" in ended.stderr) == (2, True)
@@ -116,10 +120,10 @@ def test_what_is_no_shard_is_refused(text):
         parse_shard(text, {})
 
 
-def test_a_shard_needs_a_folder_and_a_file(call, babbler, shards):
-    ended = call("translate", babbler, shards.text, "--shard=1/2")
+def test_a_shard_needs_a_folder_and_a_file(call, babbler, text):
+    ended = call("translate", babbler, text, "--shard=1/2")
     assert (ended.code, "needs a folder" in ended.stderr) == (2, True)
-    ended = call("translate", babbler, "--shard=1/2", "-o", shards.text.parent / "s", stdin=b"a\n")
+    ended = call("translate", babbler, "--shard=1/2", "-o", text.parent / "s", stdin=b"a\n")
     assert (ended.code, "a part of a text file" in ended.stderr) == (2, True)
 
 

@@ -101,7 +101,7 @@ def write_checkpoint(folder, *, charsmap=b"", **changes):
     }
     for side in ("encoder", "decoder"):
         blocks = ["self_attn"] + ["encoder_attn"] * (side == "decoder")
-        for layer in range(config[f"{side}_layers"]):
+        for layer in range(changes.get(f"{side}_layers", 2)):
             start = f"model.{side}.layers.{layer}"
             for block in blocks:
                 shapes |= {

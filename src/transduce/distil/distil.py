@@ -101,7 +101,9 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             translate_text(folder, text, teacher, nbest, on_line)
         if last <= 1:
             return Distillation(folder)
-        chosen, report = choose_pairs(folder, text, PairOptions(float(worst), seed), backward, on_line)
+        chosen, report = choose_pairs(
+            folder, text, PairOptions(float(worst), seed), backward, on_line
+        )
         if last == 2:
             return Distillation(folder, report)
         data = recipe.data if teacher is None else teacher.recipe.data

@@ -106,7 +106,12 @@ def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str
         offsets = np.cumsum([offset, *map(len, blocks)]).tolist()
         queries, keys = SIDES[kind]
         heads, rows, columns = view.weights[kind].shape[1:]
-        about = {"kind": kind, "layers": list(view.layers_of(kind)), "queries": queries, "keys": keys}
+        about = {
+            "kind": kind,
+            "layers": list(view.layers_of(kind)),
+            "queries": queries,
+            "keys": keys,
+        }
         size = {"heads": heads, "rows": rows, "columns": columns}
         ends = [[start, len(text)] for start, text in zip(offsets, blocks, strict=False)]
         kinds.append({**about, **size, "blocks": ends})
