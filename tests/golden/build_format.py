@@ -76,6 +76,11 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
         "translation",
         {"architecture.compatibility": "dot", "architecture.initialisation": "glorot"},
     ),
+    "deep-encoder": (
+        "tiny",
+        "translation",
+        {"architecture.encoder_layers": 3, "architecture.decoder_layers": 2},
+    ),
     "bilinear": ("tiny", "translation", {"architecture.compatibility": "bilinear"}),
     "additive": ("tiny", "translation", {"architecture.compatibility": "additive"}),
     "copy": ("toy-copy", "toy", {}),
