@@ -55,11 +55,9 @@ def parts(svg):
 
 @EACH
 def test_the_printed_parameters_add_up_to_those_of_the_model(recipe):
-    groups, layers = parts(transduce.draw_model(recipe)), recipe.architecture.layers
-    total = sum(
-        printed(group) * (layers if group.get("class") == "stack" else 1)
-        for group in groups.values()
-    )
+    groups, sizes = parts(transduce.draw_model(recipe)), recipe.architecture
+    depths = {"model-encoder": sizes.encoder_depth, "model-decoder": sizes.decoder_depth}
+    total = sum(printed(group) * depths.get(name, 1) for name, group in groups.items())
     assert total == count_recipe_parameters(recipe)
     attention = printed(groups["model-decoder"].find(".//*[@id='model-decoder-cross-attention']"))
     blocks = parts(transduce.draw_attention(recipe)).values()

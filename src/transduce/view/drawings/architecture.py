@@ -228,9 +228,12 @@ def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) 
     """Return the title, the sum of all parameters, and the settings that no block shows."""
     title = diagram.say("Figure 1: the Transformer, model architecture")
     total = count_parameters(a, *symbols)
-    layers = [count_encoder_layer(a).parameters, count_decoder_layer(a).parameters]
-    terms = [f"{a.layers} × {diagram.show(one)}" for one in layers]
-    terms.append(diagram.show(total - a.layers * sum(layers)))
+    layers = [
+        (a.encoder_depth, count_encoder_layer(a).parameters),
+        (a.decoder_depth, count_decoder_layer(a).parameters),
+    ]
+    terms = [f"{depth} × {diagram.show(one)}" for depth, one in layers]
+    terms.append(diagram.show(total - sum(depth * one for depth, one in layers)))
     facts = [f"d_model = {diagram.show(a.d_model)}", f"P_drop = {diagram.show(a.dropout)}"]
     for dropout, text in (
         (a.attention_dropout, "{0} of attention weights"),
@@ -307,7 +310,8 @@ class Column:
         diagram.box(left, top, OUTER + INNER, bottom - top, COLOURS["stack"][0])
         x, y = self.x + side * (OUTER + 48), (top + bottom) / 2
         diagram.write("N×", x, y - 24, 20)
-        beside = diagram.say("N = {0}\neach layer:\n{1}\nparameters", a.layers, count(a).parameters)
+        depth, own = a.encoder_depth if side < 0 else a.decoder_depth, count(a).parameters
+        beside = diagram.say("N = {0}\neach layer:\n{1}\nparameters", depth, own)
         for number, line in enumerate(beside.split("\n")):
             diagram.write(line, x, y - 4 + SMALL * number)
         diagram.elements += inside
@@ -407,7 +411,8 @@ def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
     top = min(draw_dot_product(diagram, a), draw_multi_head(diagram, a)) - STEP
     diagram.write(diagram.say("Scaled Dot-Product Attention"), (QUERIES + VALUES) / 2, top, 16)
     diagram.write(diagram.say("Multi-Head Attention"), COLUMNS[1], top, 16)
-    blocks = a.layers * (3 if a.mixing == "self-attention" else 1)
+    blocks = a.decoder_depth
+    blocks += a.encoder_depth + a.decoder_depth if a.mixing == "self-attention" else 0
     title = "Figure 2: attention of one head (left), multi-head attention with h = {0} (right)"
     about = "n tokens a sentence · {0} parameters together · {1} of these in the model"
     about = diagram.say(about, count_self_attention(a).parameters, blocks)
