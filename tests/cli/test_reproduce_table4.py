@@ -1,6 +1,7 @@
 """transduce reproduce table4: a parser, baselines and the paper's rows in one table."""
 
 import json
+import re
 import signal
 
 import pytest
@@ -40,7 +41,7 @@ def test_the_paper_s_recipe_is_rehearsed_on_sections_and_resumed(call, penn, tmp
     ended = call(*command, "--no-baselines")
     assert ended.code == 0
     assert "Tested on WSJ section 23, 8 trees." in ended.stdout
-    assert "| Transformer (table4/wsj, changed settings), beam 2 | " in ended.stdout
+    assert re.search(r"\| Transformer \(table4/wsj with [^|]*\), beam 2 \| ", ended.stdout)
     assert "| Transformer (4 layers) | semi-supervised | 92.7 |" in ended.stdout
     assert "Not comparable" not in ended.stdout
     assert (tmp_path / "out/table4.md").read_text() + "\n" == ended.stdout
