@@ -112,6 +112,14 @@ def test_a_rule_is_broken(source, target, broken):
     assert find_rules_broken(source, target) == broken
 
 
+def test_an_output_in_another_language_is_dropped_where_that_is_asked_for():
+    pytest.importorskip("py3langid")
+    french = "le chien court très vite à la maison"
+    assert find_rules_broken("the dog runs home very fast", french, "de") == ["language"]
+    assert find_rules_broken("the dog runs home very fast", french, "fr") == []
+    assert find_rules_broken("the dog runs home very fast", french) == []
+
+
 def test_repeats_are_those_of_brute_force():
     def brute(words):
         return max(

@@ -60,6 +60,12 @@ DEV = ("dev_source", "dev_target", "dev_pairs")
     show_default=True,
     help="Drop this share of the pairs, the least probable.",
 )
+@click.option(
+    "--language",
+    default="",
+    help="Drop outputs that py3langid finds in another language than this one, such as de "
+    "(default: off; it is unsure of very short lines).",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the pairs' order.")
 @click.option(
     "--until",
@@ -92,6 +98,7 @@ def command(
     backward: Path | None,
     worst: float,
     seed: int,
+    language: str,
     until: str,
     beam: BeamOptions,
     precision: str,
@@ -128,6 +135,7 @@ def command(
             settings=dict(changes),
             worst=worst,
             seed=seed,
+            language=language,
             backward=scorer,
             until=until,
             on_line=on_line,

@@ -61,6 +61,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     settings: Mapping[str, Value] | None = None,
     worst: float = 0.05,
     seed: int = 1,
+    language: str = "",
     backward: Translator | None = None,
     until: str = STAGES[-1],
     on_line: OnLine = ignore_lines,
@@ -72,9 +73,10 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     are translated, too; of the outputs that the teacher's beam holds the one nearest to the
     reference is taken. `outputs` are another program's translations of `source`, in place of a
     teacher's. The share `worst` of the pairs that is least probable is dropped: by the teacher, or
-    by `backward`, a model of the other direction. `student` is a recipe, changed by `settings`, and
-    `dev` its development set. `until` is the last stage: "text", "shards", "pairs", "run" or
-    "model". Calling it again resumes.
+    by `backward`, a model of the other direction. With `language`, such as "de", outputs that read
+    like another language are dropped (this needs py3langid). `student` is a recipe, changed by
+    `settings`, and `dev` its development set. `until` is the last stage: "text", "shards", "pairs",
+    "run" or "model". Calling it again resumes.
 
         dev = ("dev.en", "dev.de")
         found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)
@@ -101,9 +103,8 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             translate_text(folder, text, teacher, nbest, on_line)
         if last <= 1:
             return Distillation(folder)
-        chosen, report = choose_pairs(
-            folder, text, PairOptions(float(worst), seed), backward, on_line
-        )
+        options = PairOptions(float(worst), seed, language)
+        chosen, report = choose_pairs(folder, text, options, backward, on_line)
         if last == 2:
             return Distillation(folder, report)
         data = recipe.data if teacher is None else teacher.recipe.data

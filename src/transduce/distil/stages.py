@@ -164,10 +164,11 @@ def translate_text(
 @final
 @dataclass(frozen=True)
 class PairOptions:
-    """How pairs are chosen: the share of the least probable that is dropped, and the seed."""
+    """How pairs are chosen: the share of the least probable that is dropped, seed, language."""
 
     worst: float = 0.05
     seed: int = 1
+    language: str = ""  # of the target, if outputs in another one are dropped
 
 
 Candidate = tuple[str, float]  # an output and its log P
@@ -222,7 +223,7 @@ def choose_pairs(
     def write(writer: FolderWriter) -> None:
         report, kept = RuleReport(), list[Translation]()
         for one in read_translations(text, shards):
-            broken = find_rules_broken(one.source, one.target)
+            broken = find_rules_broken(one.source, one.target, options.language)
             report.read += 1
             report.add(one.pair, broken)
             kept += [] if broken else [one]
