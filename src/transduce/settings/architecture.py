@@ -96,8 +96,8 @@ class Architecture:
     )
     initialisation: str = our_choice(
         "by-depth",
-        "the last matrix of each sub-layer is divided by √(sub-layers of its stack), which learns "
-        "sooner than Glorot's rule alone, as in tensor2tensor",
+        "Glorot's rule, and the last matrix of each sub-layer is divided by √(sub-layers of its "
+        "stack); glorot leaves that out, as tensor2tensor does, and learns later",
     )
 
     def __post_init__(self) -> None:
