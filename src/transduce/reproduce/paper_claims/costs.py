@@ -3,7 +3,6 @@
 Nothing is trained. Each function measures from one seed and returns its values by name.
 """
 
-import statistics
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from transduce.reproduce.layer_costs.trace import measure_peak_bytes
 from transduce.settings import Architecture
 
 Runs = Mapping[str, Path]
-ROUNDS = 7  # how often each call is timed; the median counts
+ROUNDS = 15  # how often each call is timed; the quickest counts, which others disturb least
 SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
 WIDTHS = (16, 64, 256)  # d_k of products
 PAIRS, KEYS = 100_000, 64
@@ -32,9 +31,9 @@ CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable conv
 
 
 def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
-    """Measure the median time and the peak memory of a forward and backward pass."""
+    """Measure the shortest time and the peak memory of a forward and backward pass."""
     peak = measure_peak_bytes(update)
-    seconds = statistics.median(measure_seconds(update) for _ in range(ROUNDS))
+    seconds = min(measure_seconds(update) for _ in range(ROUNDS))
     return {f"{name} seconds": seconds, f"{name} bytes": float(peak)}
 
 
