@@ -183,14 +183,12 @@ class VerifiedFolder:
 
     def read(self, name: str, limit: int | None = None) -> bytes:
         """Return a file's bytes, checked against the manifest; refuse more than `limit` bytes."""
-        path, entry = self.folder / name, self.entry(name)
-        if limit is not None and entry.size > limit:
-            raise FolderError(f"has {entry.size:,} bytes, over {limit:,}", AGAIN, file=path)
-        with open_regular(path) as stream:
-            require_size(path, entry, stream)
-            data = stream.read(entry.size)
-        require_sha256(path, entry, hashlib.sha256(data).hexdigest())
-        return data
+        size = self.entry(name).size
+        if limit is not None and size > limit:
+            fact = f"has {size:,} bytes, over {limit:,}"
+            raise FolderError(fact, AGAIN, file=self.folder / name)
+        with self.open(name) as reader:
+            return reader.read(size)
 
     @contextmanager
     def open(self, name: str) -> Iterator["HashingReader"]:
@@ -213,12 +211,8 @@ class VerifiedFolder:
 
     def verified_path(self, name: str) -> Path:
         """Return the path of a file after checking its size and sha256 against the manifest."""
-        path, entry = self.folder / name, self.entry(name)
-        with open_regular(path) as stream:
-            require_size(path, entry, stream)
-            digest = hashlib.file_digest(stream, "sha256")
-        require_sha256(path, entry, digest.hexdigest())
-        return path
+        with self.open(name):  # which reads the rest of the file, here all of it
+            return self.folder / name
 
     def verify(self) -> None:
         """Check size and sha256 of every file; raise FolderError for the first that differs."""
