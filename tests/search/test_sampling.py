@@ -68,6 +68,14 @@ def test_symbols_come_as_often_as_their_distribution_says(settings):
     assert chi_square(counts, expected, 20_000) < 24.3  # 7 degrees of freedom: 0.1 % are above
 
 
+@pytest.mark.parametrize("temperature", [1e-30, 1e-37, 1e-44, 5e-324])
+def test_near_zero_every_draw_is_the_likeliest_symbol(temperature):
+    log_probs = random_model(2, symbols=8, sharpness=1.0)((), ())
+    rows = torch.tensor([log_probs]).expand(100, -1)
+    drawn = sample_symbols(rows, torch.arange(100), Sampling(temperature=temperature))
+    assert set(drawn.tolist()) == {max(range(8), key=lambda symbol: log_probs[symbol])}
+
+
 def test_whole_outputs_come_as_often_as_the_model_says():
     """Every output of up to 3 symbols and END, with its probability; at the limit it must end."""
     model = random_model(6, symbols=3, sharpness=1.0)

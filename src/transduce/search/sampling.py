@@ -28,6 +28,8 @@ from transduce.settings.search import Sampling
 from transduce.vocabulary import END
 
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
+# Below this temperature log P of 3e8 nats overflows; noise of 40 nats changes no draw long before.
+COLDEST = 1e-30
 # the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
@@ -148,7 +150,7 @@ def sample_symbols(
     highest_sums: HighestSums = PLAIN.highest_sums,
 ) -> Int[Tensor, " R"]:
     """Draw one symbol per row by the Gumbel-max trick, with noise from the row's random key."""
-    scaled = log_probs.float() / sampling.temperature
+    scaled = log_probs.float() / max(sampling.temperature, COLDEST)
     values, symbols = filter_candidates(scaled, sampling, highest_sums)
     noise = gumbel_noise(derive_key(keys[:, None], symbols))
     return symbols.gather(1, (values + noise).argmax(dim=1, keepdim=True))[:, 0]
