@@ -76,6 +76,35 @@ def test_entries_for_review_are_named_and_counted(call, babbler):
     assert 'msgid "a"\nmsgstr "b"\n' in ended.stdout
 
 
+XLIFF = b"""<xliff version="1.2"><file source-language="fr-CA" target-language="ja"><body>
+<trans-unit id="1"><source>dog</source></trans-unit></body></file></xliff>"""
+
+
+@pytest.mark.parametrize(
+    ("form", "data", "said"),
+    [
+        (
+            "xliff",
+            XLIFF,
+            ["source language is 'fr-CA', the model's is 'en'", "target language is 'ja'"],
+        ),
+        ("xliff", XLIFF.replace(b"fr-CA", b"en-GB").replace(b"ja", b"DE"), []),
+        (
+            "po",
+            b'msgid ""\nmsgstr "Language: ja\\n"\n',
+            ["target language is 'ja', the model's is 'de'"],
+        ),
+        ("po", b'msgid ""\nmsgstr "Language: de_CH\\n"\n', []),
+    ],
+)
+def test_a_document_of_other_languages_is_a_warning(call, babbler, form, data, said):
+    ended = call("translate", babbler, f"--format={form}", *FAST, stdin=data)
+    assert ended.code == 0
+    warnings = [one for one in ended.stderr.splitlines() if one.startswith("warning: the doc")]
+    assert len(warnings) == len(said)
+    assert all(part in one for part, one in zip(said, warnings, strict=True))
+
+
 @pytest.mark.parametrize(
     ("form", "data", "fact"),
     [

@@ -244,7 +244,7 @@ def write_document(
     with open_output(output) as file:
         file.write(found.text)
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
-    for doubt in found.for_review:
+    for doubt in (*found.warnings, *found.for_review):
         display.print_message(f"warning: {doubt}")
     display.print_note(describe(found.sentences, found.kept, len(found.for_review)))
 

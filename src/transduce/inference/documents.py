@@ -30,6 +30,7 @@ class TranslatedDocument:
     sentences: int  # the number of sentences that were translated
     kept: int  # the number of entries that had a translation before, which stays
     for_review: tuple[str, ...]  # a line on each entry that a person should review: which, why
+    warnings: tuple[str, ...] = ()  # such as of a language that the document names for itself
 
 
 def translate_document(
@@ -58,10 +59,13 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
     """Parse a document of format `form`; raise InputError unless `translator` translates text."""
     data = translator.recipe.data
     require_task(translator.task, TextToText, data, "the translation of a document")
-    language = data.target_language
-    if not LANGUAGE_CODE.fullmatch(language):  # a placeholder: the recipe names no language
-        language = ""
-    return read_document(document, form, ParseOptions(len(translator.models) == 1, language))
+    source, target = (
+        code if LANGUAGE_CODE.fullmatch(code) else ""  # the recipe has a placeholder
+        for code in (data.source_language, data.target_language)
+    )
+    inline = len(translator.models) == 1
+    options = ParseOptions(inline, target, source_language=source)
+    return read_document(document, form, options)
 
 
 def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
@@ -91,4 +95,6 @@ def join_outputs(document: Document, outputs: Iterable[list[Output]]) -> Transla
         if output.lost
     ]
     notes = (*joined.for_review, *losses)
-    return TranslatedDocument(joined.text, len(best), document.kept, notes)
+    return TranslatedDocument(
+        joined.text, len(best), document.kept, notes, tuple(document.warnings)
+    )

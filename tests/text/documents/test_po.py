@@ -62,6 +62,7 @@ msgstr ""
 
 # the end"""
 )
+IMPOSSIBLE = "the header's Plural-Forms is impossible; each entry keeps the number that it has"
 SENTENCES = [
     "Open the file.", "Open %s.", 'It is "new".', "%d dog", "%d dogs", "Two lines.",
     "And a second.",
@@ -183,6 +184,22 @@ def test_each_plural_form_of_the_language_is_filled(plural, wanted, doubts):
         assert f'msgstr[{number}] "{text}"\n' in joined.text
     assert len(joined.for_review) == doubts
     assert ("fuzzy" in joined.text) == bool(doubts)
+
+
+@pytest.mark.parametrize(
+    ("plural", "warning"),
+    [
+        ("nplurals=2; plural=n!=1;", []),
+        ("nplurals=INTEGER; plural=EXPRESSION;", []),
+        ("nplurals=0; plural=0;", [IMPOSSIBLE]),
+        ("nplurals=999999999; plural=0;", [IMPOSSIBLE]),
+        ("nplurals=1; plural=0;", ["line 8: 2 plural forms, and the header's nplurals is 1"]),
+    ],
+)
+def test_a_header_of_impossible_plural_forms_is_a_warning(plural, warning):
+    file = HEADER.replace("nplurals=2; plural=(n != 1);", plural)
+    file += '\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    assert list(parse(file).warnings) == warning
 
 
 def test_a_template_gets_a_charset():

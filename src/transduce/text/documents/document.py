@@ -3,10 +3,12 @@
 A format whose sentences stand in blocks, such as paragraphs or cues, is put together by `assemble`.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from transduce.errors import short_repr
 from transduce.text.inline import Links
 
 Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
@@ -36,16 +38,31 @@ class Document:
     # the first line of each sentence, counted from 1; empty if `join` itself makes notes for review
     lines: Sequence[int] = ()
     kept: int = 0  # number of entries that already had a translation and keep it
+    warnings: Sequence[str] = ()  # what the document says of itself that does not fit
 
 
 @final
 @dataclass(frozen=True)
 class ParseOptions:
-    """Options of every document parser: inline tags, target language, the document's name."""
+    """Options of every document parser: inline tags, the model's languages, the document's name."""
 
     inline: bool = False  # whether a sentence may go on across inline tags
     language: str = ""  # the language of the translation, such as "de"
     name: str = "the document"  # the document's name in error messages
+    source_language: str = ""  # the language that the model translates, such as "en"
+
+
+def warn_of_languages(source: str, target: str, options: ParseOptions) -> Iterator[str]:
+    """Yield a warning for each language that a document names, and that is not the model's."""
+    both = (("source", source, options.source_language), ("target", target, options.language))
+    for side, named, ours in both:
+        if named and ours and read_primary_code(named) != read_primary_code(ours):
+            yield f"the document's {side} language is {short_repr(named)}, the model's is {ours!r}"
+
+
+def read_primary_code(language: str) -> str:
+    """Return the first part of a language's code, such as pt of pt_BR, in lower case."""
+    return re.split(r"[-_@.]", language, maxsplit=1)[0].lower()
 
 
 Parse = Callable[[str, ParseOptions], Document]

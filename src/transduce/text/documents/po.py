@@ -12,12 +12,18 @@ from dataclasses import dataclass, field
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Document, Joined, ParseOptions
+from transduce.text.documents.document import (
+    Document,
+    Joined,
+    ParseOptions,
+    warn_of_languages,
+)
 from transduce.text.inline import Links
 from transduce.text.paragraphs import LINE_END, SplitText, cut, find_sentences
 from transduce.text.placeholders import compare_placeholders, has_words
 
 CHARSET = re.compile(r"charset=([\w.:-]+)")
+LANGUAGE = re.compile(r"^Language:\s*(\S+)", re.MULTILINE)
 PLURALS = re.compile(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+);?")
 STRING = r'"((?:[^"\\]|\\.)*)"\s*'
 FIELD = re.compile(rf"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{{1,2}}\])?)\s*{STRING}")
@@ -91,7 +97,24 @@ def parse_po(text: str, options: ParseOptions) -> Document:
         return fill(lines, header, gaps, translations)
 
     sentences = tuple(sentence for gap in gaps for sentence in gap.split.sentences)
-    return Document(sentences, join, kept=len(messages) - len(untranslated))
+    language = LANGUAGE.search(settings)
+    warnings = warn_of_languages("", language[1] if language else "", options)
+    all_warnings = (*warnings, *warn_of_plurals(settings, plurals[0], messages))
+    return Document(sentences, join, kept=len(messages) - len(untranslated), warnings=all_warnings)
+
+
+def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:
+    """Yield a warning if the header's plural forms are impossible, or fewer than an entry has.
+
+    `count` is their number, 0 if it is missing or impossible; a template's INTEGER is no fault.
+    """
+    if "nplurals" in settings and not count and "nplurals=INTEGER" not in settings:
+        yield "the header's Plural-Forms is impossible; each entry keeps the number that it has"
+    for entry in messages:
+        forms = sum(name.startswith("msgstr[") for name in entry.fields)
+        if count and forms > count:
+            line = entry.fields["msgid"].start + 1
+            yield f"line {line}: {forms} plural forms, and the header's nplurals is {count}"
 
 
 def read_plurals(settings: str) -> tuple[int, int]:

@@ -14,7 +14,12 @@ from itertools import accumulate, pairwise
 from typing import final
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Document, Joined, ParseOptions
+from transduce.text.documents.document import (
+    Document,
+    Joined,
+    ParseOptions,
+    warn_of_languages,
+)
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.documents.xml_events import Event, read_events
 from transduce.text.inline import Kind, Links, Piece
@@ -24,6 +29,7 @@ from transduce.text.xml import escape_xml, unescape_references
 ATTRIBUTE = re.compile(r"""(?<!\s)(\s++)([^\s=/>"']++)(\s*+=\s*+)("[^"]*"|'[^']*')""")
 TAG_NAME = re.compile(r"<([^\s/>]+)")
 LANGUAGE = {"1": "target-language", "2": "trgLang"}  # attribute of the target language, by version
+SOURCE_LANGUAGE = {"1": "source-language", "2": "srcLang"}
 SUGGESTION = {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}
 PAIRS = ("g", "mrk", "pc")  # inline elements that enclose text
 UNITS = {"1": "trans-unit", "2": "segment"}  # the element of a unit, by version
@@ -89,7 +95,17 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
         join,
         any(split.has_inline_markup for _, split in gaps),
         kept=sum(unit.translated for unit in found.units) - len(gaps),
+        warnings=tuple(dict.fromkeys(find_warnings(found, options))),
     )
+
+
+def find_warnings(found: Xliff, options: ParseOptions) -> Iterator[str]:
+    """Yield a warning for each language of each of the document's files that is not the model's."""
+    for number in found.language_tags:
+        attributes = found.events[number].attributes or {}
+        source = attributes.get(SOURCE_LANGUAGE[found.version], "")
+        target = attributes.get(LANGUAGE[found.version], "")
+        yield from warn_of_languages(source, target, options)
 
 
 def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup:
