@@ -87,14 +87,15 @@ STRANGER_ROWS = (
         number="T17",
         fault="odd text: control characters, separators, marks, markup, damaged UTF-8",
         promise="One line in is one line out, in its place, alone or among others. Bytes that are "
-        "no UTF-8 are refused with file and line; any text comes back from its ids as it was "
-        "normalised.",
+        "no UTF-8 and NUL characters in files are refused with file and line; any text comes back "
+        "from its ids as it was normalised.",
         tests=(
             "house/test_expressions.py::test_every_expression_takes_linear_time",
             "faults/test_odd_lines.py::test_every_odd_line_has_one_output_in_its_place",
             "text/test_files.py::test_only_a_newline_ends_a_line",
             "text/test_files.py"
             "::test_bytes_that_are_no_utf8_are_named_with_file_line_and_a_way_out",
+            "text/test_files.py::test_utf16_without_a_mark_is_refused_for_its_nul_characters",
             "text/test_files.py::test_sides_of_different_length_are_refused_with_both_counts",
             "text/test_files.py::test_a_line_without_end_is_refused",
             "properties/test_text_vocabulary.py::test_text_comes_back_without_loss",

@@ -10,7 +10,7 @@ from transduce.text.files import read_lines
 
 SEED = 31
 PARTS = (
-    "\0", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r", "\t", "\ufeff",
+    "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r", "\t", "\ufeff",
     "\u202e", "\u2066", "\u200d", "\u0301" * 40, "\U0001f468\u200d\U0001f469", "\uffff", "\x1b[2J",
     "</s>", "<s>", "<script>alert(1)</script>", "%s%n", "${x}", "../", "'; --", "", " ", "\xa0",
     "a dog", "9" * 30, "ß", "ﬁ", "Ω", "\U000e0001", "�",

@@ -91,6 +91,11 @@ def test_a_file_in_utf16_is_recognised(file):
         list(read_lines(file("hallo\n".encode("utf-16"))))
 
 
+def test_utf16_without_a_mark_is_refused_for_its_nul_characters(file):
+    with pytest.raises(InputError, match=r"line 1: a NUL character \(byte 2 of(.|\n)*UTF-16LE"):
+        list(read_lines(file("hallo\n".encode("utf-16-le"))))
+
+
 def test_standard_input_is_named_in_errors(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\xff")))
     with pytest.raises(InputError, match="standard input, line 1: not UTF-8"):

@@ -255,7 +255,10 @@ def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
 
 
 def decode_line(raw: bytes, name: str, number: int) -> str:
-    """Decode a UTF-8 line without its line end; raise InputError if it is too long or not UTF-8."""
+    """Decode a UTF-8 line without its line end.
+
+    Raises InputError for a line that is too long, is not UTF-8, or has a NUL character.
+    """
     if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
         raise InputError(
             f"no end of line within {MAX_LINE_BYTES >> 20} MiB",
@@ -265,7 +268,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
         )
     line = raw.removesuffix(b"\n").removesuffix(b"\r")
     try:
-        return line.decode("utf-8")
+        text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         wide = line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = "UTF-16" if wide else "LATIN1"
@@ -275,6 +278,15 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
             file=name,
             line=number,
         ) from None
+    if "\0" in text:
+        order = "BE" if line.startswith(b"\0") else "LE"
+        raise InputError(
+            f"a NUL character (byte {line.index(0) + 1} of the line)",
+            f"is this text in UTF-16? iconv -f UTF-16{order} -t UTF-8 OLD > NEW",
+            file=name,
+            line=number,
+        )
+    return text
 
 
 @final

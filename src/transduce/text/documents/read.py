@@ -1,6 +1,7 @@
 """Reading of documents: their bytes, within limits, and the parser of each format."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -52,13 +53,9 @@ def read_document(document: Path | bytes, form: object, options: ParseOptions) -
 
 def decode(data: bytes, name: str) -> str:
     """Decode UTF-8; raise InputError, with `name` and line, for other bytes or a NUL character."""
-    try:
+    with suppress(UnicodeDecodeError):
         text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start)
-        decode_line(data.split(b"\n")[number], name, number + 1)
-        raise
-    if "\0" in text:
-        number = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError("a NUL character", "is this a text?", file=name, line=number)
-    return text
+        if "\0" not in text:
+            return text
+    lines = (decode_line(line, name, n) for n, line in enumerate(data.split(b"\n"), start=1))
+    return "\n".join(lines)  # which raises at the first such line
