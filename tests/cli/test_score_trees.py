@@ -81,6 +81,13 @@ def test_the_table_is_evalb_s(call, files):
     assert "-- len<=40 --" in ended.stdout
 
 
+def test_plain_text_has_no_brackets(call, files, tmp_path):
+    plain = write(tmp_path / "plain", ["A dog runs.", ""])
+    refused = call("score", "--metric=brackets", plain, files[0])
+    assert refused.stderr == "error: the output: no line holds a tree\nhint: a leaf is (TAG word)\n"
+    assert "the reference: no" in call("score", "--metric=brackets", files[0], plain).stderr
+
+
 def test_the_report_as_json(call, files):
     found = json.loads(call("score", "--brackets", "--json", *files).stdout)
     assert found["all"] == score_brackets(GOLD, OUTPUT).every_sentence.as_json()

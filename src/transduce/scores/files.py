@@ -12,7 +12,7 @@ from transduce.errors import InputError, short_repr
 from transduce.scores.alignments import AER, parse_gold_links, parse_links, read_alignments
 from transduce.scores.bootstrap import SAMPLES, SEED, Comparison, compare_outputs
 from transduce.scores.brackets.counting import TERMINALS
-from transduce.scores.brackets.metric import build_bracket_metric, copy_tags
+from transduce.scores.brackets.metric import NO_TREE_HINT, build_bracket_metric, copy_tags
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters, find_parameters
 from transduce.scores.brackets.report import BracketReport, score_brackets
 from transduce.scores.score import Score
@@ -164,7 +164,7 @@ def read_trees_as_lines(name: str, text: Text) -> list[str]:
     if lines and not any(map(TERMINALS.search, lines)):
         file = text if isinstance(text, str | Path) else None
         where = "" if file else f"{name}: "
-        raise InputError(f"{where}no line holds a tree", "a leaf is (TAG word)", file=file)
+        raise InputError(f"{where}no line holds a tree", NO_TREE_HINT, file=file)
     return lines
 
 

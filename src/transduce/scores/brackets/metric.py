@@ -20,6 +20,7 @@ from transduce.scores.metric import CountScorer, Figures, Metric, Texts, percent
 from transduce.version import __version__
 
 TRACE = "-NONE-"
+NO_TREE_HINT = "a leaf is (TAG word)"
 
 
 def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = False) -> Metric:
@@ -37,7 +38,17 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
             partial(count_brackets, parameters=parameters, gold_tags=gold_tags),
             total_brackets,
         ),
+        require_trees,
     )
+
+
+def require_trees(texts: Texts) -> tuple[Texts, str]:
+    """Return the texts as they are, and no suffix; refuse a text with no tree on any line."""
+    for number, text in enumerate(texts):
+        if any(text) and not any(map(TERMINALS.search, text)):
+            name = "the reference" if number else "the output"
+            raise InputError(f"{name}: no line holds a tree", NO_TREE_HINT)
+    return texts, ""
 
 
 def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int) -> Figures:
