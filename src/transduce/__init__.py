@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from transduce import recipes, reproduce
     from transduce.cli.training import show_progress
     from transduce.distil.distil import distil
+    from transduce.errors import TransduceError
     from transduce.exports.export import export
     from transduce.inference.align import align
     from transduce.inference.choose_heads import choose_alignment_heads
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TrainingCallbacks",
+    "TransduceError",
     "__version__",
     "align",
     "attend",
@@ -83,6 +85,7 @@ __all__ = [
 FUNCTIONS = MappingProxyType(  # the module that each public function or class is defined in
     {
         "TrainingCallbacks": "transduce.training.callbacks",
+        "TransduceError": "transduce.errors",
         "align": "transduce.inference.align",
         "attend": "transduce.view.attention.attend",
         "average": "transduce.runs.average",

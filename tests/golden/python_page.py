@@ -52,7 +52,6 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.view.attention.record:AttentionView",
     "transduce.view.attention.survey.survey:HeadSurvey",
     "transduce.view.attention.survey.survey:SurveyedHead",
-    "transduce.errors:TransduceError",
 )
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))((?: {4}.*\n?|\n(?= {4}))+)")
 # What a dataclass has by itself is no part of its documentation.

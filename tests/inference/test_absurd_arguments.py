@@ -93,6 +93,12 @@ def test_a_block_of_no_lines_is_refused(block):
             call([], block=block)
 
 
+@pytest.mark.parametrize("text", [{"a": 1}, {"a"}, {"a": 1}.keys()])
+def test_a_text_in_no_order_is_refused(text):
+    with pytest.raises(InputError, match="text must be lines of text, such as a list, not"):
+        MODEL(text)
+
+
 @pytest.mark.parametrize(
     "call",
     [

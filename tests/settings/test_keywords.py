@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import transduce
+from transduce.errors import InputError
 from transduce.settings.keywords import with_checked_keywords
 
 
@@ -30,6 +31,21 @@ def test_an_unknown_keyword_is_answered_with_what_was_meant(keyword, hint):
 def test_known_arguments_reach_the_function_as_they_are():
     assert with_checked_keywords(example)("run", recipe=3) == ("run", 3, None)
     assert inspect.signature(with_checked_keywords(example)) == inspect.signature(example)
+
+
+@pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_a_flag_is_true_or_false(value):
+    with pytest.raises(InputError, match="force must be True or False, not"):
+        transduce.average("run", force=value)
+    with pytest.raises(InputError, match="plot must be True or False, not"):
+        transduce.reproduce.table2("folder", plot=value)
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_what_is_called_with_warnings_is_a_function():
+    with pytest.raises(InputError, match="on_warning must be a function, not 5"):
+        transduce.load("model", on_warning=5)  # type: ignore[arg-type]
 
 
 def test_public_functions_check_their_keywords_and_stay_themselves():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
-from transduce.settings.fields import require
+from transduce.settings.fields import require, require_flag
 from transduce.text.arguments import describe_value, ignore_event
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def table1(
     from transduce.runs.plots import require_matplotlib
 
     chosen = MeasurementPlan() if plan is None else plan
+    require_flag("plot", plot)
     fact = f"plan must be a MeasurementPlan, not {describe_value(chosen)}"
     require(isinstance(chosen, MeasurementPlan), fact)
     if output is not None:
@@ -142,6 +143,7 @@ def _reproduce(
     from transduce.reproduce.request import TableCallbacks, TableRequest
     from transduce.reproduce.rows import reproduce_rows
 
+    require_flag("plot", options.get("plot", False))
     selection = JobSelection(
         scale=scale_by_name(options.get("scale", "laptop")),
         rows=tuple(options.get("rows", ())),
@@ -201,6 +203,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.reproduce.table4_report import write_report
     from transduce.training.callbacks import TrainingCallbacks
 
+    require_flag("baselines", baselines)
     folder, chosen = Path(folder), find_recipe(recipe)
     needs_training = model is None or baselines
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)

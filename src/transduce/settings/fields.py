@@ -27,6 +27,11 @@ def require(holds: bool, fact: str, hint: str = "") -> None:  # noqa: FBT001 - a
         raise InputError(fact, hint)
 
 
+def require_flag(name: str, value: object) -> None:
+    """Raise InputError unless the argument called `name` is True or False."""
+    require(isinstance(value, bool), f"{name} must be True or False, not {short_repr(value)}")
+
+
 def require_types(owner: object) -> None:
     """Raise InputError unless all fields of the dataclass `owner` have their types."""
     for field in dataclasses.fields(owner):  # type: ignore[arg-type]  # settings are dataclasses

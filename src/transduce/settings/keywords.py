@@ -1,11 +1,12 @@
-"""Helpful errors for misspelt keyword arguments of the public functions."""
+"""Helpful errors for keyword arguments of the public functions: misspelt names, wrong flags."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from typing import Any
 
-from transduce.errors import suggest_names
+from transduce.errors import short_repr, suggest_names
+from transduce.settings.fields import require, require_flag
 from transduce.settings.recipe import Recipe
 
 
@@ -13,6 +14,7 @@ from transduce.settings.recipe import Recipe
 def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function to raise TypeError with a suggestion for an unknown keyword argument.
 
+    It also raises InputError for a value that is no bool, or no function, where the default is one.
     A function that takes any keyword is returned unchanged.
     """
     known = inspect.signature(function).parameters
@@ -21,9 +23,14 @@ def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def checked(*arguments: object, **keywords: object) -> object:
-        for name in keywords:
+        for name, value in keywords.items():
             if name not in known:
                 raise TypeError(describe_unknown_keyword(function.__name__, name, known))
+            if isinstance(known[name].default, bool):
+                require_flag(name, value)
+            elif inspect.isfunction(known[name].default):
+                fact = f"{name} must be a function, not {short_repr(value)}"
+                require(callable(value), fact)
         return function(*arguments, **keywords)
 
     return checked

@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -78,8 +78,8 @@ def read_text(name: str, text: Text) -> list[str]:
 
 
 def require_lines(name: str, value: object) -> None:
-    """Raise InputError if the argument called `name` is one string, a path or not iterable."""
-    if isinstance(value, str | bytes | Path) or not isinstance(value, Iterable):
+    """Raise InputError if the argument called `name` is one string, a path, or in no order."""
+    if isinstance(value, str | bytes | Path | Mapping | Set) or not isinstance(value, Iterable):
         raise InputError(
             f"{name} must be lines of text, such as a list, not {describe_value(value)}"
         )
