@@ -150,6 +150,13 @@ def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
     assert "4,001 pieces" in answer.fact
 
 
+def test_a_beam_of_10_000_is_too_wide_even_for_the_smallest_model():
+    model = random_translator()
+    search = replace(model.recipe.search, beam=10_000)
+    with pytest.raises(InputError, match="10,000 hypotheses may need"):
+        outputs.limit_batch_size(model.models, [[1] * 9], search, 10_000)
+
+
 def test_a_server_searches_as_many_sentences_at_once_as_fit(monkeypatch):
     model = random_translator()
     search = model.recipe.search
