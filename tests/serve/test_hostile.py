@@ -106,6 +106,7 @@ def test_a_large_body_is_refused_whether_its_length_is_said_or_not(client):
     chunk = b"%x\r\n%b\r\n" % (len(large), large)
     unsaid = HEAD.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + b"0\r\n\r\n"
     assert status_of(exchange(client, unsaid)) == 413
+    assert status_of(exchange(client, unsaid.removesuffix(b"0\r\n\r\n"))) == 413  # of no end
 
 
 def test_a_head_that_is_too_large_is_refused(client):

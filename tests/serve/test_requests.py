@@ -206,6 +206,7 @@ REFUSED = [
     ({"q": ["a"] * 65, "source": "en", "target": "de"}, 413, "64"),
     ({"q": "A dog. " * 257, "source": "en", "target": "de"}, 413, "257 sentences"),
     ({"q": "a" * (1 << 20), "source": "en", "target": "de"}, 413, "1,048,576"),
+    ({"q": "a", "source": ["en", "en"], "target": "de"}, 400, "source must be one value, and 2"),
     ([], 400, "object"),
     ("q", 400, "object"),
 ]
@@ -216,6 +217,12 @@ def test_a_wrong_request_is_refused_with_a_status_and_a_sentence(client, body, s
     answer = client.post("/translate", body)
     assert (answer.status, set(answer.json)) == (status, {"error"})
     assert word in answer.json["error"]
+
+
+def test_the_place_of_a_fault_in_json_is_named(client):
+    body = b'{"q": "a",\n "source" "en"}'
+    answer = client.send("POST", "/translate", body, **{"Content-Type": "application/json"})
+    assert answer.json["error"] == "the body is no JSON that can be used: line 2, column 11"
 
 
 def test_unknown_paths_and_methods_are_refused_with_json(client):

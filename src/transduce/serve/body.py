@@ -3,6 +3,7 @@
 import asyncio
 import re
 from http import HTTPStatus
+from json import JSONDecodeError
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -18,6 +19,7 @@ JSON, FORM, MULTIPART = (
 )
 MAX_FIELDS = 100
 READ_TO_REFUSE = 8  # reading stops after this many times the limit, even if no answer gets out
+LINGER_SECONDS = 0.5  # a body that is too large is read for so long, then refused
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
 
@@ -26,7 +28,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     """Return a request's body; refuse one that is too large or comes too slowly."""
     parts, size = list[bytes](), 0
     try:
-        async with asyncio.timeout(limits.receive_seconds):
+        async with asyncio.timeout(limits.receive_seconds) as deadline:
             is_whole = False
             while not is_whole and size <= READ_TO_REFUSE * limits.body:
                 message = await request.receive()
@@ -36,7 +38,12 @@ async def read_body(request: Request, limits: Limits) -> bytes:
                 size += len(part)
                 if size <= limits.body:
                     parts.append(part)
+                elif size - len(part) <= limits.body:  # time for what is under way, so that the
+                    now = asyncio.get_running_loop().time()  # client reads the answer
+                    deadline.reschedule(min(deadline.when() or now, now + LINGER_SECONDS))
     except TimeoutError:
+        if size > limits.body:
+            raise too_large(f"a body of more than {limits.body:,} bytes") from None
         fact = f"the body did not arrive within {limits.receive_seconds:.0f} seconds"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, fact, {"Connection": "close"}) from None
     if size > limits.body:
@@ -88,8 +95,11 @@ def parse_body(body: bytes) -> Any:  # noqa: ANN401
     """Return the value of strict JSON; refuse other bytes without quoting them in the error."""
     try:
         return parse_json(body)
-    except ValueError:
-        raise bad_request("the body is no JSON that can be used") from None
+    except ValueError as error:
+        fact, where = "the body is no JSON that can be used", ""
+        if isinstance(error, JSONDecodeError):
+            where = f": line {error.lineno}, column {error.colno}"
+        raise bad_request(f"{fact}{where}") from None
 
 
 def parse_multipart(body: bytes, request: Request) -> dict[str, list[str]]:

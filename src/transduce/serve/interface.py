@@ -283,6 +283,8 @@ def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any 
         if value not in get_args(kind):
             raise bad_request(f"{name} must be {' or '.join(get_args(kind))}")
         return value
+    if isinstance(value, list):
+        raise bad_request(f"{name} must be one value, and {len(value)} are given")
     check = {str: check_text, int: check_number, bool: check_flag}[kind]
     return check(name, value, rules)
 
