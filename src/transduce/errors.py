@@ -52,7 +52,7 @@ ARGUMENTS = {
     "no_dev": "dev=False",
     "set": "settings",
 }
-LONGEST_MESSAGE = 4_000  # characters; a path has at most 4,096 bytes, and usually far fewer
+LONGEST_MESSAGE, LONGEST_PATH = 4_000, 500  # characters
 
 
 class TransduceError(Exception):
@@ -69,7 +69,8 @@ class TransduceError(Exception):
         line: int | None = None,
         column: int | None = None,
     ) -> None:
-        named = (("", file), ("line ", line), ("column ", column))
+        path = None if file is None else cut_message(str(file), LONGEST_PATH)
+        named = (("", path), ("line ", line), ("column ", column))
         location = ", ".join(f"{name}{value}" for name, value in named if value is not None)
         self.fact = cut_message(f"{location}: {fact}" if location else fact)
         self.hint = hint = cut_message(hint)
@@ -188,11 +189,11 @@ def name_arguments(message: str) -> str:
     return "".join(part if number % 2 else name_all(part) for number, part in enumerate(parts))
 
 
-def cut_message(text: str) -> str:
-    """Return a message, with its middle left out if it has more than 4,000 characters."""
-    if len(text) <= LONGEST_MESSAGE:
+def cut_message(text: str, longest: int = LONGEST_MESSAGE) -> str:
+    """Return a message, with its middle left out if it has more than `longest` characters."""
+    if len(text) <= longest:
         return text
-    half = LONGEST_MESSAGE // 2
+    half = longest // 2
     return f"{text[:half]} […] {text[-half:]}"
 
 

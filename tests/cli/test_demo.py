@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from transduce.cli import signals
 from transduce.cli.demo import choose_recipe, suggest_next_steps
 
 SMALL = {
@@ -86,6 +87,12 @@ def test_the_demo_may_not_lie_in_a_model_folder(demo, call, tmp_path):
     ended = call("demo", tmp_path / "demo" / "model")
     assert ended.code == 2
     assert ended.stderr.startswith(f"error: {tmp_path / 'demo' / 'model'}: is a model, ")
+
+
+def test_a_demo_in_place_of_a_file_is_refused_before_torch_is_loaded(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(signals, "ignore_checkpoint_signal", None)  # what stands before torch
+    (tmp_path / "file").touch()
+    assert "file: is a file, not a folder" in call("demo", tmp_path / "file").stderr
 
 
 def test_the_folder_of_the_demo_is_named_once(call, tmp_path):

@@ -14,6 +14,7 @@ import click
 import pytest
 
 from transduce import errors
+from transduce.durable.files import raise_save_errors
 from transduce.errors import TransduceError
 
 KINDS = [
@@ -124,6 +125,27 @@ def test_a_full_disk_is_no_fault_of_ours(call):
         "error: cannot write: No space left on device\n"
         "hint: free some disk space and repeat the command\n"
     )
+
+
+def test_a_long_path_is_cut(call):
+    error = OSError(errno.ENAMETOOLONG, "File name too long", "a" * 4_000 + "z")
+    ended = call(command=failing(error))
+    assert len(ended.stderr) < 1_000
+    assert "az: file name too long\nhint: check the path" in ended.stderr
+
+
+def test_a_limit_on_files_is_named_where_results_meet_it(call):
+    ended = call(command=failing(OSError(errno.EFBIG, "File too large")))
+    assert (ended.code, "look at `ulimit -f`" in ended.stderr) == (4, True)
+
+
+def test_too_many_open_files_have_one_exit_code(call, tmp_path):
+    def write():
+        with raise_save_errors(tmp_path):
+            raise OSError(errno.EMFILE, "Too many open files")
+
+    ended = call(command=click.Command("write", callback=write))
+    assert (ended.code, "raise the limit (`ulimit -n`)" in ended.stderr) == (8, True)
 
 
 def test_a_path_that_cannot_be_reached_is_no_fault_of_ours(call):

@@ -128,6 +128,10 @@ def test_a_recipe_may_be_a_file(call, tmp_path):
     assert json.loads(ended.stdout) == {"setting": "training.steps", "first": 20, "second": 3}
 
 
+def test_a_folder_is_no_recipe_file(call, tmp_path):
+    assert f"error: {tmp_path}: is a folder, no recipe" in call("recipes", "show", tmp_path).stderr
+
+
 def test_an_unknown_recipe_is_answered_with_the_nearest(call):
     ended = call("recipes", "show", "table3/B-dk61")
     assert ended.code == 2

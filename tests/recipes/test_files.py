@@ -90,6 +90,12 @@ def test_the_name_of_another_recipe_is_refused(tmp_path):
         ("start = 3", "FILE: start must be the name of a recipe, not 3\nhint: a recipe reads"),
         ("training = 3", "FILE: training is a table of settings, not 3"),
         ("[training]\nsteps = true", "FILE: training.steps must be a whole number, not True"),
+        ('[training]\nsteps = "3"', "FILE: training.steps must be a whole number, not '3'"),
+        (
+            '[search]\nconstrained = "true"',
+            "FILE: search.constrained must be true or false, not 't",
+        ),
+        ('name = "a\\nb"', r"FILE: 'a\nb' is no name of a recipe"),
         ("[training]\nsteps = 0", "FILE: training.steps must be more than 0, not 0"),
         ("[training]\nsteps = \n", "FILE, line 2: no recipe can be read: Invalid value"),
     ],

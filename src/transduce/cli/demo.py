@@ -11,6 +11,7 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.options import FILE
+from transduce.durable.files import require_folder
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
@@ -41,6 +42,11 @@ def command(
     FOLDER (default: transduce-demo), among them explainer.html, a page in which the model runs. The
     same command again resumes training from the last checkpoint.
     """
+    require(folder is None or output is None, "FOLDER and -o name the folder twice", "give one")
+    folder = folder or output or Path("transduce-demo")
+    if folder.exists():
+        require_folder(folder, "choose another name")
+    options.require_open(folder)
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
     from transduce.inference.demo import evaluate_splits
@@ -52,10 +58,7 @@ def command(
     from transduce.runs.run_folder import require_run_folder
 
     keep_freed_memory()
-    require(folder is None or output is None, "FOLDER and -o name the folder twice", "give one")
-    folder = folder or output or Path("transduce-demo")
     run, recipe = folder / "run", choose_recipe(dict(changes))
-    options.require_open(folder)
     require_run_folder(run)
     with locked_folder(run):
         prepared = prepare_demo_corpus(run / STORE, recipe.data)

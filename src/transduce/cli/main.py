@@ -75,8 +75,9 @@ HELP = """Attention Is All You Need, as software: from two text files to a trans
 
 Results go to standard output, all else to standard error. Exit codes: 0 done, 1 a fault of
 transduce, 2 wrong usage or unusable input, 3 a damaged or foreign folder, 4 an output cannot be
-written, 5 training diverged, 6 folder in use, 7 lost a process, 8 not enough memory, 129 terminal
-closed, 130 interrupted, 141 output pipe closed, 143 terminated, 152 processor time spent.
+written, 5 numbers that are not finite (training diverged, or a model's weights overflow), 6 folder
+in use, 7 lost a process, 8 not enough memory, 129 terminal closed, 130 interrupted, 141 output pipe
+closed, 143 terminated, 152 processor time spent.
 """
 
 

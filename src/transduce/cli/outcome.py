@@ -19,7 +19,11 @@ from transduce.errors import (
     suggest_names,
 )
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = {
+    errno.ENOSPC: "free some disk space and repeat the command",
+    errno.EDQUOT: "free some disk space and repeat the command",
+    errno.EFBIG: "no file may be so large here: look at `ulimit -f`",
+}
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
@@ -38,7 +42,7 @@ class Commands(click.Group):
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
-            raise InputError(f"unknown command {name!r}", suggest_names(name, known))
+            raise InputError(f"unknown command {short_repr(name)}", suggest_names(name, known))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -133,7 +137,8 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 def convert_system_error(error: BaseException) -> BaseException:
     """Return a system error, such as a full disk, as a TransduceError; other errors unchanged."""
-    origin = error.__context__ if isinstance(error, InputError | FolderError) else error
+    is_ours = isinstance(error, InputError | FolderError | SaveError)
+    origin = error.__context__ if is_ours else error
     if origin and (exhaustion := find_exhaustion(origin)):  # a file could not even be opened
         return exhaustion
     if isinstance(error, Exception) and is_raised_while_loading("torch", error):
@@ -147,11 +152,10 @@ def convert_system_error(error: BaseException) -> BaseException:
     if NO_TEMPORARY_FOLDER in str(error):  # of the module tempfile
         return SaveError("no folder for temporary files can be written", "name one in TMPDIR")
     if error.errno in FULL:
-        hint = "free some disk space and repeat the command"
-        return SaveError(f"cannot write: {error.strerror}", hint)
+        return SaveError(f"cannot write: {error.strerror}", FULL[error.errno])
     if error.errno in UNREACHABLE and error.filename:
         reason = os.strerror(error.errno).lower()
-        return InputError(f"{error.filename}: {reason}", "check the path and its permissions")
+        return InputError(reason, "check the path and its permissions", file=error.filename)
     return error
 
 

@@ -16,7 +16,7 @@ from transduce.cli.options import FILE, option
 from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
-from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, Sampling
+from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, WIDEST_BEAM, Sampling
 
 if TYPE_CHECKING:
     from transduce.inference.lines import OnWarning
@@ -35,7 +35,7 @@ class BeamOptions:
     """The options of beam search. None leaves the recipe's setting as it is."""
 
     beam: int | None = option(
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, WIDEST_BEAM),
         help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
     )
     alpha: float | None = option(

@@ -99,7 +99,8 @@ def command(
 
     Answers like LibreTranslate (POST /translate) and like OpenNMT's server (POST
     /translator/translate); /openapi.json describes all paths. New requests join a running search.
-    If a model folder is replaced, the server verifies the new one and then uses it.
+    If a model folder is replaced, the server verifies the new one and then uses it. Ctrl-C and
+    SIGTERM end it once it has answered, with exit code 0.
 
     \b
     transduce serve model

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.durable.json import parse_json
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.recipes.catalogue import RECIPES, by_name, find_original_name
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
@@ -34,6 +34,8 @@ def find_recipe(recipe: object) -> Recipe:
         fact = f"recipe: a name, a .toml or .json file, or a Recipe, not <{type(recipe).__name__}>"
         raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
     path = Path(recipe)
+    if str(recipe) not in RECIPES and path.is_dir():
+        raise InputError("is a folder, no recipe file", "name its recipe.json", file=path)
     return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
 
 
@@ -63,6 +65,9 @@ def from_file(path: str | PathLike[str]) -> Recipe:
         recipe = Recipe.from_mapping({"name": path.stem, "about": about, **values}, start)
     except InputError as error:
         raise InputError(error.fact, error.hint, file=path) from None
+    if not recipe.name.isprintable():
+        fact = f"{short_repr(recipe.name)} is no name of a recipe"
+        raise InputError(fact, 'name = "…" in the file gives it another', file=path)
     if recipe != RECIPES.get(recipe.name, recipe):
         raise InputError(
             f"the name {recipe.name!r} belongs to another recipe",

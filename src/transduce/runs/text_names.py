@@ -123,7 +123,7 @@ def entitle(recipe: Recipe) -> Recipe:
 def read_name(name: object) -> str:
     """Return the name that a user gives a model; refuse a recipe's name or one that is too long."""
     fact = f"{short_repr(name)} is no name of a model"
-    found = " ".join(name.split()) if isinstance(name, str) else ""
+    found = " ".join(filter(None, name.split(" "))) if isinstance(name, str) else ""
     usable = 0 < len(found) <= LONGEST_NAME and found.isprintable()
     require(usable, fact, f"at most {LONGEST_NAME} letters, digits and signs")
     origin = found.partition(" ")[0]

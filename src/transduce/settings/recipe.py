@@ -106,6 +106,11 @@ class Recipe:
                 raise InputError(f"{key} is a table of settings, not {short_repr(value)}")
         recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in words})
         changes = {f"{n}.{k}": v for n in GROUPS if n in values for k, v in values[n].items()}
+        for path, value in changes.items():
+            wanted = find_setting(path)[1].type  # text is a number in --set alone
+            if isinstance(value, str) and wanted is not str:
+                fact = f"{path} must be {TYPE_NAMES[typing.cast('type', wanted)]}"
+                raise InputError(f"{fact}, not {short_repr(value)}", "leave the quotes out")
         return with_changes(recipe, changes)
 
 

@@ -15,6 +15,7 @@ from transduce.settings.fields import (
     require_types,
 )
 
+WIDEST_BEAM = 10_000  # the paper's widest has 21
 PENALTIES = {  # each penalty's score of a hypothesis of n symbols, END included
     "gnmt": "log P / ((5 + n) / 6)^alpha",
     "average": "log P / n",
@@ -51,9 +52,10 @@ class Search:
     def __post_init__(self) -> None:
         require_types(self)
         require_positive(self, "beam", "extra_length", "batch_size", "max_openings")
-        require_at_most(self, 10_000, "beam", "max_openings")  # a beam of 21 is the paper's widest
+        require_at_most(self, WIDEST_BEAM, "beam", "max_openings")
         require_at_most(self, 100_000, "extra_length", "batch_size")
         require_one_of(self, "penalty", tuple(PENALTIES))
+        require(not math.isnan(self.alpha), "search.alpha must be a number, it is nan")
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
         # Outputs have at most 65,536 + 100,000 symbols, so the penalty fits into float32 (< 2^128).
         require_at_most(self, 8, "alpha")

@@ -120,7 +120,8 @@ def deserialise(data: bytes) -> VocabularyKind:
         kind = read_kind(found)
         expected = build_document(kind)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise foreign_file_error(f"{type(error).__name__}: {error}") from None
+        why = str(error) if isinstance(error, ValueError) else f"its entries are others: {error}"
+        raise foreign_file_error(why) from None
     if found != expected or format_compactly(found) != format_compactly(expected):  # 67.0 is not 67
         raise foreign_file_error("its other fields do not follow from what it has learned")
     return kind

@@ -10,7 +10,7 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 from transduce.errors import InputError
 from transduce.view.explainer import explain as module
 from transduce.view.explainer.explain import CORE, VIEWS, explain
-from transduce.view.explainer.texts import choose_page_texts, read_texts_file
+from transduce.view.explainer.texts import choose_page_texts, read_texts_file, read_tour
 from transduce.view.page.document import read_part, read_texts
 
 GERMAN = read_texts("explainer")["de"]
@@ -161,6 +161,12 @@ def test_a_right_to_left_language_turns_the_page(browser, translator, tmp_path):
         for panel in browser.run("return transduce.PANELS.map(one => one.id)"):
             change(browser, panel=panel)
             assert browser.run("return document.documentElement.scrollWidth") <= width, panel
+
+
+def test_a_link_of_a_tour_that_names_no_place_on_the_page_is_refused(tmp_path):
+    (tmp_path / "tour").write_text('[{"title": "One", "text": "a", "link": "javascript:alert(1)"}]')
+    with pytest.raises(InputError, match="the link of step 1 has no #, and names no place"):
+        read_tour(tmp_path / "tour")
 
 
 @pytest.mark.browser

@@ -133,7 +133,8 @@ def require_picture_fits(source: int, output: int, translator: Translator, most:
     beams = translator.recipe.search.beam * expected
     needed = WEIGHT_BYTES * sizes.heads * weights + beams * (HYPOTHESIS_BYTES + 8 * expected)
     fact = f"the picture of {source:,} pieces and {expected:,} of output"
-    require_affordable(fact, needed, most, "give a shorter text, or a smaller beam")
+    more = "" if most == PICTURE_BYTES else ", or raise `most`"
+    require_affordable(fact, needed, most, f"give a shorter text, or a smaller beam{more}")
 
 
 def build_views(

@@ -91,6 +91,10 @@ def read_tour(path: Path) -> list[dict[str, str]]:
         steps = parse_json(data)
         if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS:
             raise ValueError(f"it has not 1 to {MAX_STEPS} steps")
-        return [asdict(parse_record(TourStep, step)) for step in steps]
+        found = [parse_record(TourStep, step) for step in steps]
+        for number, step in enumerate(found, start=1):
+            if step.link and "#" not in step.link:
+                raise ValueError(f"the link of step {number} has no #, and names no place")
+        return [asdict(step) for step in found]
     except ValueError as error:
         raise InputError(f"is no tour: {error}", TOUR_HINT, file=path) from error

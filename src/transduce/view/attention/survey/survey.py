@@ -27,7 +27,7 @@ from transduce.scores.alignments import parse_gold_links, read_alignments
 from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.tasks.text import TextToText
-from transduce.text.arguments import Text, read_text, require_equal_lines
+from transduce.text.arguments import Text, read_text, require_count, require_equal_lines
 from transduce.view.attention.record import AttentionView, ModelName
 from transduce.view.attention.recorder import build_views, name_model
 from transduce.view.attention.tendencies import (
@@ -128,6 +128,7 @@ def survey(
     default words are aligned by the model itself. `on_head` is called with the numbers of losses
     computed so far and in all.
     """
+    require_count("pairs", pairs)
     translator = model if isinstance(model, Translator) else load(model)
     require(len(translator.models) == 1, "a survey is of one model", "load one of the ensemble")
     lines = [read_text(name, text) for name, text in (("source", source), ("target", target))]
