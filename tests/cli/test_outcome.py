@@ -56,6 +56,13 @@ def test_exit_codes_are_those_of_the_design():
     }
 
 
+def test_the_help_says_that_weights_may_overflow_without_a_training(call):
+    said = " ".join(call("--help").stdout.split())
+    assert (
+        "5 numbers that are not finite (training diverged, or a model's weights overflow)," in said
+    )
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -63,8 +63,8 @@ def search_in_memory(
 
 FLOAT = 4  # bytes of a float32
 COPIES = 4  # of the log P of all symbols of a hypothesis: logits, sums, keys of the top-k
-# For each hypothesis `fast/kv_cache.py` masks the last hypotheses, in two bool and a float32: by this
-# account 3.6 of the 4.2 GB that a beam of 10,000 of the smallest model took.
+# For each hypothesis `fast/kv_cache.py` masks the last hypotheses, in two bool and a float32: by
+# this account 3.6 of the 4.2 GB that a beam of 10,000 of the smallest model took.
 LIVE_STEPS, MASK_BYTES = 6, 2 + FLOAT
 WIDEST = 21  # the paper's widest beam (section 6.3), which only free memory limits
 
