@@ -151,11 +151,11 @@ def test_an_empty_path_is_not_this_folder(call):
         transduce.load("")
 
 
-@pytest.mark.parametrize("words", [["x" * 500_000], ["recipes", "show", "--" + "x" * 500_000]])
 def test_a_beam_too_wide_is_refused_by_the_name_of_its_option(call):
     assert "invalid value for '--beam'" in call("translate", "m", "--beam", 10**9).stderr
 
 
+@pytest.mark.parametrize("words", [["x" * 500_000], ["recipes", "show", "--" + "x" * 500_000]])
 def test_names_of_half_a_megabyte_are_cut(call, words):
     ended = call(*words)
     assert ended.code == 2

@@ -95,7 +95,6 @@ STRANGER_ROWS = (
             "text/test_files.py::test_only_a_newline_ends_a_line",
             "text/test_files.py"
             "::test_bytes_that_are_no_utf8_are_named_with_file_line_and_a_way_out",
-            "text/test_files.py::test_utf16_without_a_mark_is_refused_for_its_nul_characters",
             "text/test_files.py::test_sides_of_different_length_are_refused_with_both_counts",
             "text/test_files.py::test_a_line_without_end_is_refused",
             "properties/test_text_vocabulary.py::test_text_comes_back_without_loss",
