@@ -39,7 +39,7 @@ def test_nothing_in_nothing_out(call, model):
 
 
 def test_only_a_newline_ends_a_line(translate):
-    odd = "a\u2028b\na\rb\na\x0cb\na\u0085b\na\0b\nwindows\r\n\u2029\n".encode()
+    odd = "a\u2028b\na\rb\na\x0cb\na\u0085b\na\x1bb\nwindows\r\n\u2029\n".encode()
     assert len(translate(odd)) == 7
     assert translate("\ufeffa dog\r\n".encode()) == translate(b"a dog")
 

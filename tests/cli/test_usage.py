@@ -1,9 +1,12 @@
 """Commands, options and arguments that are misspelt, missing or too many, and help."""
 
+import math
+
 import pytest
 
 import transduce
 from transduce.errors import InputError
+from transduce.settings import Search
 from transduce.view.explainer.explain import Explainer
 
 
@@ -153,6 +156,8 @@ def test_an_empty_path_is_not_this_folder(call):
 
 def test_a_beam_too_wide_is_refused_by_the_name_of_its_option(call):
     assert "invalid value for '--beam'" in call("translate", "m", "--beam", 10**9).stderr
+    with pytest.raises(InputError, match=r"search\.alpha must be a number, not nan"):
+        Search(alpha=math.nan)  # of --alpha nan
 
 
 @pytest.mark.parametrize("words", [["x" * 500_000], ["recipes", "show", "--" + "x" * 500_000]])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from transduce.allowance import require_short_line
 from transduce.datasets.languages import shorten_code
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
 from transduce.scores.metric import Metric, Texts
 from transduce.scores.metrics import METRICS
 from transduce.scores.paper_bleu import describe_paper_comparability
@@ -70,6 +70,8 @@ def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Me
 
 def shorten_language(language: str) -> str:
     """Return a language's code without script and country; "" if the language is not named."""
+    if not isinstance(language, str):
+        raise InputError(f"language must be a code such as de, not {short_repr(language)}")
     code = "" if language == UNNAMED[1] else shorten_code(re.split("[-_]", language)[0])
     return CHINESE.get(code, code)
 

@@ -55,7 +55,7 @@ class Search:
         require_at_most(self, WIDEST_BEAM, "beam", "max_openings")
         require_at_most(self, 100_000, "extra_length", "batch_size")
         require_one_of(self, "penalty", tuple(PENALTIES))
-        require(not math.isnan(self.alpha), "search.alpha must be a number, it is nan")
+        require(not math.isnan(self.alpha), "search.alpha must be a number, not nan")
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
         # Outputs have at most 65,536 + 100,000 symbols, so the penalty fits into float32 (< 2^128).
         require_at_most(self, 8, "alpha")
