@@ -60,7 +60,7 @@ def test_a_run_can_be_translated_with_while_another_process_trains_it(settled):
 
 
 def test_a_line_for_a_line_whatever_it_holds(settled):
-    odd = "a\u2028b\n\na\rb\r\na\0b\n\u0085\n\ufeffx\nlast".encode()
+    odd = "a\u2028b\n\na\rb\r\na\x1bb\n\u0085\n\ufeffx\nlast".encode()
     assert settled.good("translate", "m", "--extra-length=1", stdin=odd).count("\n") == 7
     rows = settled.good("translate", "m", "--extra-length=1", "--nbest=2", "--json", stdin=odd)
     assert [json.loads(row)["line"] for row in rows.split("\n")[:-1]] == [1, 2, 3, 4, 5, 6, 7]

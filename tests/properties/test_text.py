@@ -42,7 +42,7 @@ def test_sentences_and_clauses_joined_are_the_text(text):
 
 @given(lines)
 def test_lines_written_are_lines_read(written):
-    written = [line.removesuffix("\r") for line in written]
+    written = [line.replace("\0", "").removesuffix("\r") for line in written]
     if written:
         written[0] = written[0].removeprefix("\ufeff")
     with tempfile.TemporaryDirectory() as folder:

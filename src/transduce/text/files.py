@@ -282,7 +282,8 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
         order = "BE" if line.startswith(b"\0") else "LE"
         raise InputError(
             f"a NUL character (byte {line.index(0) + 1} of the line)",
-            f"is this text in UTF-16? iconv -f UTF-16{order} -t UTF-8 OLD > NEW",
+            f"if the text is UTF-16: iconv -f UTF-16{order} -t UTF-8 OLD > NEW; "
+            r"if not: tr -d '\0' < OLD > NEW",
             file=name,
             line=number,
         )
