@@ -19,7 +19,7 @@ from transduce.version import __version__
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
     from transduce.cli.training import show_progress
-    from transduce.distil.distil import distil
+    from transduce.distillation.distil import distil
     from transduce.errors import TransduceError
     from transduce.exports.export import export
     from transduce.inference.align import align
@@ -91,7 +91,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "average": "transduce.runs.average",
         "choose_alignment_heads": "transduce.inference.choose_heads",
         "curves": "transduce.view.curves.curves",
-        "distil": "transduce.distil.distil",
+        "distil": "transduce.distillation.distil",
         "draw_attention": "transduce.view.drawings.draw",
         "draw_model": "transduce.view.drawings.draw",
         "draw_positions": "transduce.view.drawings.draw",

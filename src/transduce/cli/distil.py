@@ -17,8 +17,8 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.distil.rules import RuleReport
-    from transduce.distil.stages import OnLine
+    from transduce.distillation.rules import RuleReport
+    from transduce.distillation.stages import OnLine
 
 DEV = ("dev_source", "dev_target", "dev_pairs")
 
@@ -111,7 +111,7 @@ def command(
     training) and model (the student). The same command again resumes in the middle of any stage.
     """
     from transduce.cli.training import show_progress
-    from transduce.distil.distil import distil
+    from transduce.distillation.distil import distil
 
     on_warning, teacher = WarningPrinter(), None
     if teachers:
@@ -149,7 +149,7 @@ def command(
 
 def describe_report(report: "RuleReport") -> list[str]:
     """Return a line on the pairs that were kept, and one for each rule that others broke."""
-    from transduce.distil.rules import RULES
+    from transduce.distillation.rules import RULES
 
     lines = [f"{report.kept:,} of {report.read:,} pairs kept"]
     for name, meaning in RULES.items():

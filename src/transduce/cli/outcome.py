@@ -27,7 +27,9 @@ FULL = {
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
-TOO_MANY = "got unexpected extra argument"  # click's message on one argument or several
+TOO_MANY = (
+    "got unexpected extra argument"  # how click's message begins, for one argument or several
+)
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -83,7 +85,7 @@ def run(command: click.Command, arguments: Sequence[str]) -> int:
         code = int(end.code or 0)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - no caller handles errors
         code = _report_error(error)
-    except BaseException as error:  # a panic of a library, such as of one without threads
+    except BaseException as error:  # a library's panic, such as when it can start no thread
         exhaustion = find_exhaustion(error)
         if exhaustion is None:
             raise
@@ -139,15 +141,15 @@ def convert_system_error(error: BaseException) -> BaseException:
     """Return a system error, such as a full disk, as a TransduceError; other errors unchanged."""
     is_ours = isinstance(error, InputError | FolderError | SaveError)
     origin = error.__context__ if is_ours else error
-    if origin and (exhaustion := find_exhaustion(origin)):  # a file could not even be opened
+    if origin and (exhaustion := find_exhaustion(origin)):  # this may have caused the error
         return exhaustion
     if isinstance(error, Exception) and is_raised_while_loading("torch", error):
-        # such as of a variable TORCH_LOGS=junk, but no signal
+        # such as by the variable TORCH_LOGS=junk; a signal is no Exception
         fact = f"torch cannot be loaded: {short_repr(str(error), 200)}"
         return InputError(fact, "look at the environment variables that begin with TORCH")
     if not isinstance(error, OSError):
         return error
-    if error.errno == errno.EBADF:  # such as `> FILE` that was opened for reading
+    if error.errno == errno.EBADF:  # such as `1< FILE`, which opens the output for reading
         return SaveError("the output is not open for writing", "look at the redirections")
     if NO_TEMPORARY_FOLDER in str(error):  # of the module tempfile
         return SaveError("no folder for temporary files can be written", "name one in TMPDIR")

@@ -153,10 +153,10 @@ def command(
 ) -> None:
     """Score translations, trees, labels or word alignments.
 
-    HYPOTHESES and every REFERENCE are text files of as many lines, plain, .gz, .xz or .zst; one of
-    them may be - for standard input. A score names the test set, if its hash is known, and says
-    whether it is comparable with a score of the paper. --against compares two outputs by paired
-    bootstrap resampling: both scores, their difference with a 95 % interval, and p.
+    HYPOTHESES and every REFERENCE are text files with equally many lines, plain, .gz, .xz or .zst;
+    one of them may be - for standard input. A score names the test set, if its hash is known, and
+    says whether it is comparable with a score of the paper. --against compares two outputs by
+    paired bootstrap resampling: both scores, their difference with a 95 % interval, and p.
 
     With --brackets, --spans and --alignments the gold file comes first, as for EVALB: GOLD OUTPUT.
     EVALB leaves out sentences that fail; the F1 over all sentences is printed, too.
@@ -164,7 +164,7 @@ def command(
     options.require_one_standard_input(hypotheses, against, *references, hint="name the others")
     kinds = {"--brackets": brackets, "--spans": spans, "--alignments": alignments}
     kind = choose_kind(kinds, len(references))
-    require_options_of(
+    refuse_options_of_others(
         kind,
         {
             "": {"metric": metrics, "language": language},
@@ -195,8 +195,8 @@ def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
     return "".join(given)
 
 
-def require_options_of(kind: str, values: Mapping[str, Mapping[str, object]]) -> None:
-    """Refuse an option that applies to another kind of file; `values` has all, by their kind."""
+def refuse_options_of_others(kind: str, values: Mapping[str, Mapping[str, object]]) -> None:
+    """Refuse an option of another kind of file than `kind`; `values` has each kind's options."""
     for other, named in values.items():
         wrong = [name for name, value in named.items() if other != kind and value]
         if wrong:

@@ -90,7 +90,7 @@ class TextPair(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Part:
-    """A collection in a split, such as Europarl, with alternative text pairs, the best first."""
+    """A collection in a split, such as Europarl; its first available text pair is used."""
 
     name: str
     text_pairs: tuple[TextPair, ...]

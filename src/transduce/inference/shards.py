@@ -140,7 +140,7 @@ def create_shard(path: Path, text: ShardText, how: Mapping[str, Any]) -> Iterato
 
 
 def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """Return the first in which two shards differ: "text", a name of `how`, or "" for none."""
+    """Return what differs first in two shards: "text", a key of their "how", or "" if nothing."""
     if ours["text"] != theirs.get("text"):
         return "text"
     others = theirs.get("how", {})

@@ -197,7 +197,7 @@ class EncoderLayer(nn.Module):
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
-        """Return the layer's two sub-layers, which `initialise` scales."""
+        """Return the two sub-layers, whose last matrices `scale_by_depth` divides."""
         return self.self_attention, self.feed_forward
 
 
@@ -233,11 +233,11 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
-        """Return the layer's three sub-layers, which `initialise` scales."""
+        """Return the three sub-layers, whose last matrices `scale_by_depth` divides."""
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
-# In decoding a sub-layer adds the residual itself, since one product can do both:
+# In decoding a sub-layer adds the residual itself, since `Linear.add` multiplies and adds at once:
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
@@ -299,7 +299,7 @@ class AddDropout(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Zeros with probability p, in training; the rest grows by 1 / (1 - p)    (section 5.4)"""
+    """In training 0 with probability p, else x / (1 - p); otherwise x    (section 5.4)"""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -411,10 +411,10 @@ class CrossAttention(nn.Module):
 
 @final
 class Compatibility(nn.Module):
-    """What queries become if another function than q · k / √d_k compares them    (3.2.1, 6.2)
+    """Changes queries so that `operations.compare` computes another function    (3.2.1, 6.2)
 
-    For q · k they are multiplied by √d_k, for q W · k / √d_k by each head's matrix W, and for the
-    additive w · tanh(q + k) each head's vector w is appended (see `operations.compare`).
+    For q · k it multiplies them by √d_k, for q W · k / √d_k by each head's matrix W. For additive
+    attention, w · tanh(q + k), it appends each head's vector w.
     """
 
     def __init__(self, sizes: Architecture) -> None:

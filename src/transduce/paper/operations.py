@@ -1,8 +1,9 @@
 """What needs no weights: attention, the cache of a search, the loss, the best continuations
 
-The plain form of sections 3.2.1, 3.2.3, 3.4 and 5.4, and of the sums of 6.1. The model, the update
-and the search receive these functions as one frozen value, `Operations`. A faster function with the
-same result may stand in any of its fields; none of the code that calls it can tell.
+The plain form of sections 3.2.1, 3.2.3, 3.4 and 5.4, and the sums of beam search (6.1). The model,
+the update and the search receive these functions as one frozen value, `Operations`. A faster
+function with the same result may stand in any of its fields; none of the code that calls it can
+tell.
 """
 
 import math
@@ -19,7 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, T query or target tokens and S key or source tokens of each · H heads · K = d_k
-# Q = K numbers of a query, or 2 K of one for additive attention
+# Q numbers of a query: K, or 2 K for additive attention
 # packed: the tokens of all sentences end to end, T_P and S_P in all
 # R rows, one for each hypothesis of a search, W of each sentence · N layers · V symbols
 # in shapes, #x may also be 1, and {x} is the value of x
@@ -58,8 +59,9 @@ FULL_ATTENTION = AttentionMask()
 
 
 def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; for a query [q; w] of 2 d_k numbers w · tanh(q + k), additive attention"""
-    if q.shape[-1] == k.shape[-1]:
+    """Q Kᵀ / √d_k; additive attention, w · tanh(q + k), if queries [q; w] have 2 d_k numbers"""
+    is_additive = q.shape[-1] != k.shape[-1]  # `Compatibility` has appended w
+    if not is_additive:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     q, w = q[..., None, :].chunk(2, dim=-1)  # [*B T 1 K]
     return (w @ (q + k[..., None, :, :]).tanh().transpose(-2, -1)).squeeze(-2)
@@ -122,7 +124,8 @@ def split_heads(
 ) -> list[Float[Tensor, "T H k"]]:
     """Split each token's projections into parts of these widths, and each part into H heads.
 
-    The parts are Q, K and V, or some of them, so that head i has Q W_i^Q, K W_i^K and V W_i^V.
+    The parts are projected queries, keys and values, or some of them: head i gets Q W_i^Q, K W_i^K
+    and V W_i^V.
     """
     sides = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)
     return [side.unflatten(1, (heads, -1)) for side in sides]
@@ -158,7 +161,7 @@ class PlainCache:
         values: Sequence[Float[Tensor, "S_P H d_v"]],
         lengths: Sequence[int],
     ) -> "PlainCache":
-        """Return the cache before the first token from each layer's keys and values of sources."""
+        """Return a cache without past tokens, with each layer's keys and values of the sources."""
         k, v = (
             torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
             for side in (keys, values)

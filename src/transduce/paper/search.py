@@ -2,8 +2,8 @@
 
 The search keeps W unfinished hypotheses of each sentence, the live ones. One step finds their 2 W
 best continuations. Those that end in END are finished; the best W without END stay live. At most W
-of the 2 W can end in END, so the beam stays full, and a beam that can hold every prefix finds every
-output. A beam of 1 is greedy search: it appends the likeliest symbol until that is END.
+of the 2 W can end in END, so that W others fill the beam. A beam of 1 is greedy search: it appends
+the likeliest symbol until that is END.
 
 Any model can be searched that implements `Decoder`. Many sentences are searched at once, as rows of
 the same tensors, and no result depends on the others.
@@ -110,7 +110,8 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search
 class LengthScore:
     """The score of an output as a function of its log P and length, tabulated for every length.
 
-    A table has the same numbers for every batch; a power of a whole tensor may round differently.
+    With a table an output's score is the same in every batch, where a power of a tensor could round
+    differently.
     """
 
     divisors: Float[Tensor, " lengths"]
@@ -154,8 +155,8 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward. The bound is exact if divisor and reward are largest at the limit, as in
-        every entry of LENGTH_TERMS.
+        largest reward. It is reached at the limit if divisor and reward are largest there, as in
+        every entry of LENGTH_TERMS, and no log P is lost.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -337,6 +338,7 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
+    # `kept` are columns of [N finished hypotheses, C candidates], `origins` of [N finished, W live]
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -364,7 +366,9 @@ def update_live(
         log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
     log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = beams.tokens[rows, parents].scatter_(2, position, ids[:, :, None])  # END follows
+    tokens = beams.tokens[rows, parents].scatter_(
+        2, position, ids[:, :, None]
+    )  # the rest stays END
     beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
     return beams, parents
 
@@ -480,16 +484,18 @@ def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
     """Remove the sentences that a step has finished; return the remaining batch and the results."""
-    beams, rows, finished = step
-    done: list[bool] = finished.tolist()
+    beams, parent_rows, is_done = step
+    done: list[bool] = is_done.tolist()
     if not any(done):
-        return ActiveBatch(state if rows is None else decoder.reorder(state, rows), beams), []
+        state = state if parent_rows is None else decoder.reorder(state, parent_rows)
+        return ActiveBatch(state, beams), []
     results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
     remaining = compact_sentences(done)
     if not remaining:
         return None, results
-    rows = torch.arange(beams.last_ids.numel(), device=finished.device) if rows is None else rows
-    state = decoder.reorder(state, rows.view(len(done), -1)[remaining].flatten())
+    if parent_rows is None:
+        parent_rows = torch.arange(beams.last_ids.numel(), device=is_done.device)
+    state = decoder.reorder(state, parent_rows.view(len(done), -1)[remaining].flatten())
     return ActiveBatch(state, select_sentences(beams, remaining)), results
 
 
@@ -519,7 +525,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)
+    count = done.count(False)  # done ones below it are as many as unfinished ones from it on
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -1,7 +1,7 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the sum
-over all target tokens of all micro-batches, divided by their count, so that the split changes only
+over all target tokens of all micro-batches, divided by their number. The split changes only
 which elements dropout zeroes. Data and dropout of a step depend on nothing but the run's seed, the
 step and the micro-batch, so that a resumed run goes on as if it had never stopped.
 """
@@ -183,7 +183,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - for a `Share` that adds gradients of others
+    optimiser: "Optimiser",  # noqa: ARG001 - other processes' gradients would be added to it
 ) -> Float[Tensor, "M 2"]:
     """Add up the gradients, micro-batch by micro-batch; return their summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
@@ -305,9 +305,9 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 @runtime_checkable
 class Share(Protocol):
-    """Calls `accumulate` for an update's micro-batches; see `accumulate_in_order`.
+    """The type of `share` in `train`: calls `accumulate` for an update's micro-batches.
 
-    It may leave some to others and add their gradients to the optimiser's. `costs` are the
+    It may leave some to other processes, and add the gradients that those computed. `costs` are the
     micro-batches' token counts. It returns None if it was interrupted: the update is dropped.
     """
 

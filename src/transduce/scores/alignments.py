@@ -45,7 +45,7 @@ class AlignmentResult:
 
     @property
     def score(self) -> float:
-        """AER in percent; 0 if neither the output nor the gold file has a sure link."""
+        """AER in percent; 0 if the output has no link and the gold file no sure one."""
         right, total = self.in_sure + self.in_all, self.links + self.sure
         return percentage(total - right, total)
 

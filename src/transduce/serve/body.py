@@ -18,7 +18,9 @@ JSON, FORM, MULTIPART = (
     "multipart/form-data",
 )
 MAX_FIELDS = 100
-READ_TO_REFUSE = 8  # reading stops after this many times the limit, even if no answer gets out
+# A body over the limit is read on, so that its sender gets the refusal, but only up to so many
+# times the limit.
+READ_TO_REFUSE = 8
 LINGER_SECONDS = 0.5  # a body that is too large is read for so long, then refused
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
@@ -69,7 +71,7 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     try:
         if kind == MULTIPART:
             values = parse_multipart(body, request)
-        else:  # not by Starlette's parser, which reads plain UTF-8, as curl -d sends it, as Latin-1
+        else:  # Starlette's parser would decode unescaped UTF-8, which curl -d sends, as Latin-1
             values = parse_qs(
                 body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
             )

@@ -58,13 +58,15 @@ def count_parameters(a: Architecture, source_symbols: int, target_symbols: int) 
 def count_self_attention(a: Architecture) -> LayerCounts:
     """Count parameters, multiplications and activations of self-attention    (section 3.2.2)
 
-    The parameters are W^Q, W^K and W^V of all heads, and W^O; in other systems a bias of each.
+    The parameters are W^Q, W^K and W^V of all heads, and W^O, and their biases if there are any.
     """
     weights = a.heads * a.d_model * (2 * a.d_k + 2 * a.d_v)
     biases = a.heads * (2 * a.d_k + a.d_v) + a.d_model if a.attention_biases else 0
     matrices = a.heads * a.d_k**2 if a.compatibility == "bilinear" else 0
     vectors = a.heads * a.d_k if a.compatibility == "additive" else 0
-    copies = 6 if matrices or vectors else 2  # plain attention stores padded ones, too
+    copies = (
+        6 if matrices or vectors else 2
+    )  # run as plain attention, which stores padded Q, K, V, too
     return LayerCounts(
         parameters=weights + biases + matrices + vectors,
         products=weights + matrices,
@@ -118,7 +120,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
     """Count parameters, multiplications and activations of the layer type `a.mixing`.
 
-    It is counted as it is in the decoder if `causal`, else as in the encoder.
+    With `causal` it is a decoder's layer, else an encoder's.
     """
     if a.mixing == "self-attention":
         return count_self_attention(a)

@@ -237,6 +237,7 @@ PARSING = TaskKind(
     read_file=read_tree_pairs,
     read_test_file=read_test_trees,
     options="--trees FILE_OR_FOLDER",
+    sides=("words", "trees"),
     unit="tree",
     unusable="no tree, or a tree without words",
     list_files=list_tree_files,

@@ -209,6 +209,7 @@ TAGGING = TaskKind(
     read_file=read_tagged_pairs,
     read_test_file=read_tagged_pairs,
     options="--tags FILE",
+    sides=("words", "labels"),
     unit="sentence",
     normalise=normalise_blanks,
     find_mismatch=find_length_mismatch,

@@ -124,6 +124,7 @@ class TaskKind:
     read_test_file: Callable[[Path], Iterator[tuple[str, str]]] | None = None
     # the command-line options that name a text of this task
     options: str = "--source FILE --target FILE, or --pairs FILE"
+    sides: tuple[str, str] = ("symbols", "symbols")  # words for inputs and outputs; "": a language
     unit: str = "pair"  # the word for one item of a text of this task
     unusable: str = EMPTY  # the words for items that the cleaning leaves out as empty
     list_files: Callable[[Path, str], Sequence[Path]] = lambda path, _split: [path]
@@ -138,7 +139,7 @@ class TaskKind:
     is_tokenised: bool = False
 
     def count(self, items: int) -> str:
-        """Return a number of items of a text of this task, such as "1 pair" or "2,300 trees"."""
+        """Return a number with the unit of this task, such as "1 pair" or "2,300 trees"."""
         return f"{items:,} {self.unit}{'s' * (items != 1)}"
 
 

@@ -1,7 +1,7 @@
 """Tasks from text to text: translation, and toys with one correct output (copy, reverse, sort)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import ClassVar, final
@@ -77,7 +77,7 @@ def build_kind(build: Callable[[Vocabulary, Vocabulary], Task]) -> TaskKind:
     return TaskKind(build=lambda _data, both: build(both.source, both.target))
 
 
-TRANSLATION = build_kind(Translation)
+TRANSLATION = replace(build_kind(Translation), sides=("", ""))
 KINDS: Mapping[str, TaskKind] = MappingProxyType(
     {
         "translation": TRANSLATION,

@@ -27,7 +27,8 @@ MAX_LINE_BYTES = 1 << 26
 PART = 1 << 20
 # Number of bytes of a .zst file to unpack at once. It is small because 4 bytes can become 128 KiB.
 ZSTD_CHUNK = 1 << 9
-# The limit of `surprise`: about 20 misaligned pairs exceed it, pairs of aligned files seldom do.
+# Files count as misaligned when `MisalignmentDetector.surprise` exceeds this: after about 20
+# misaligned pairs. In aligned files it seldom does.
 THRESHOLD = 8.0
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
@@ -63,10 +64,10 @@ def read_bytes(path: Path | str, most: int) -> bytes:
 
 @contextmanager
 def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator[None]:
-    """Context manager that turns errors of damaged or unreadable files into InputErrors.
+    """Context manager that turns errors of damaged or unreadable files into InputErrors on `name`.
 
-    These name the file `name`. `describe_read` returns the beginning of the hint, such as how many
-    lines had been read.
+    `describe_read` returns the beginning of a damaged file's hint, such as how many lines had been
+    read.
     """
     try:
         yield
@@ -194,7 +195,7 @@ class ZstdStream(io.RawIOBase):
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
         """Fill a buffer with unpacked bytes and return their number, 0 at the end of the file."""
         while not self.ready:
-            self.ready = memoryview(b"")  # frees the chunk before the next one is unpacked
+            self.ready = memoryview(b"")  # an empty slice still holds its chunk; free it
             chunk = next(self.chunks, None)
             if chunk is None:
                 return 0
@@ -297,7 +298,7 @@ class MisalignmentDetector:
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,
     and |log(source length / target length)| is larger. `surprise` is a running sum: each pair adds
-    this value less twice the mean value of the pairs so far, and the sum never falls below zero
+    this value minus twice its mean over the pairs so far, and the sum never falls below zero
     (Page's CUSUM, 1954). When `surprise` exceeds `THRESHOLD`, the files are taken to be misaligned
     from the line where `surprise` last left zero.
     """

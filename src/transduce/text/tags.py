@@ -19,9 +19,9 @@ SENTENCE_END = "."  # the token that ends a sentence in a file without blank lin
 # Whitespace refused in tokens and labels. Other spaces are allowed: treebanks have U+00A0 in words.
 BLANKS = frozenset(" \r\v\f")
 OUTSIDE = "O"  # the label of a token in no span
-SPAN_PREFIXES = ("B", "I", "E", "S")  # BIOES also marks the last token of a span, and the only one
+SPAN_PREFIXES = ("B", "I", "E", "S")  # E: the last token of a span; S: its only one
 NO_TYPE = "_"  # the type of a span whose labels are B and I without a type
-NO_SPANS = (  # the hint for labels that stand for themselves
+NO_SPANS = (  # the hint for labels without such a prefix, such as NOUN
     "labels without B and I: `score --spans --scheme raw`, `train --set data.label_scheme=raw`"
 )
 HINT = "each line is a token, one tab and its label; blank lines separate the sentences"
@@ -65,8 +65,8 @@ class Row:
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
     """Yield the sentences of a token-tab-label file, split at blank lines, or else at full stops.
 
-    Only a file without a blank line is read into memory as a whole, because its last line shows
-    that full stops, not blank lines, separate its sentences.
+    Only a file without a blank line is read into memory as a whole, because only at its end
+    is it known that full stops, not blank lines, separate its sentences.
     """
     rows = read_rows(path)
     first = list[Row]()

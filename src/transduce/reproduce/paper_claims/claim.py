@@ -10,7 +10,7 @@ from typing import final
 from transduce.reproduce.table_claims import STUDENT
 
 Values = Mapping[str, float]  # what was measured from one seed, by name
-# measures a claim from a seed, given the run folders of the claim's trained rows by row
+# (seed, the trained rows' run folders by the name of the row) -> what was measured
 Measure = Callable[[int, Mapping[str, Path]], Values]
 ROUNDING = 1e-9
 
@@ -46,7 +46,7 @@ class Finding:
 
     @property
     def names(self) -> set[str]:
-        """The names of the values that the number is computed from."""
+        """The names in the formula `value`, one or two."""
         return {name for part in self.value.split(" / ") for name in part.split(" - ")}
 
     def judge(self, numbers: Sequence[float], *, is_exact: bool) -> str:
@@ -75,7 +75,7 @@ def compute_interval(numbers: Sequence[float]) -> tuple[float, float]:
 class PaperClaim:
     """A sentence of the paper, and what measures it.
 
-    Differences and ratios are taken within a seed, so that the seeds of all rows are paired.
+    Differences and ratios are computed for each seed, so that rows of one seed are compared.
     """
 
     name: str

@@ -163,7 +163,7 @@ def trim(
 
 
 def expand(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
-    """Turn each part of a template's string back into its pieces of text and markup."""
+    """Split consecutive parts of `template.flat`, which are all of it, into their pieces."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [
         [

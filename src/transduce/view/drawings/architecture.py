@@ -22,6 +22,7 @@ from transduce.settings.counts import (
 )
 from transduce.settings.data import UNNAMED, Data
 from transduce.settings.recipe import shorten_name
+from transduce.tasks import find_task_kind
 from transduce.view.drawings.axes import INK, QUIET, Number, build_svg, draw_text
 from transduce.view.page.document import read_texts
 
@@ -217,11 +218,10 @@ def draw_figure_1(
 
 def name_ends(diagram: Diagram, data: Data) -> list[str]:
     """Return what a model reads and writes: languages, or what its task has in their place."""
-    if data.task == "translation":
-        languages = (data.source_language, data.target_language)
-        return ["" if name in UNNAMED else name for name in languages]
-    tasks = {"parsing": ("words", "trees"), "tagging": ("words", "labels")}
-    return [diagram.say(one) for one in tasks.get(data.task, ("symbols", "symbols"))]
+    languages = (data.source_language, data.target_language)
+    named = ["" if name in UNNAMED else name for name in languages]
+    sides = find_task_kind(data).sides
+    return [diagram.say(side) if side else name for side, name in zip(sides, named, strict=True)]
 
 
 def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) -> list[str]:

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from tests.inference.random_models import random_translator
 
-from transduce.distil.rules import choose_nearest, find_lowest, find_rules_broken, repeats
-from transduce.distil.stages import Inputs, PairOptions, choose_pairs, gather_text, translate_text
+from transduce.distillation.rules import choose_nearest, find_lowest, find_rules_broken, repeats
+from transduce.distillation.stages import (
+    Inputs,
+    PairOptions,
+    choose_pairs,
+    gather_text,
+    translate_text,
+)
 from transduce.errors import InputError
 
 LINES = [f"the {word} sees {count} cats" for count in range(300) for word in ("dog", "cat")]

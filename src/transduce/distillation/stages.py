@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from jaxtyping import Float
 
-from transduce.distil.rules import RuleReport, choose_nearest, find_lowest, find_rules_broken
+from transduce.distillation.rules import RuleReport, choose_nearest, find_lowest, find_rules_broken
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import InputError

@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from transduce.distil.rules import RuleReport
-from transduce.distil.stages import (
+from transduce.distillation.rules import RuleReport
+from transduce.distillation.stages import (
     STAGES,
     Inputs,
     OnLine,
