@@ -42,7 +42,11 @@ def documented() -> Iterator[tuple[str, str]]:
                 yield f"{value.__name__}.{member}", getattr(inner, "__doc__", None) or ""
 
 
-NOT_RUN = {"fetch": "it downloads", "import_model": "it needs a checkpoint"}
+NOT_RUN = {
+    "distil": "its student trains for hours",
+    "fetch": "it downloads",
+    "import_model": "it needs a checkpoint",
+}
 EXAMPLES = [
     (name, code)
     for name, doc in documented()

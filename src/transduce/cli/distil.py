@@ -104,7 +104,7 @@ def command(
     precision: str,
     processes: Processes,
 ) -> None:
-    """Translate text by TEACHER, keep the good pairs, and train a small student on them.
+    """Translate text by TEACHER, and train a small student on the good pairs.
 
     Several teachers are an ensemble. The stages are folders in OUTPUT: text, shards (the teacher's
     translations), pairs (with a report of the rules that others broke), run (the student's

@@ -14,7 +14,7 @@ from transduce.cli.options import FILE
 @options.output("The file to write (default: standard output).")
 @options.quiet
 def command(*, folder: Path, output: Path | None) -> None:
-    """Join the shards in FOLDER, which `transduce translate --shard` wrote, into one output.
+    """Join the shards in FOLDER, which `translate --shard` wrote, into one output.
 
     All shards must be there, be sound, and be of the same text, models and options. The output is
     that of a single shard, to the byte.

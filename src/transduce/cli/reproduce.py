@@ -61,7 +61,7 @@ class Sizes(click.ParamType):  # type: ignore[type-arg]
 @click.group("reproduce", cls=Commands, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Measure a table or the claims of the paper, and print ours with the paper's numbers."""
+    """Measure a table or the claims of the paper, and print both sides' numbers."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
