@@ -16,7 +16,7 @@ from transduce.datasets.corpora import CORPORA
 from transduce.datasets.corpora import DOWNLOADS as FILES
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
-from transduce.recipes.open import USER_FILES
+from transduce.recipes.open import STUDENTS, USER_FILES
 from transduce.runs.texts import GENERATED
 
 TEXTS = [
@@ -31,7 +31,11 @@ DOWNLOADS = {text.download for text in TEXTS}
 
 
 def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_languages():
-    own = {"wsj", "wsj-semi-supervised", *(recipe.data.corpus for recipe in USER_FILES)}
+    own = {
+        "wsj",
+        "wsj-semi-supervised",
+        *(recipe.data.corpus for recipe in (*USER_FILES, *STUDENTS)),
+    }
     for data in (by_name(name).data for name in names()):
         if is_treebank(data.corpus):
             assert data.source_language in find_treebank(data.corpus.partition("-")[0]).languages

@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.fast.test_layer_graph import ALL_AT_ONCE, MANY_SOURCES, untrained
 from tests.fast.tiny import FAST, LOOPS
-from tests.model.test_every_choice import every_with_cache
+from tests.model.test_every_choice import every_with_fast_cache
 
 from transduce.fast import compiled_loops as module
 from transduce.fast.compiled_loops import (
@@ -55,7 +55,7 @@ def test_a_search_with_loops_may_have_any_beam(beam):
     assert [one.ids for (one,) in with_loops] == [one.ids for (one,) in without]
 
 
-@every_with_cache
+@every_with_fast_cache
 @pytest.mark.usefixtures("unchecked_types")
 def test_a_search_of_many_rows_finds_the_same_with_loops_as_without(change):
     model = untrained(change)

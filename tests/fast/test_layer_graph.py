@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.fast.test_inference_weights import LAYOUTS, convert, require_layout
 from tests.fast.tiny import FAST, LOOPS
-from tests.model.test_every_choice import SMALL, every_with_cache
+from tests.model.test_every_choice import SMALL, every_with_fast_cache
 
 from transduce.fast import layer_graph
 from transduce.fast.choose import equip_for_inference
@@ -64,7 +64,7 @@ def test_with_compiled_loops_the_graph_is_the_plain_search_too(monkeypatch):
     require_equal_searches(model, traced_early(monkeypatch, model), LOOPS)
 
 
-@every_with_cache
+@every_with_fast_cache
 def test_a_search_with_the_graph_is_the_plain_search_to_the_bit(change, monkeypatch):
     model = untrained(change)
     require_equal_searches(model, traced_early(monkeypatch, model))

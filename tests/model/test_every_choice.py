@@ -18,6 +18,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.errors import InputError
+from transduce.fast.choose import KNOWN_COMPATIBILITIES
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import Transformer, build_transformer, initialise
@@ -72,6 +73,16 @@ def spell(change):
 every = pytest.mark.parametrize("change", every_choice())
 every_with_cache = pytest.mark.parametrize(
     "change", [choice for choice in every_choice() if "mixing" not in choice.values[0]]
+)
+# for fast/'s own cache: with other functions of compatibility the plain one is used
+every_with_fast_cache = pytest.mark.parametrize(
+    "change",
+    [
+        choice
+        for choice in every_choice()
+        if "mixing" not in choice.values[0]
+        and choice.values[0].get("compatibility", "dot") in KNOWN_COMPATIBILITIES
+    ],
 )
 built = functools.cache(model_of)  # shared by the tests that change no weight
 

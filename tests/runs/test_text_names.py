@@ -184,8 +184,10 @@ def test_a_name_is_a_few_words_and_belongs_to_no_recipe(name):
         read_name(name)
 
 
-def test_a_name_is_taken_as_it_is_on_one_line():
-    assert read_name("Law,  English to\nFrench") == "Law, English to French"
+def test_a_name_is_taken_as_it_is_but_for_double_spaces():
+    assert read_name("Law,  English to French") == "Law, English to French"
+    with pytest.raises(InputError, match="is no name of a model"):
+        read_name("Law, English to\nFrench")
 
 
 def test_a_translator_has_two_languages_and_a_tagger_one():
