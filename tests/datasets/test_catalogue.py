@@ -34,6 +34,7 @@ def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_langua
     own = {
         "wsj",
         "wsj-semi-supervised",
+        "scirex",
         *(recipe.data.corpus for recipe in (*USER_FILES, *STUDENTS)),
     }
     for data in (by_name(name).data for name in names()):
