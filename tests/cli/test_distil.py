@@ -8,7 +8,8 @@ STUDENT = (
 
 
 def test_outputs_of_another_program_train_a_student(call, corpus):
-    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de")
+    (corpus / "a.de").rename(corpus / "a.fr")
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.fr")
     dev = (f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de")
     folder = corpus / "distilled"
     ended = call("distil", *text, *dev, *STUDENT, "-o", folder)
@@ -16,7 +17,7 @@ def test_outputs_of_another_program_train_a_student(call, corpus):
     assert "pairs kept" in ended.stderr
     assert call("translate", folder / "model", stdin=b"the dog\n").code == 0
     recipe = json.loads((folder / "model" / "recipe.json").read_text())
-    assert (recipe["data"]["source_language"], recipe["data"]["target_language"]) == ("en", "de")
+    assert (recipe["data"]["source_language"], recipe["data"]["target_language"]) == ("en", "fr")
     before = (folder / "model" / "manifest.json").read_bytes()
     assert call("distil", *text, *dev, *STUDENT, "-o", folder).code == 0
     assert (folder / "model" / "manifest.json").read_bytes() == before
@@ -28,6 +29,13 @@ def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpu
     assert ended.code == 0, ended.stderr
     assert not (folder / "pairs").exists()
     assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
+
+
+def test_a_folder_of_other_things_is_left_alone(call, babbler, corpus):
+    before = sorted(corpus.iterdir())
+    ended = call("distil", babbler, f"--source={corpus}/a.en", "-o", corpus)
+    assert (ended.code, "exists and is no distillation" in ended.stderr) == (2, True)
+    assert sorted(corpus.iterdir()) == before
 
 
 def test_what_does_not_fit_is_refused(call, babbler, corpus):

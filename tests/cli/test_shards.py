@@ -62,6 +62,9 @@ def test_a_shard_that_is_there_is_not_translated_again(call, babbler, text, shar
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     ended = call("translate", babbler, text, "--beam=2", "--shard=2/3", "-o", folder)
     assert (ended.code, "of another search" in ended.stderr) == (2, True)
+    half = ("--precision=bfloat16", "--shard=2/3")
+    ended = call("translate", babbler, text, *FAST, *half, "-o", folder)
+    assert (ended.code, "of another precision" in ended.stderr) == (2, True)
 
 
 def break_nothing(folder: Path) -> None:
@@ -110,8 +113,11 @@ def test_shards_of_two_texts_are_not_merged(call, text, shards):
 def test_a_task_of_a_slurm_array_is_a_shard():
     names = {"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "10"}
     assert parse_shard("slurm", names | {"SLURM_ARRAY_TASK_COUNT": "4"}) == Shard(4, 3)
-    with pytest.raises(InputError, match="SLURM_ARRAY_TASK_COUNT"):
-        parse_shard("slurm", names)
+    every_third = names | {"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_STEP": "3"}
+    assert parse_shard("slurm", every_third | {"SLURM_ARRAY_TASK_COUNT": "4"}) == Shard(4, 3)
+    for wrong in (names, names | {"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "?"}):
+        with pytest.raises(InputError, match="SLURM_ARRAY_TASK_COUNT"):
+            parse_shard("slurm", wrong)
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "-1/3", "1", "a/b", "1/3/5", "1/999999", ""])

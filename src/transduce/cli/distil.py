@@ -13,6 +13,7 @@ from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.distillation import STAGES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
@@ -69,19 +70,13 @@ DEV = ("dev_source", "dev_target", "dev_pairs")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the pairs' order.")
 @click.option(
     "--until",
-    type=click.Choice(["text", "shards", "pairs", "run", "model"]),
-    default="model",
+    type=click.Choice(STAGES),
+    default=STAGES[-1],
     show_default=True,
     help="The last stage.",
 )
 @add_options(BeamOptions, "beam")
-@click.option(
-    "--precision",
-    type=click.Choice(["auto", "float32", "bfloat16", "int8"]),
-    default="float32",
-    show_default=True,
-    help="The number format in which the teacher translates.",
-)
+@add_options(ModelOptions, "models", ("precision",))
 @add_options(Processes, "processes")
 @options.quiet
 @options.no_progress
@@ -101,7 +96,7 @@ def command(
     language: str,
     until: str,
     beam: BeamOptions,
-    precision: str,
+    models: ModelOptions,
     processes: Processes,
 ) -> None:
     """Translate text by TEACHER, and train a small student on the good pairs.
@@ -115,7 +110,7 @@ def command(
 
     on_warning, teacher = WarningPrinter(), None
     if teachers:
-        models = ModelOptions(ensemble=tuple(teachers[1:]), precision=precision)
+        models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)
         teacher = choice.open(processes, on_warning, source or pairs)
     scorer = None

@@ -163,8 +163,8 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         translator = translator.aligning()
     part = TextPart(open_output(output), block=1 if interactive else BLOCK)
     if text is not None:
-        how = {"json": as_json, "nbest": nbest, "precision": models.precision}
-        part = choose_shard(text, how | describe_translator(translator), output)
+        how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
+        part = choose_shard(text, how, output)
     outputs = translator.nbest_lines(
         note_markup(input, part.cut(read_lines(input)), count(part.first)),
         nbest,

@@ -6,9 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from transduce.distillation import STAGES
 from transduce.distillation.rules import RuleReport
 from transduce.distillation.stages import (
-    STAGES,
     Inputs,
     OnLine,
     PairOptions,
@@ -16,16 +16,19 @@ from transduce.distillation.stages import (
     gather_text,
     translate_text,
 )
-from transduce.durable.lock import lock_folder
 from transduce.errors import suggest_names
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.average import average
+from transduce.runs.output_folder import locked_folder, require_own_folder
+from transduce.runs.text_names import read_languages
+from transduce.runs.texts import FilePair
 from transduce.runs.train import train
 from transduce.settings import Recipe
+from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
-from transduce.text.arguments import read_path
+from transduce.text.arguments import ignore_event, read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -33,10 +36,6 @@ if TYPE_CHECKING:
     from transduce.training.callbacks import TrainingCallbacks
 
 STUDENT = "student/tiny"
-
-
-def ignore_lines(stage: str, done: int, total: int) -> None:
-    """Take no notice of lines that are done."""
 
 
 @final
@@ -64,7 +63,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     language: str = "",
     backward: Translator | None = None,
     until: str = STAGES[-1],
-    on_line: OnLine = ignore_lines,
+    on_line: OnLine = ignore_event,
     callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
 ) -> Distillation:
     """Translate text by a teacher, choose pairs by rules, and train a student on them.
@@ -96,7 +95,8 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     folder = read_path("folder", folder)
     recipe = customise_recipe(find_recipe(student), dict(settings or {}), None)
     last = STAGES.index(until)
-    with lock_folder(folder):
+    require_own_folder(folder, STAGES[0], ["lock"], "distillation")
+    with locked_folder(folder):
         text = gather_text(folder, inputs)
         if teacher is not None and last >= 1:
             nbest = 1 if inputs.pairs is None else teacher.recipe.search.beam
@@ -107,8 +107,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
         chosen, report = choose_pairs(folder, text, options, backward, on_line)
         if last == 2:
             return Distillation(folder, report)
-        data = recipe.data if teacher is None else teacher.recipe.data
-        languages = (data.source_language, data.target_language)
+        languages = find_languages(teacher, inputs)
         run = train(
             folder / "run", chosen, dev, recipe=recipe, languages=languages, callbacks=callbacks
         )
@@ -116,3 +115,15 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             return Distillation(folder, report)
         model = average(run, None)  # beside the run, in folder/model
         return Distillation(folder, report, model.folder)
+
+
+def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:
+    """Return a teacher's languages, or those in the names of given files; None if not named."""
+    if teacher is not None:
+        data = teacher.recipe.data
+        languages = (data.source_language, data.target_language)
+    else:
+        assert inputs.source
+        assert inputs.outputs
+        languages = read_languages(FilePair(inputs.source, inputs.outputs))
+    return None if {*languages} & {"", *UNNAMED} else languages

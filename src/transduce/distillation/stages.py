@@ -12,8 +12,10 @@ teacher or with other options is refused.
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, final
 
@@ -27,18 +29,18 @@ from transduce.errors import InputError
 from transduce.inference.shards import (
     OUTPUT,
     Shard,
+    ShardText,
     create_shard,
     describe_translator,
-    find_shard_text,
     find_shards,
     is_written,
+    measure_text,
 )
 from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require
 from transduce.text.clean import normalise
-from transduce.text.files import read_byte_lines, read_lines, read_pairs, read_pairs_tsv
+from transduce.text.files import read_lines, read_pairs, read_pairs_tsv
 
-STAGES = ("text", "shards", "pairs", "run", "model")
 TEXT_KIND, PAIRS_KIND = "distil-text", "distil-pairs"
 SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
     "source.txt", "reference.txt", "output.txt", "pairs.tsv", "report.json",
@@ -82,15 +84,7 @@ class Inputs:
     def fingerprint(self) -> dict[str, str]:
         """Return the sha256 of each file, unpacked."""
         files = {name: file for name, file in asdict(self).items() if file is not None}
-        return {name: hash_lines(file) for name, file in files.items()}
-
-
-def hash_lines(file: Path) -> str:
-    """Return the sha256 of a text file, unpacked."""
-    digest = hashlib.sha256()
-    for line in read_byte_lines(file):
-        digest.update(line)
-    return digest.hexdigest()
+        return {name: measure_text(file)[1] for name, file in files.items()}
 
 
 def complete_stage(
@@ -143,19 +137,20 @@ def translate_text(
 ) -> None:
     """Complete the stage `shards`: the teacher's `nbest` outputs of all lines, with log P."""
     source = text.verified_path(SOURCES)
-    total = sum(1 for _ in read_lines(source))
+    total, sha256 = measure_text(source)
     count = max(1, -(-total // shard_lines))
     how = {"nbest": nbest} | describe_translator(teacher)
+    lines = read_lines(source)
     for number in range(1, count + 1):
-        shard = Shard(count, number)
-        part, path = find_shard_text(source, shard), folder / "shards" / shard.name
+        part = ShardText(Shard(count, number), source, total, sha256)
+        path, own = folder / "shards" / part.shard.name, islice(lines, len(part.lines))
         if is_written(path, part, how):
+            deque(own, maxlen=0)  # the next shard's lines follow
             continue
-        outputs = teacher.nbest_lines(
-            part.cut(read_lines(source)), nbest, block=WORKER_BLOCK, first=part.lines.start + 1
-        )
+        first = part.lines.start + 1
+        outputs = teacher.nbest_lines(own, nbest, block=WORKER_BLOCK, first=first)
         with create_shard(path, part, how) as stream:
-            for done, found in enumerate(outputs, start=part.lines.start + 1):
+            for done, found in enumerate(outputs, start=first):
                 best = [[one.text, one.log_prob] for one in found]
                 stream.write(json.dumps(best, ensure_ascii=False).encode() + b"\n")
                 on_line("translate", done, total)

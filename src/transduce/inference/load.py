@@ -169,6 +169,7 @@ def load(
         strict=strict,
         keep=keep,
         on_warning=on_warning,
+        precision=chosen.precision.value,
         workers=workers,
         reload=partial(load, *folders, precision=chosen.precision.value),
     )

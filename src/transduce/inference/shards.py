@@ -25,7 +25,7 @@ from transduce.text.files import read_byte_lines
 KIND, OUTPUT = "shard", "output.txt"
 NAME = re.compile(r"shard-([0-9]{1,6})-of-([0-9]{1,6})")
 MOST = 100_000  # shards of a text
-SLURM = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT")
+TASK, COUNT, FIRST, STEP = (f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "COUNT", "MIN", "STEP"))
 COPIED = 1 << 20  # bytes that a merge copies at once
 AGAIN = "translate this shard again, into another folder if it is to stay"
 
@@ -53,13 +53,14 @@ class Shard:
 def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
     """Parse a shard such as 2/8; "slurm" stands for the task of a Slurm array."""
     if text == "slurm":
-        number, first, count = (environment.get(name, "") for name in SLURM)
+        found = {FIRST: "1", STEP: "1"} | dict(environment)
+        task, count, first, step = (found.get(name, "") for name in (TASK, COUNT, FIRST, STEP))
         require(
-            number.isdecimal() and count.isdecimal(),
-            f"--shard slurm needs {SLURM[0]} and {SLURM[2]}, which Slurm sets in an array",
+            all(value.isdecimal() for value in (task, count, first, step)) and int(step) > 0,
+            f"--shard slurm needs {TASK} and {COUNT}, which Slurm sets in an array",
             "sbatch --array=1-8 job.sh, or give the shard: --shard 2/8",
         )
-        text = f"{int(number) - int(first or 1) + 1}/{count}"
+        text = f"{(int(task) - int(first)) // int(step) + 1}/{count}"
     parts = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     shard = Shard(int(parts[2]), int(parts[1])) if parts else Shard(0, 0)
     require(
@@ -100,18 +101,24 @@ def find_shard_text(path: Path, shard: Shard) -> ShardText:
     if not path.is_file():
         fact = "a shard is a part of a text file, whose lines are counted first"
         raise InputError(fact, "write the text to a file", file=path)
+    return ShardText(shard, path, *measure_text(path))
+
+
+def measure_text(path: Path) -> tuple[int, str]:
+    """Return the number of lines of a text file, and the sha256 of its bytes, unpacked."""
     digest, total = hashlib.sha256(), 0
     for line in read_byte_lines(path):
         digest.update(line)
         total += 1
-    return ShardText(shard, path, total, digest.hexdigest())
+    return total, digest.hexdigest()
 
 
 def describe_translator(translator: Translator) -> dict[str, Any]:
-    """Return what its outputs depend on: models, search or sampling, alignment, what is kept."""
+    """Return what its outputs depend on: models, search or sampling, and what follows it."""
     sampling = translator.sampling_settings
     return {
         "models": list(translator.hashes),
+        "precision": translator.precision,
         "search": asdict(translator.recipe.search if sampling is None else sampling),
         "longest": translator.recipe.data.max_length,
         "align": asdict(translator.aligner.find_heads()) if translator.aligns else None,

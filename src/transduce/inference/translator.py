@@ -95,6 +95,7 @@ class Translator:
     strict: bool = False  # whether to refuse sentences too long for the models, not split them
     keep: bool = True  # whether placeholders, URLs and e-mail addresses come back as they were
     on_warning: OnWarning = warn_user  # called with each warning about a line
+    precision: str = "float32"  # number format in which the models compute
     workers: int = 1  # processes of one thread each that share the lines
     reload: "Callable[[], Translator] | None" = None  # loads the models again, in a worker process
 
