@@ -1,10 +1,8 @@
 """The translation page as text: its size, its policy, and what a form puts into it."""
 
-import re
 from dataclasses import replace
 
-from transduce.view.page.document import read_part, read_texts
-from transduce.view.translation.page import SCRIPTS, Form, PageSettings, TranslationPage
+from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 SETTINGS = PageSettings([("en", "de"), ("de", "en")], {"en": "English"}, 5_000, 64)
 
@@ -34,16 +32,3 @@ def test_what_a_form_holds_is_escaped_and_no_mark_in_it_is_filled():
     assert page.count("<script>") == 1
     assert '<option value="de" selected>de</option><option' not in page
     assert '<option value="en">English</option><option value="de" selected>de</option>' in page
-
-
-def test_every_text_of_the_interface_is_in_the_table_of_its_languages():
-    markup = re.sub(
-        r"<!--.*?-->|<noscript>.*</noscript>", "", read_part("translation/translation.html")
-    )
-    named = re.findall(r'(?:title|aria-label|placeholder)="([^"]+)"', markup)
-    shown = re.findall(r">([^<>]+)<", markup)
-    calls = r'gettext\(\s*"([^"]+)"'
-    scripts = {name: read_part(f"translation/script/{name}.js") for name in SCRIPTS}
-    said = [text for script in scripts.values() for text in re.findall(calls, script)]
-    texts = {" ".join(text.split()) for text in (*named, *shown, *said)} - {"", "⇄", "A±"}
-    assert set(read_texts("translation")["de"]) == texts

@@ -19,14 +19,19 @@ Object.assign(page, { hover: null, before: undefined, active: { side: "", unit: 
 delete documentElement.dataset.theme;
 if (activeElement !== body) activeElement.blur();
 scrollTo(0, 0);
-history.replaceState(null, "", "#" + (arguments[0] || "k=enc"));
+history.replaceState(null, "", "#" + arguments[0]);
 dispatchEvent(new HashChangeEvent("hashchange"));
 """
 
 
+def name_kind(link: str) -> str:
+    """Return a link that names a kind of attention: the encoder's, unless it names another."""
+    return link if "k=" in link else f"k=enc&{link}"
+
+
 def load_view(browser: Browser, view, link="", encoding=None):
     """Load the page of a view afresh and wait until it is drawn."""
-    browser.open_text(build_attention_page(view, encoding), link)
+    browser.open_text(build_attention_page(view, encoding), name_kind(link))
     browser.shown = view, encoding
     settle(browser)
 
@@ -38,13 +43,13 @@ def open_view(browser: Browser, view, link="", encoding=None):
         load_view(browser, view, link, encoding)
         return
     browser.forget()
-    browser.run(AGAIN, link)
+    browser.run(AGAIN, name_kind(link))
     settle(browser)
 
 
 def follow(browser: Browser, link: str):
     """Go to another state of the page that is open, as by a link on it."""
-    browser.run("location.hash = '#' + (arguments[0] || 'k=enc')", link)
+    browser.run("location.hash = '#' + arguments[0]", name_kind(link))
     browser.wait("transduce.page.followed === location.hash")
     settle(browser)
 

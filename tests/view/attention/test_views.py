@@ -12,6 +12,7 @@ from tests.view.attention.opened import (
     list_lines,
     open_view,
     press,
+    settle,
     state,
 )
 from tests.view.attention.samples import make_view
@@ -217,18 +218,41 @@ def test_every_state_comes_back_from_its_link(browser):
 WRONG_LINKS = [
     "k=__proto__&v=constructor&h=0,99&q=99999&l=-1&t=9",
     "%00&&&===&q=1e9&r=,,&h=<script>&o=99999999999",
-    "t=NaN&l=999999999999&u=2&k=enc&k",
+    "t=NaN&l=999999999999&u=2&k=enc&k=",
     "javascript:alert(1)",
 ]
 
 
 def test_a_wrong_link_opens_the_page_as_without_one(browser):
     open_view(browser, VIEW, "k=cross&l=1")
-    expected = {"kind": "encoder", "layer": 5, "view": "lines", "readers": [], "threshold": 0.01}
     for link in WRONG_LINKS:
-        follow(browser, link)
-        assert {name: state(browser, name) for name in expected} == expected
+        browser.run("location.hash = '#' + arguments[0]", link)
+        settle(browser)
+        opened = browser.run("return JSON.stringify(transduce.state())")
+        assert opened == browser.run("return JSON.stringify(transduce.readHash(''))")
     assert browser.console() == []
+
+
+def test_without_a_link_the_page_opens_at_the_head_that_shows_the_alignment(browser):
+    weights = VIEW.weights["cross"].copy()
+    weights[3, 5, :-1, :-1], weights[1, 2, 1:, :-1] = np.eye(13), np.eye(13)
+    aligned = AlignmentHeads(2, (3,))
+    open_view(browser, replace(VIEW, weights=VIEW.weights | {"cross": weights}, alignment=aligned))
+    browser.run("location.hash = ''")
+    settle(browser)
+    shown = {name: state(browser, name) for name in ("kind", "layer", "heads", "words", "view")}
+    assert shown == {"kind": "cross", "layer": 4, "heads": [6], "words": True, "view": "lines"}
+    pressed = "return document.querySelector('#grid [aria-pressed=true]').textContent"
+    assert browser.run(pressed).startswith("4.6 ")
+
+
+def test_a_row_of_the_decoder_says_what_its_step_writes_and_has_read(browser):
+    for kind, row in (("cross", 2), ("dec", 2)):
+        open_view(browser, VIEW, f"k={kind}&q={row}")
+        said = browser.run("return document.getElementById('verb').textContent")
+        assert said == "(writes Gesetz, has read Das) reads"
+    open_view(browser, VIEW, "q=2")
+    assert browser.run("return document.getElementById('verb').textContent") == "reads"
 
 
 def test_a_change_of_the_link_changes_the_page(browser):

@@ -23,8 +23,15 @@ from transduce.view.attention.record import (
     OutputStep,
     PieceSequence,
 )
-from transduce.view.attention.tendencies import compute_tendencies
-from transduce.view.page.document import DataBlock, PageParts, build_page, json_block
+from transduce.view.attention.tendencies import compute_tendencies, find_clearest_head
+from transduce.view.page.document import (
+    DataBlock,
+    PageParts,
+    build_page,
+    json_block,
+    read_texts,
+    texts_block,
+)
 from transduce.vocabulary.symbols import SPECIALS
 
 SCRIPTS = (
@@ -32,7 +39,11 @@ SCRIPTS = (
     *("lists", "stage", "export", "controls", "keys", "main"),
 )
 PARTS = PageParts(
-    scripts=("page/dom.js", *(f"attention/script/{name}.js" for name in SCRIPTS)),
+    scripts=(
+        "page/dom.js",
+        "page/language.js",
+        *(f"attention/script/{name}.js" for name in SCRIPTS),
+    ),
     styles=("page/theme.css", "attention/attention.css"),
     markup="attention/attention.html",
 )
@@ -127,6 +138,7 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
         "numbers": encoding.numbers,
         "compression": encoding.compression,
         "model": asdict(view.model),
+        "name": shorten_name(view.model.name),
         "task": view.task,
         "given": view.is_given,
         "notes": list(view.notes),
@@ -135,6 +147,7 @@ def build_header(view: AttentionView, encoding: WeightEncoding) -> dict[str, Any
         "input": describe_sequence(view.input),
         "output": describe_sequence(view.output),
         "tendencies": describe_tendencies(view),
+        "clearest": {kind: find_clearest_head(view, kind) for kind in view.weights},
         "steps": [describe_step(step) for step in view.steps],
     }
 
@@ -194,7 +207,8 @@ def build_attention_page(view: AttentionView, encoding: WeightEncoding | None = 
     """
     encoding = encoding or WeightEncoding()
     header, weights = encode_view(view, encoding)
-    data = [json_block("header", header), DataBlock("weights", "text/plain", weights)]
+    texts = texts_block(read_texts("attention"))
+    data = [texts, json_block("header", header), DataBlock("weights", "text/plain", weights)]
     title, is_packed = (
         f"Attention of {shorten_name(view.model.name)}",
         encoding.compression != "none",

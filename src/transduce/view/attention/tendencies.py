@@ -131,6 +131,26 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
     return choose_first(tests, "other")
 
 
+def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
+    """Return layer and number, from 1, of the head of a kind that shows most when it stands alone.
+
+    In cross-attention it gives most weight to the source pieces that the output is aligned with.
+    Else, or without an alignment, every key of the head has a query that reads it sharply.
+    """
+    weights = view.weights[kind][..., ~find_marks(view.keys(kind))]  # [L H Q K]
+    layers, chosen = view.layers_of(kind), view.alignment
+    if not weights.size:
+        return layers[0], 1
+    scores = weights.max(axis=-2).mean(axis=-1)
+    if kind == "cross" and chosen and chosen.layer in layers and weights.shape[2] > 1:
+        heads = [number - 1 for number in chosen.heads]
+        mean = weights[layers.index(chosen.layer), heads].mean(axis=0)
+        links = (mean[1:] if chosen.shifted else mean[:-1]).argmax(axis=-1)
+        scores = weights[:, :, np.arange(len(links)), links].mean(axis=-1)
+    layer, head = np.unravel_index(int(scores.argmax()), scores.shape)
+    return layers[layer], int(head) + 1
+
+
 def choose_first(
     tests: Mapping[str, Bool[np.ndarray, "Q K"]], default: str
 ) -> Int[np.ndarray, "Q K"]:

@@ -26,7 +26,7 @@ SCRIPTS = (
     *("app", "gestures", "controls", "export", "live", "main"),
 )
 PARTS = PageParts(
-    scripts=("page/dom.js", *(f"curves/{name}.js" for name in SCRIPTS)),
+    scripts=("page/dom.js", "page/seven.js", *(f"curves/{name}.js" for name in SCRIPTS)),
     styles=("page/theme.css", "curves/curves.css"),
     markup="curves/curves.html",
 )

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 from transduce.view.page.squeeze import squeeze_script, squeeze_style
 
 PACKAGE = "transduce.view"
-UNPACK = "page/unpack.js"
+UNPACK = ("page/seven.js", "page/unpack.js")
 JSON = "application/json"
 Texts = dict[str, str]
 # Characters that could end a script element or a line of a script, and lone surrogates, which
@@ -115,8 +116,10 @@ def pack_blocks(data: Sequence[DataBlock], script: str) -> list[DataBlock]:
     values = [one for one in data if one.media_type == JSON]
     elements = [[one.media_type, one.identifier, one.text] for one in values]
     text = json.dumps([*elements, ["", "", script]], ensure_ascii=False, separators=(",", ":"))
-    packed = base64_block("packed", zlib.compress(text.encode("utf-8"), 9))
-    return [*(one for one in data if one.media_type != JSON), packed]
+    packed = zlib.compress(text.encode("utf-8"), 9)
+    # the last digit says how many zeros the bytes were filled up with
+    block = DataBlock("packed", "text/plain", f"{encode_seven_bits(packed)}{-len(packed) % 7}")
+    return [*(one for one in data if one.media_type != JSON), block]
 
 
 def read_texts(page: str) -> dict[str, Texts]:
@@ -154,7 +157,7 @@ def build_page(
     held = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in title)
     scripts = [script]
     if is_packed:
-        data, script = pack_blocks(data, script), join_scripts([UNPACK])
+        data, script = pack_blocks(data, script), join_scripts(UNPACK)
         scripts.append(script)
     policy = build_policy(scripts, style, parts)
     for one in scripts:
@@ -171,7 +174,7 @@ def build_page(
             '<meta name="referrer" content="no-referrer">\n',
             f"<title>{html.escape(held, quote=False)}</title>\n",
             f"<style>{style}</style>\n</head>\n<body>\n",
-            read_part(parts.markup),
+            re.sub(r"\n +", "\n", read_part(parts.markup)),
             *(f"{block.to_html()}\n" for block in data),
             f"<script>{script}</script>\n</body>\n</html>\n",
         ]

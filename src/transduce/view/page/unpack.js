@@ -3,7 +3,8 @@ const addScript = ([type, id, text]) => document.body.append(Object.assign(docum
 
 /** Adds the data blocks and the script that the packed block holds. */
 async function unpack() {
-  const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), c => c.charCodeAt(0));
+  const text = document.getElementById("packed").textContent, filled = readSevenBits(text.slice(0, -1));
+  const bytes = filled.subarray(0, filled.length - text.at(-1));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   JSON.parse(await new Response(stream).text()).forEach(addScript);
 }

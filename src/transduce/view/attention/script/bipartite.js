@@ -56,7 +56,7 @@ function readersIn({ shown, chosen, layout, region }) {
 
 /** Draws the lines and boxes of a region of the plot; returns how many lines. */
 function drawBipartite(pen, scene) {
-  const { shown, chosen, layout, colours, threshold } = scene;
+  const { shown, chosen, layout, colours, threshold, power } = scene;
   eachBox(shown, chosen, threshold, (side, h, i, opacity) => {
     pen.globalAlpha = 0.6 * opacity;
     pen.fillStyle = colours[h];
@@ -65,7 +65,7 @@ function drawBipartite(pen, scene) {
   let lines = 0;
   pen.lineWidth = 2;
   eachLine(shown, chosen, threshold, ...readersIn(scene), (h, row, column, _, opacity) => {
-    pen.globalAlpha = opacity;
+    pen.globalAlpha = opacity ** power;
     pen.strokeStyle = colours[h];
     pen.beginPath();
     pen.moveTo(...layout.start(row));

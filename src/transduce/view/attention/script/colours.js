@@ -27,11 +27,14 @@ function mix(one, other, share) {
   return "#" + mixed.map(c => c.toString(16).padStart(2, "0")).join("");
 }
 
-/** Returns the colour that is nearest to a head's and has a contrast of 3 with the page. */
+/** Returns whether a background is dark. */
+const isDark = paper => luminance(paper) < 0.5;
+
+/** Returns the colour that is nearest to a head's and has a contrast of 3 with the page, on a dark page of 6. */
 function readable(hex, paper) {
-  const end = luminance(paper) > 0.5 ? "#000000" : WHITE;
+  const [end, least] = isDark(paper) ? [WHITE, 6] : ["#000000", 3];
   let share = 0;
-  while (contrast(mix(hex, end, share), paper) < 3) share += 0.02;
+  while (contrast(mix(hex, end, share), paper) < least) share += 0.02;
   return mix(hex, end, share);
 }
 
@@ -55,3 +58,6 @@ const inkColour = () => getComputedStyle(document.body).color;
 
 /** Returns the page's background as it is now. */
 const paperColour = () => getComputedStyle(document.documentElement).getPropertyValue("--paper").trim();
+
+/** Returns the power of a weight that is a line's opacity: 1, or less on a dark page, where half of a colour is hardly seen. */
+const opacityPower = () => (isDark(paperColour()) ? 0.6 : 1);

@@ -33,6 +33,7 @@ function buildControls() {
   onGroup("kinds", kind => change(kindChange(kind)));
   onGroup("views", view => change(viewChange(view)));
   onGroup("switches", flip);
+  onGroup("extras", flip);
   onGroup("heads", toggleHead);
   onGroup("saves", kind => kind && save(kind));
   on("heads", "dblclick", ({ target }) => target.dataset.value && change({ heads: [Number(target.dataset.value)] }));
@@ -51,7 +52,8 @@ function showControls() {
   const press = (id, is) => [...byId(id).children].forEach(one => setOnce(one, "aria-pressed", is(one.dataset.value)));
   press("kinds", value => value === state.kind);
   press("views", value => value === state.view);
-  press("switches", value => (value === "theme" ? luminance(paperColour()) < 0.5 : value === "all" ? state.heads.length === kind.heads : state[value]));
+  for (const id of ["switches", "extras"])
+    press(id, value => (value === "theme" ? isDark(paperColour()) : value === "all" ? state.heads.length === kind.heads : state[value]));
   fill("layer", ...kind.layers.map(one => create("option", { value: one, selected: one === state.layer }, one)));
   const slider = byId("threshold");
   slider.value = toSlider(state.threshold);
@@ -65,7 +67,7 @@ function showControls() {
 function paintSquare(square, head) {
   const { heads, second, layer } = state, [label, share] = tendencyOf(layer, head);
   const colour = heads.includes(head) ? headColour(head, second) : offColour(head, second);
-  square.title = `Head ${head}: ${label} ${percent(share)}`;
-  square.ariaLabel = `Head ${head}`;
+  square.ariaLabel = gettext("Head {0}", head);
+  square.title = `${square.ariaLabel}: ${gettext(label)} ${percent(share)}`;
   Object.assign(square.style, { background: colour, color: inkOn(colour) });
 }

@@ -6,7 +6,7 @@ const round = x => Number(x.toFixed(2));
 function buildSvg() {
   const { shown } = page, paper = paperColour(), ink = inkColour();
   const colours = isView("rows") && !state.second && paper === WHITE ? shown.heads.map(head => headColour(head.number)) : drawingColours();
-  const scene = { shown, chosen: chosenNow(), threshold: state.threshold, colours };
+  const scene = { shown, chosen: chosenNow(), threshold: state.threshold, colours, power: opacityPower() };
   const [body, width, height] = isView("grid") ? gridSvg() : isView("matrix") ? matrixSvg(scene) : bipartiteSvg(scene);
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${FONT}" fill="${ink}"><rect width="100%" height="100%" fill="${paper}"/>${body}</svg>\n`;
@@ -20,7 +20,7 @@ function wordSvg(text, x, y, size, anchor, turned) {
 
 /** Returns lines, boxes and words as SVG, with the width and the height. */
 function bipartiteSvg(scene) {
-  const { shown, chosen, colours, threshold } = scene, upright = isView("rows");
+  const { shown, chosen, colours, threshold, power } = scene, upright = isView("rows");
   const layout = upright ? rowLayout(shown, 15, 80, 100) : columnLayout(shown, 120, 150), width = layout.width + (upright ? 30 : 0);
   const flip = (x, wide = 0) => round(page.mirror ? width - x - wide : x), left = upright ? 15 : 0, parts = [];
   const box = ([x, y, w, h], style) => `<rect x="${flip(left + x, w)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" ${style}/>`;
@@ -28,7 +28,7 @@ function bipartiteSvg(scene) {
   eachBox(shown, chosen, threshold, (side, h, i, opacity) => parts.push(box(layout.slot(side, i, h, shown.heads.length), `fill="${colours[h]}" fill-opacity="${round(opacity)}"`)));
   const groups = new Map();
   eachLine(shown, chosen, threshold, 0, shown.height, (h, row, column, _, opacity) => {
-    const name = `stroke="${colours[h]}" stroke-opacity="${opacity.toFixed(3)}"`, [x, y] = layout.start(row), [u, v] = layout.end(column);
+    const name = `stroke="${colours[h]}" stroke-opacity="${(opacity ** power).toFixed(3)}"`, [x, y] = layout.start(row), [u, v] = layout.end(column);
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(`<path d="M${flip(left + x)} ${y}L${flip(left + u)} ${v}"/>`);
   });

@@ -2,9 +2,9 @@ const otherSide = side => (side === "read" ? "readers" : "read");
 
 /** Fills one list with units; words become text, never markup. */
 function fillList(side, units) {
-  const option = (unit, i) => create("div", { id: `${side}-${i}`, role: "option", title: unit.text, className: "unit" }, create("bdi", {}, unit.text));
+  const option = (unit, i) => create("div", { id: `${side}-${i}`, role: "option", title: [unit.text, side === "readers" && stepOf(unit)].filter(Boolean).join(": "), className: "unit" }, create("bdi", {}, unit.text));
   fill(side, ...units.map(option));
-  byId(side).setAttribute("aria-label", side === "read" ? "Words that are read" : "Words that read");
+  byId(side).setAttribute("aria-label", gettext(side === "read" ? "Words that are read" : "Words that read"));
 }
 
 /** Marks the chosen units of both lists, and the one that the keyboard stands on. */

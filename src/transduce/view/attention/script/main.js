@@ -29,12 +29,13 @@ async function show() {
   if (!isView("grid")) page.before = state.view;
   fillStage();
   markLists();
-  showMass();
+  showLegend();
   showTendencies();
   showStep();
   showHovered();
   draw();
-  await fillGrid(turn);
+  const grid = new Promise(done => setTimeout(done, IS_LARGE ? 200 : 0)).then(() => fillGrid(turn));
+  if (!IS_LARGE || isView("grid")) await grid;
   if (turn !== page.turn) return;
   page.ready = turn;
   // The layers below and above are opened too, so that a change of layer waits for none.
@@ -71,9 +72,9 @@ function onHover(found) {
 
 /** Says which model and which text the page is of. */
 function showHeading() {
-  const { source, output, given, notes } = header, texts = [source.text, output.text].filter(Boolean);
-  byId("heading").textContent = document.title;
-  fill("about", ...texts.flatMap((text, i) => [i ? (given ? " → (given) " : " → ") : "", create("bdi", {}, visible(text))]));
+  const { source, output, given, notes, name } = header, texts = [source.text, output.text].filter(Boolean);
+  byId("heading").textContent = document.title = gettext("Attention of {0}", name);
+  fill("about", ...texts.flatMap((text, i) => [i ? ` → ${given ? gettext("(given)") : ""} ` : "", create("bdi", {}, visible(text))]));
   byId("about").after(...notes.map(note => create("p", { className: "quiet" }, note)));
 }
 
@@ -87,6 +88,7 @@ function followLink() {
 /** Starts the page. */
 function start() {
   state = readHash(location.hash);
+  localise();
   showHeading();
   buildControls();
   buildSteps();

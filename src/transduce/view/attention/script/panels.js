@@ -1,6 +1,7 @@
 const SHOWN = 10; // most words in the table of the strongest
 
-const percent = share => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+const fixed = (value, digits) => value.toFixed(digits).replace(".", POINT);
+const percent = share => `${fixed(100 * share, share < 0.0995 ? 1 : 0)} %`;
 const tableRow = (...texts) => create("tr", {}, ...texts.map(text => create("td", {}, create("bdi", {}, text))));
 
 const fillTable = (id, rows) => byId(id).tBodies[0].replaceChildren(...rows);
@@ -30,35 +31,55 @@ function showChosen() {
   byId("strongest").hidden = !chosen.side;
   byId("none").hidden = chosen.side;
   if (!chosen.side) return;
-  byId("words").textContent = chosen.units.map(i => page[chosen.side][i].text).join(" ");
-  byId("verb").textContent = chosen.side === "readers" ? "reads" : "is read by";
+  const units = chosen.units.map(i => page[chosen.side][i]), step = chosen.side === "readers" && units.length === 1 ? stepOf(units[0]) : "";
+  byId("words").textContent = units.map(unit => unit.text).join(" ");
+  byId("verb").textContent = (step && `(${step}) `) + gettext(chosen.side === "readers" ? "reads" : "is read by");
   const ranked = rankOthers(page.shown, chosen).slice(0, SHOWN).filter(one => one.mean > 0);
-  const rows = ranked.map(one => tableRow(one.unit.text, one.mean.toFixed(3), `${page.shown.heads[one.best].number || "mean"}: ${one.most.toFixed(3)}`));
+  const rows = ranked.map(one => tableRow(one.unit.text, fixed(one.mean, 3), `${nameHead(page.shown.heads[one.best])}: ${fixed(one.most, 3)}`));
   fillTable("strongest", rows);
 }
 
 /** Says which two words the crosshair joins, or how the sentences are aligned. */
 function showReadout() {
   const { readers, read } = crosshair(), { shown } = page, [row] = readers, [column] = read;
-  let text = isView("align") ? `Alignment (source-output): ${alignmentText()}` : "";
+  let text = isView("align") ? gettext("Alignment (source-output): {0}", alignmentText()) : "";
   if (isView("matrix") && readers.length && read.length) {
-    const weights = shown.heads.map(({ number, values }) => `${number || "mean"}: ${values[row * shown.width + column].toFixed(3)}`);
-    text = `\u2068${shown.rows[row].text}\u2069 reads \u2068${shown.columns[column].text}\u2069 — ${weights.join(", ")}`;
+    const weights = shown.heads.map(head => `${nameHead(head)}: ${fixed(head.values[row * shown.width + column], 3)}`);
+    text = `\u2068${shown.rows[row].text}\u2069 ${gettext("reads")} \u2068${shown.columns[column].text}\u2069 — ${weights.join(", ")}`;
   }
   byId("readout").textContent = text;
 }
 
-/** Says how much weight the threshold hides, and how much lies on hidden marks. */
-function showMass() {
-  const { threshold, marks } = state, mass = hiddenMass(page.shown, threshold);
-  byId("mass").textContent = `${threshold.toFixed(3)} hides ${percent(mass.small)}` + (marks ? "" : `; hidden marks hold ${percent(mass.marks)}`);
+const nameHead = ({ number }) => number || gettext("mean");
+
+const ROWS = {
+  encoder: "Each word reads all words of the source.",
+  decoder: "A row is a step of the decoder: it has read the word on the row, and writes the next one.",
+  cross: "A row is a step of the decoder: it writes the word on the row, and has read the words before it.",
+};
+
+/** Says what a row is, what a step writes in words, and how much weight is not drawn. */
+function showLegend() {
+  const { threshold, marks, kind, heads, mean, peaks } = state, mass = hiddenMass(page.shown, threshold), many = heads.length > 1 && !mean;
+  const scale = peaks ? "The largest weight of a row is drawn in full." : many ? "The stronger a line, the larger the weight divided by the number of heads." : "The stronger a line, the larger the weight: full is 1, and a row sums to 1.";
+  byId("legend").textContent = `${gettext(ROWS[kind])} ${gettext(scale)}`;
+  byId("mass").textContent = gettext("Weights below {0} are not drawn: {1}.", fixed(threshold, 3), percent(mass.small)) + (marks ? "" : " " + gettext("Marks of begin and end, which are hidden, hold {0}.", percent(mass.marks)));
+}
+
+/** Returns the word, or the piece, of a sequence at a position. */
+const textAt = ({ words, pieces }, at) => visible((state.words && words.find(([first, last]) => first <= at && at <= last)?.[2]) || pieces[at]);
+
+/** Returns what the step of a row writes and has read, or nothing in the encoder. */
+function stepOf({ first, last }) {
+  const at = state.kind === "cross" ? first : last;
+  return state.kind === "encoder" ? "" : gettext("writes {0}, has read {1}", textAt(header.output, at), textAt(header.input, at));
 }
 
 /** Lists what the heads that are on tend to read in this layer. */
 function showTendencies() {
   const row = head => {
     const [label, share, entropy] = tendencyOf(state.layer, head);
-    return tableRow(head, label, percent(share), `${entropy} bits`);
+    return tableRow(head, gettext(label), percent(share), gettext("{0} bits", fixed(entropy, 2)));
   };
   fillTable("tendencies", state.heads.map(row));
 }
@@ -87,7 +108,7 @@ function showStep() {
   byId("number").textContent = step;
   const list = pieces => pieces.map(([piece, p]) => `${visible(piece)} ${percent(p)}`).join(", ");
   fillTable("next", alternatives.map(([piece, p]) => tableRow(visible(piece), percent(p))));
-  fillTable("beam", beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), one.logProb.toFixed(2), list(one.alternatives))));
+  fillTable("beam", beam.map((one, i) => tableRow((one.chosen ? "→ " : "") + visible(beamText(step - 1, i)), fixed(one.logProb, 2), list(one.alternatives))));
 }
 
 /** Returns the pieces of a hypothesis of the beam before a step, from its parents. */

@@ -47,7 +47,7 @@ function draw(moving = false, margin = MARGIN) {
   if (!shown || isView("grid")) return;
   if (isView("align")) return tintWords();
   const region = regionInView(margin), layout = measureLayout();
-  const scene = { shown, chosen: chosenNow(), layout, region, colours: drawingColours(), threshold: state.threshold };
+  const scene = { shown, chosen: chosenNow(), layout, region, colours: drawingColours(), threshold: state.threshold, power: opacityPower() };
   if (moving && !isView("matrix")) scene.threshold = movingThreshold(scene);
   page.lines = (isView("matrix") ? drawMatrix : drawBipartite)(placeCanvas(region), scene);
   page.scene = scene;
@@ -58,7 +58,7 @@ function draw(moving = false, margin = MARGIN) {
 function sizePlot() {
   const stage = byId("stage"), { cell, label } = isView("matrix") ? measureLayout() : {};
   if (cell) stage.style.cssText = `--cell:${cell}px;--label:${label}px`;
-  setOnce(stage, "class", state.view + (cell < NARROW ? " narrow" : ""));
+  setOnce(byId("work"), "class", state.view + (cell < NARROW ? " narrow" : ""));
 }
 
 /** Draws in the next frame, once. */

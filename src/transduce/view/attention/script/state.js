@@ -12,12 +12,20 @@ const numbers = count => Array.from({ length: count }, (_, index) => index + 1);
 /** Returns the number of a list that is nearest to another number. */
 const nearest = (list, number) => list.reduce((a, b) => (Math.abs(b - number) < Math.abs(a - number) ? b : a));
 
-/** Returns the state of a page that is opened without a link. */
+const IS_LARGE = header.kinds.some(one => max(one.rows, one.columns) > LARGE);
+
+/** Returns the state of a page that is opened without a link: the clearest head of the last kind, in words. */
 function firstState() {
-  const kind = header.kinds[0], large = header.kinds.some(one => max(one.rows, one.columns) > LARGE);
+  const { kind } = header.kinds.at(-1), [layer, head] = header.clearest[kind];
+  return { ...plainState(kind), layer, heads: [head], words: true };
+}
+
+/** Returns the state of a link that names no more than a kind. */
+function plainState(kind) {
+  const { layers, heads } = KINDS[kind];
   return {
-    kind: kind.kind, layer: kind.layers[max(0, kind.layers.length - 2)], view: large ? "matrix" : "lines",
-    heads: numbers(kind.heads), readers: [], read: [], threshold: 0.01, step: 0,
+    kind, layer: layers[max(0, layers.length - 2)], view: IS_LARGE ? "matrix" : "lines",
+    heads: numbers(heads), readers: [], read: [], threshold: 0.01, step: 0,
     ...Object.fromEntries(Object.values(FLAGS).map(name => [name, false])),
   };
 }
@@ -31,12 +39,13 @@ function readList(text, high) {
   return [...new Set(found)].filter(one => one >= 1 && one <= high).sort((a, b) => a - b);
 }
 
-/** Returns the state that a link's hash describes; what it says wrongly is as without a link. */
+/** Returns the state that a link's hash describes; without a kind it is as without a link. */
 function readHash(hash) {
-  const state = firstState(), parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
+  const parts = new Map(hash.slice(1).split("&").map(part => part.split("=", 2)));
   const text = name => parts.get(name) ?? "";
   const named = SHORT[text("k")];
-  if (KINDS[named]) state.kind = named;
+  if (!KINDS[named]) return firstState();
+  const state = plainState(named);
   if (VIEWS.includes(text("v"))) state.view = text("v");
   if (state.view === "align") Object.assign(state, { kind: "cross" }, ALIGNED);
   const kind = KINDS[state.kind], heads = readList(text("h"), kind.heads);
