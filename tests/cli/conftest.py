@@ -2,6 +2,7 @@
 
 import io
 import shutil
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.cli.language import write_corpus
 
 from transduce.cli.main import transduce
 from transduce.cli.outcome import run
+from transduce.cli.training import LineDisplay
 
 TINY = (
     "tiny", "--set", "training.threads=1", "--set", "training.checkpoint_minutes=0.0001",
@@ -97,3 +99,19 @@ def trained(made: Path, corpus: Path) -> Path:
 def model(made: Path, tmp_path: Path) -> Path:
     """A model folder, to be damaged at will."""
     return shutil.copytree(made / "model", tmp_path / "model")
+
+
+@pytest.fixture
+def raise_at_step_3(monkeypatch):
+    """Let the display of a run's third update raise a signal, while the shell ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def install(number):
+        def on_update(_self, update, _progress):
+            if update.step == 3:
+                signal.raise_signal(number)
+
+        monkeypatch.setattr(LineDisplay, "on_update", on_update)
+
+    yield install
+    assert signal.signal(signal.SIGINT, before) == signal.SIG_IGN

@@ -1,6 +1,7 @@
 """transduce distil: from another program's outputs to a student, and what is refused."""
 
 import json
+import signal
 
 STUDENT = (
     "--student=tiny", "--set=training.threads=1", "--set=search.extra_length=5", "--no-progress",
@@ -21,6 +22,14 @@ def test_outputs_of_another_program_train_a_student(call, corpus):
     before = (folder / "model" / "manifest.json").read_bytes()
     assert call("distil", *text, *dev, *STUDENT, "-o", folder).code == 0
     assert (folder / "model" / "manifest.json").read_bytes() == before
+
+
+def test_a_signal_keeps_the_last_finished_update_of_a_student(call, corpus, raise_at_step_3):
+    raise_at_step_3(signal.SIGTERM)
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "distilled")
+    assert call("distil", *text, *STUDENT).code == 143
+    kept = (corpus / "distilled/run/checkpoints").iterdir()
+    assert [path.name for path in kept] == ["step-00000003"]
 
 
 def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpus):

@@ -6,7 +6,6 @@ import signal
 import pytest
 from tests.cli.treebank import TINY, write_treebank
 
-from transduce.cli.training import LineDisplay
 from transduce.errors import NotFiniteError
 from transduce.runs import training_run
 from transduce.runs.sweep import SweepRow, rank_row
@@ -148,22 +147,6 @@ def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path,
     assert "step       1 of 2  loss " in ended.stderr  # the progress of each run
     worst = SweepRow({}, tmp_path, 4, 900.0, 0.0, "BLEU")
     assert rank_row(worst) < rank_row(SweepRow({}, tmp_path, 0, 1.0, None, "", "diverged"))
-
-
-@pytest.fixture
-def raise_at_step_3(monkeypatch):
-    """Let the display of a run's third update raise a signal, while the shell ignores Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def install(number):
-        def on_update(_self, update, _progress):
-            if update.step == 3:
-                signal.raise_signal(number)
-
-        monkeypatch.setattr(LineDisplay, "on_update", on_update)
-
-    yield install
-    assert signal.signal(signal.SIGINT, before) == signal.SIG_IGN
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display, options
+from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, add_options
@@ -118,7 +118,7 @@ def command(
         opened = TranslatorChoice(backward).open(processes, on_warning)
         scorer = replace(opened, workers=teacher.workers if teacher else 1)
     require(bool(teachers) or not beam.given(), "options of the search need a teacher")
-    with show_stages() as on_line:
+    with signals.ending_signals_as_interrupts(), show_stages() as on_line:
         found = distil(
             teacher,
             output,

@@ -20,6 +20,7 @@ from transduce.errors import suggest_names
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.average import average
+from transduce.runs.choice import open_texts
 from transduce.runs.output_folder import locked_folder, require_own_folder
 from transduce.runs.text_names import read_languages
 from transduce.runs.texts import FilePair
@@ -96,6 +97,10 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     recipe = customise_recipe(find_recipe(student), dict(settings or {}), None)
     last = STAGES.index(until)
     require_own_folder(folder, STAGES[0], ["lock"], "distillation")
+    if dev is not None and last >= STAGES.index("run"):
+        # its faults show now, and not after hours of translation
+        for _ in open_texts("dev", dev, recipe.data).read():
+            pass
     with locked_folder(folder):
         text = gather_text(folder, inputs)
         if teacher is not None and last >= 1:

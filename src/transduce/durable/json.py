@@ -86,6 +86,10 @@ FORMAT = 2
 NEWER = "install a newer transduce"
 
 
+class NewerFormatError(FolderError):
+    """A file is of a format that a later version of this package writes."""
+
+
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:
     """Serialise values to JSON with a format number and a last entry, the sha256 of all others."""
     assert not {"format", "sha256"} & set(values), "these keys are reserved"
@@ -118,4 +122,4 @@ def require_format(written: object, file: Path) -> None:
         raise FolderError("names no format", DAMAGED, file=file)
     if written > FORMAT:
         fact = f"has format {written}, and this version reads format {FORMAT} at most"
-        raise FolderError(fact, NEWER, file=file)
+        raise NewerFormatError(fact, NEWER, file=file)

@@ -10,7 +10,7 @@ from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.durable.files import require_folder, write_atomically
 from transduce.durable.folder import read_regular
-from transduce.durable.json import NEWER, from_checksummed_json, to_checksummed_json
+from transduce.durable.json import NewerFormatError, from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.inference.evaluate import evaluate, today
 from transduce.inference.load import load
@@ -167,8 +167,10 @@ def read_result(folder: Path) -> RowResult | None:
         return None
     try:
         values = from_checksummed_json(read_regular(file, LIMIT), file)
+    except NewerFormatError:
+        raise
     except FolderError as fault:
-        raise FolderError(fault.fact, NEWER if fault.hint == NEWER else MEASURE_AGAIN) from fault
+        raise FolderError(fault.fact, MEASURE_AGAIN) from fault
     try:
         bleu = values["bleu"] | {"test_set": find_current_name(values["bleu"]["test_set"])}
         return RowResult(

@@ -1,7 +1,7 @@
 """The paper's claims in its order, and what measures each
 
 Times and memory are those of this machine, trained models those of `trained.py`. Where the paper
-says "similar", a range is ours.
+gives no number, a range is ours.
 """
 
 from collections.abc import Mapping

@@ -152,6 +152,7 @@ def build_report(measured: Measured) -> Report:
             "a number is the mean over seeds of a ratio or a difference within each seed; a claim "
             "holds, or does not, if the 95 % interval of the mean (Student's t) lies wholly inside "
             "or outside the range, and is within chance otherwise",
+            "where the paper gives no number, the range is ours",
             f"trained models: {SCALE.about}; nats a piece on the development set",
             f"claims: {'without ' + ', '.join(absent) if absent else 'all'}",
             f"made {'; '.join(machines)}",
