@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import math
 import re
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -56,13 +57,15 @@ def is_valid(change):
 
 
 def every_choice():
-    """{setting: value} for each value of each setting, and the last of each with each mixing."""
+    """{setting: value} for each value of each setting, and the last of each with one mixing."""
     fields = {field.name: field for field in dataclasses.fields(Architecture)}
     single = [{name: value} for name, field in fields.items() for value in values_of(field)]
-    mixings = values_of(fields["mixing"])
-    last = [{name: values_of(field)[-1]} for name, field in fields.items()]
-    pairs = [{"mixing": mixing} | one for mixing in mixings[1:] for one in last]
-    wanted = [*single, *(pair for pair in pairs if len(pair) == 2 and is_valid(pair))]
+    last = [{name: values_of(field)[-1]} for name, field in fields.items() if name != "mixing"]
+    pairs = [
+        {"mixing": mixing} | one
+        for one, mixing in zip(last, cycle(values_of(fields["mixing"])[1:]))  # in turn
+    ]
+    wanted = [*single, *filter(is_valid, pairs)]
     return [pytest.param(change, id=spell(change)) for change in wanted]
 
 
