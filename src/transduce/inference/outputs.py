@@ -21,7 +21,7 @@ from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder, Hypothesis, beam_strategy
-from transduce.search.constraints import with_constraints
+from transduce.search.constraints import ConstrainedSource, with_constraints
 from transduce.search.ensemble import Ensemble
 from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
 from transduce.search.sampling import sampling_strategy
@@ -98,6 +98,13 @@ def search_sources(
     first = dict(zip(reversed(indices), reversed(sources), strict=True))
     distinct: Sources = [first[index] for index in range(len(unique))]
     search = limit_batch_size(models, distinct, search, search.beam)
+    constrained = [source for source in distinct if isinstance(source, ConstrainedSource)]
+    if search.beam == len(models) == 1 and constrained:
+        from transduce.search.passes import are_labelled, label_in_passes  # for taggers alone
+
+        if are_labelled(constrained):
+            drafts = label_in_passes(models[0].eval(), constrained, search)
+            return [[drafts[index].score(search)] for index in indices]
     operations = choose_search_operations(models, len(distinct))
     decoder, distinct = with_constraints(build_decoder(models, operations), distinct)
     strategy = beam_strategy(decoder, distinct, search, n, operations=operations[0])
