@@ -11,7 +11,8 @@ from types import ModuleType
 import torch
 
 from transduce.paper.model import Transformer
-from transduce.paper.operations import Operations
+from transduce.paper.operations import PLAIN, Operations
+from transduce.settings import Architecture
 from transduce.settings.search import InferencePrecision
 
 
@@ -37,6 +38,17 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
         choose.equip_for_inference(model, precision)
     elif precision is not None:
         model.to(getattr(torch, precision.value))
+
+
+def choose_operations(
+    sizes: Architecture, device: torch.device, precision: torch.dtype
+) -> Operations:
+    """Return the fastest operations for models of these sizes on a device, in a precision."""
+    choose = import_fast("choose")
+    if choose is None:
+        return PLAIN
+    found: Operations = choose.choose_operations(sizes, device, precision)
+    return found
 
 
 def equip_for_long_searches(models: Sequence[Transformer]) -> None:

@@ -1,10 +1,17 @@
 import random
 
 import numpy as np
+import pytest
 import torch
+from tests.fast.test_twins import draw, require_equal, with_gradients
 
-from transduce.fast.blocks import FREE_SCORES, MAX_PADDING_RATIO, build_padded_blocks
-from transduce.paper.operations import FULL_ATTENTION, AttentionMask
+from transduce.fast.blocks import (
+    FREE_SCORES,
+    MAX_PADDING_RATIO,
+    BucketedAttention,
+    build_padded_blocks,
+)
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask, attend_padded
 
 CPU = torch.device("cpu")
 
@@ -57,3 +64,29 @@ def test_every_query_has_a_key_or_its_softmax_would_not_be_a_number():
         for one in build_padded_blocks(random_lengths(50, 30), random_lengths(50, 30), mask, CPU):
             assert one.masked is not None
             assert not one.masked.all(dim=-1).any()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("r", [3, 65])
+def test_windows_of_long_sentences_have_the_values_and_gradients_of_equation_1(causal, r):
+    lengths, mask = [5, 400, 1, 333, 64], AttentionMask(causal=causal, neighbourhood=r)
+    tensors = [draw(r, sum(lengths), 2, width) for width in (3, 3, 4)]
+    found, expected = (
+        with_gradients(attend, tensors)
+        for attend in (
+            BucketedAttention(lengths, lengths, mask, CPU),
+            attend_padded(lengths, lengths, mask),
+        )
+    )
+    require_equal(found, expected, torch.float64)
+
+
+def test_windows_make_the_scores_grow_with_the_length_and_not_with_its_square():
+    def count_scores(n, r):
+        made = build_padded_blocks([n], [n], AttentionMask(neighbourhood=r), CPU)
+        return sum(one.queries.indices.size * one.keys.indices.shape[1] for one in made)
+
+    assert count_scores(256, 129) == 256**2  # cutting would not save half
+    for n in (512, 1024, 8192):
+        assert count_scores(n, 129) <= 1.5 * n * 129
+        assert count_scores(n, 0) == n**2

@@ -1,5 +1,8 @@
 """Attention over a packed batch by padding: sentences of similar length share a block
 
+Where a mask has a neighbourhood, long sentences are cut into pieces of neighbouring queries, each
+with the keys that they may attend to, so that time and memory grow with n r, not with n².
+
 The backward pass is written by hand because autograd would store and traverse some thirty small
 tensors per layer. Each direction of copying between packed tokens and blocks is one `index_select`
 of rows for a whole batch: on a CPU `index_copy_` takes three times as long, and so does gathering
@@ -38,6 +41,7 @@ class BucketedAttention:
         device: torch.device,
     ) -> None:
         self.blocks, self.device = build_padded_blocks(queries, keys, mask, device), device
+        self.overlap = sum(int(one.keys.is_real.sum()) for one in self.blocks) > sum(keys)
         self.layouts: dict[int, BlockLayout] = {}  # key: number of heads
 
     def __call__(
@@ -53,7 +57,9 @@ class BucketedAttention:
             self.layouts[heads] = BlockLayout(
                 heads,
                 build_head_rows([one.queries for one in self.blocks], heads, self.device),
-                build_head_rows([one.keys for one in self.blocks], heads, self.device),
+                build_head_rows(
+                    [one.keys for one in self.blocks], heads, self.device, overlap=self.overlap
+                ),
                 [one.masked for one in self.blocks],
             )
         out: Tensor = BucketedAttentionFunction.apply(q, k, v, self.layouts[heads], dropout)
@@ -184,17 +190,65 @@ class PaddedBlock:
     masked: Bool[Tensor, "G 1 t s"] | None  # True where a key is hidden; None if all are visible
 
 
+@final
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces that a batch is computed in: whole sentences, or queries with their windows."""
+
+    queries: "Spans"
+    keys: "Spans"
+    lead: Int[np.ndarray, " pieces"]  # positions between a piece's first key and its first query
+
+
+@final
+@dataclass(frozen=True)
+class Spans:
+    """Neighbouring tokens of a packed batch: where each piece of them begins, and its length."""
+
+    starts: Int[np.ndarray, " pieces"]
+    lengths: Int[np.ndarray, " pieces"]
+
+
+LEAST_QUERIES = 32  # a piece's; fewer make products too small to be fast
+
+
+def cut_into_pieces(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> Pieces:
+    """Return the batch's sentences as pieces, or as pieces of them if that computes less than half.
+
+    A piece has as many queries as a position may attend to on one side.
+    """
+    whole = [
+        Spans(np.cumsum(lengths) - lengths, np.asarray(lengths)) for lengths in (queries, keys)
+    ]
+    nothing = np.zeros(len(queries), dtype=np.int64)
+    if mask.reach is None:
+        return Pieces(*whole, nothing)
+    count = max(mask.reach, LEAST_QUERIES)
+    ahead = 0 if mask.causal else mask.reach
+    if max(queries) < 2 * (count + mask.reach + ahead):
+        return Pieces(*whole, nothing)
+    firsts = [np.arange(0, length, count) for length in queries]
+    sentence = np.repeat(np.arange(len(queries)), list(map(len, firsts)))
+    start, length = whole[0].starts[sentence], whole[0].lengths[sentence]
+    first = np.concatenate(firsts)
+    last = np.minimum(first + count, length)
+    first_key, last_key = np.maximum(first - mask.reach, 0), np.minimum(last + ahead, length)
+    return Pieces(
+        Spans(start + first, last - first),
+        Spans(start + first_key, last_key - first_key),
+        first - first_key,
+    )
+
+
 def build_padded_blocks(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> list[PaddedBlock]:
-    """Group a batch's sentences, given by their lengths, into few blocks with little padding."""
-    query_lengths, key_lengths = np.asarray(queries), np.asarray(keys)
+    """Group a batch's pieces, given its sentences' lengths, into few blocks with little padding."""
+    pieces = cut_into_pieces(queries, keys, mask)
+    query_lengths, key_lengths = pieces.queries.lengths, pieces.keys.lengths
     order = np.lexsort((query_lengths, key_lengths))
     bounds = find_bucket_bounds(query_lengths[order], key_lengths[order])
-    return [
-        build_padded_block(query_lengths, key_lengths, bucket, mask, device)
-        for bucket in np.split(order, bounds)
-    ]
+    return [build_padded_block(pieces, bucket, mask, device) for bucket in np.split(order, bounds)]
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
@@ -212,34 +266,27 @@ def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
 
 
 def build_padded_block(
-    queries: "np.ndarray",
-    keys: "np.ndarray",
-    bucket: "np.ndarray",
-    mask: AttentionMask,
-    device: torch.device,
+    pieces: Pieces, bucket: "np.ndarray", mask: AttentionMask, device: torch.device
 ) -> PaddedBlock:
-    """Build the block of a bucket (sentence indices), given the lengths of a batch's sentences."""
-    query_tokens, height = index_block_tokens(queries, bucket)
-    key_tokens, width = index_block_tokens(keys, bucket)
+    """Build the block of a bucket, the indices of the pieces in it."""
+    queries, keys = (index_block_tokens(side, bucket) for side in (pieces.queries, pieces.keys))
     masked = None
-    if not (mask == FULL_ATTENTION and key_tokens.is_real.all()):
-        allowed = mask.compute_allowed(torch.arange(height), torch.arange(width))  # [t s]
-        indices = query_tokens.indices
-        position = torch.from_numpy(indices - indices[:, :1])  # [G t]; padding: last position
-        visible = allowed[position] & torch.from_numpy(key_tokens.is_real)[:, None, :]  # [G t s]
+    if not (mask == FULL_ATTENTION and keys.is_real.all()):
+        lead, indices = pieces.lead[bucket, None], queries.indices
+        position = torch.from_numpy(indices - indices[:, :1] + lead)  # [G t]; padding: the last
+        rows = torch.arange(int(position.max()) + 1)
+        allowed = mask.compute_allowed(rows, torch.arange(keys.indices.shape[1]))
+        visible = allowed[position] & torch.from_numpy(keys.is_real)[:, None, :]  # [G t s]
         masked = move_to_device(~visible[:, None], device)
-    return PaddedBlock(query_tokens, key_tokens, masked)
+    return PaddedBlock(queries, keys, masked)
 
 
-def index_block_tokens(
-    lengths: "np.ndarray", bucket: "np.ndarray | slice" = slice(None)
-) -> tuple[BlockTokens, int]:
-    """Return the token indices of a bucket's sentences (default: all) and their longest length."""
-    ends, some = np.cumsum(lengths)[bucket, None], lengths[bucket, None]
-    longest = int(some.max())
-    positions = np.arange(longest)[None, :]
-    indices = ends - some + np.minimum(positions, some - 1)
-    return BlockTokens(indices, positions < some), longest
+def index_block_tokens(spans: Spans, bucket: "np.ndarray") -> BlockTokens:
+    """Return the token indices of a bucket's spans, padded to the longest."""
+    lengths = spans.lengths[bucket, None]
+    positions = np.arange(lengths.max())[None, :]
+    indices = spans.starts[bucket, None] + np.minimum(positions, lengths - 1)
+    return BlockTokens(indices, positions < lengths)
 
 
 @final
@@ -249,7 +296,8 @@ class HeadRows:
 
     tokens: Int[Tensor, " P"]  # the token whose vector is in each row of the blocks
     heads: Int[Tensor, " P"]  # the head whose vector is in each row of the blocks
-    rows: Int[Tensor, " TH"]  # the row of each head of each token that is not padding
+    rows: Int[Tensor, " TH"] | None  # the row of each token's head; None if it is in several rows
+    count: int  # TH, the heads of all tokens
     padding: Int[Tensor, " _"] | None  # the rows past a sentence's end; None if there are none
     shapes: Sequence[tuple[int, int]]  # (G · H, L) of each block
 
@@ -266,8 +314,16 @@ class HeadRows:
         return every.index_select(0, self.tokens * step + self.heads)
 
     def scatter_back(self, rows: Float[Tensor, "P K"], heads: int) -> Float[Tensor, "T H K"]:
-        """Copy the P rows of all padded blocks back to packed tokens, without the padding."""
-        return rows.index_select(0, self.rows).view(-1, heads, rows.shape[1])
+        """Copy the P rows of all padded blocks back to packed tokens, without the padding.
+
+        Where a token is in several rows, they are added, and rows of padding must be 0.
+        """
+        if self.rows is None:
+            total = rows.new_zeros(self.count, rows.shape[1])
+            total.index_add_(0, self.tokens * heads + self.heads, rows)
+        else:
+            total = rows.index_select(0, self.rows)
+        return total.view(-1, heads, rows.shape[1])
 
     def split_into_blocks(self, rows: Float[Tensor, "P K"]) -> list[Float[Tensor, "GH L K"]]:
         """View the P rows as one tensor per padded block: [sentences G · heads H, length L, K]."""
@@ -278,20 +334,27 @@ class HeadRows:
         ]
 
 
-def build_head_rows(blocks: Sequence[BlockTokens], heads: int, device: torch.device) -> HeadRows:
-    """Build the index tables of a batch's padded blocks, either for queries or for keys."""
+def build_head_rows(
+    blocks: Sequence[BlockTokens], heads: int, device: torch.device, *, overlap: bool = False
+) -> HeadRows:
+    """Build the index tables of a batch's padded blocks, either for queries or for keys.
+
+    With `overlap` a token may be in several blocks.
+    """
     shapes = [(len(one.indices), heads, one.indices.shape[1]) for one in blocks]
     tokens = concatenate_broadcast([one.indices[:, None] for one in blocks], shapes)
     head = concatenate_broadcast([np.arange(heads)[:, None] for _ in blocks], shapes)
     is_real = concatenate_broadcast([one.is_real[:, None] for one in blocks], shapes)
     real = np.flatnonzero(is_real)
-    rows = np.empty(len(real), dtype=np.int64)
+    count = (int(tokens.max()) + 1) * heads
+    rows = np.empty(count, dtype=np.int64)
     rows[tokens[real] * heads + head[real]] = real
     padding = torch.from_numpy(np.flatnonzero(~is_real))
     return HeadRows(
         tokens=move_to_device(torch.from_numpy(tokens), device),
         heads=move_to_device(torch.from_numpy(head), device),
-        rows=move_to_device(torch.from_numpy(rows), device),
+        rows=None if overlap else move_to_device(torch.from_numpy(rows), device),
+        count=count,
         padding=move_to_device(padding, device) if len(padding) else None,
         shapes=[(sentences * heads, length) for sentences, _, length in shapes],
     )

@@ -16,8 +16,8 @@ from transduce.reproduce.layer_costs.kinds import (
     compute_reach_per_side,
     count_projection_operations,
 )
-from transduce.reproduce.layer_costs.layer import build_layer, build_sizes
-from transduce.reproduce.layer_costs.operations import EXACT, count_operations
+from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
+from transduce.reproduce.layer_costs.operations import count_operations
 from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
 from transduce.reproduce.layer_costs.plan import MeasurementPlan
 from transduce.reproduce.layer_costs.power_law import PowerLaw, fit_power_law

@@ -10,10 +10,7 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from transduce.reproduce.layer_costs.layer import MeasuredLayer
-
-# Torch has no fused LSTM for float64, so the products of each step are seen and counted.
-EXACT = torch.float64
+from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer
 
 
 @torch.no_grad()

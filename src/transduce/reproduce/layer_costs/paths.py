@@ -15,11 +15,10 @@ from torch import Tensor
 from transduce.mixing.layers import RecurrentLayer
 from transduce.paper.model import initialise
 from transduce.reproduce.layer_costs.kinds import LayerKind
-from transduce.reproduce.layer_costs.layer import MeasuredLayer, build_stack
+from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_stack
 from transduce.settings import Architecture
 
 WIDE = 16  # the width d of the layers; path lengths do not depend on it
-EXACT = torch.float64  # a gradient over a long path is small but must not round to 0
 
 
 def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal: bool) -> int:

@@ -1,7 +1,6 @@
-"""Restricted self-attention: r scores per position instead of one per token    (section 4)
+"""Restricted self-attention with exactly r scores per position, as Table 1 counts    (section 4)
 
-Models compute all n² scores of n tokens and mask the scores outside the neighbourhood, which is
-faster for the short sentences of translation. This attention computes what Table 1 counts.
+Models compute some scores outside the neighbourhood and mask them, which is faster.
 """
 
 import math
