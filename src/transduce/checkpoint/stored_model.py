@@ -1,4 +1,4 @@
-"""Trained weights in a folder: a model folder, written and read, or a run's newest checkpoint"""
+"""Trained weights: model folders, written and read, and a run's newest checkpoint, read"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -99,8 +99,7 @@ def load_model(
 ) -> StoredModel:
     """Read and verify a model folder; raise FolderError if it is damaged or not a model.
 
-    If `count_weights` is given, a file with another number of weights than it returns is refused
-    unread.
+    A file whose number of weights is not what `count_weights` returns is refused unread.
     """
     found = open_model_folder(folder)
     values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
@@ -129,7 +128,7 @@ def load_model(
 def read_run_model(folder: Path) -> StoredModel:
     """Read the newest checkpoint of a run folder; raise FolderError if it is damaged."""
     from transduce.checkpoint.checkpoints import (
-        load_newest_checkpoint,  # models are read without it
+        load_newest_checkpoint,  # unused for model folders
     )
 
     run = read_run(folder)

@@ -1,4 +1,4 @@
-"""Write the outputs for every input line: their progress, formats, warnings and file."""
+"""Outputs of input lines: writing and formats, progress and warnings."""
 
 import io
 import json
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 Found = TypeVar("Found")  # what is found for a line, such as its outputs
-# The end of a line that is not tokenised. It begins where a word does: in a run of letters every
-# other beginning would fail, too, after a search to the end of the run.
+# The end of a line that is not tokenised. It begins where a word does: if that fails, each later
+# letter of the word would fail too, each after a search to its end.
 RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
 EFFECTS = {  # kind of warning -> about one line, about several, and how the sentence ends
     "too long": ("is longer than the model takes", "are longer than the model takes", ""),
@@ -75,7 +75,7 @@ def write_lines(
 
 
 def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
-    """Yield what is found unchanged, and show on a terminal how many lines are done."""
+    """Yield each result unchanged, and show on a terminal how many lines are done."""
     console = display.build_console()
     if not display.is_live() or not console.is_terminal:
         yield from found
@@ -109,7 +109,7 @@ def as_text(opened: AbstractContextManager[BinaryIO]) -> Iterator[IO[str]]:
 
 
 def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json: bool) -> str:
-    """Format one input line's outputs as text, as tab-separated columns, or as JSON lines."""
+    """Format one input line's outputs as text, tab-separated columns or a JSON line."""
     if as_json:
         best = [one.as_json() for one in outputs]
         return json.dumps({"line": number, "outputs": best}, ensure_ascii=False) + "\n"

@@ -29,7 +29,7 @@ CHECKPOINT_MESSAGE = "saving a checkpoint when the update in progress is finishe
 
 
 class SignalsDeferred(MetaPathFinder):
-    """A finder that delays the signals that end a command while torch is imported.
+    """A finder that, during torch's import, delays the signals that end a command.
 
     Code in C that torch runs during its import swallows the errors that signals raise.
     """
@@ -72,7 +72,7 @@ def install_handlers(handlers: Mapping[int, Handler]) -> Iterator[None]:
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
-    """Return the signals that end a command, without SIGHUP if it is ignored, as under nohup."""
+    """Return SIGINT, SIGTERM, SIGXCPU, and SIGHUP unless it is ignored, as under nohup."""
     has_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     hangup = (signal.SIGHUP,) if has_terminal else ()
     return (signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, *hangup)

@@ -48,7 +48,7 @@ def display_run(
 
 @contextmanager
 def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingCallbacks]":
-    """Context manager: yield callbacks that display a run, by --quiet, --no-progress and terminal.
+    """Context manager: yield callbacks that display a run as options and terminal allow.
 
     They print warnings only, print lines, or show a live panel.
     """

@@ -73,15 +73,15 @@ class PartialDownload:
     def find_resume_point(self, address: str) -> tuple[int, str]:
         """Return the byte offset to resume the download at, and the version of the bytes so far.
 
-        The version is the server's ETag or Last-Modified, or "" for another address. Bytes of two
-        versions are combined only if the checksum of the whole file is known.
+        The version is the server's ETag or Last-Modified, or "" for another address. Without one,
+        it resumes only if the checksum of the whole file is known.
         """
         origin, version = self.read_note()
         version = version if origin == address else ""
         return (self.size if version or self.what.has_checksum else 0), version
 
     def read_note(self) -> tuple[str, str]:
-        """Return the address and version in the note, or two empty strings if there is no note."""
+        """Return address and version from the note, or two empty strings if none can be read."""
         try:
             note = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
             return str(note["address"]), str(note["version"])
@@ -154,7 +154,8 @@ def transfer_once(
         received, total = read_extent(answer, start, part)
         require_within_limit(total, part.what, network)
         version = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
-        version = version if VERSION.fullmatch(version) else ""
+        if not VERSION.fullmatch(version) or version.startswith("W/"):
+            version = ""  # weak ETags do not identify the bytes
         with part.append(received, address, version) as add:
             for chunk in read_paced(answer, network):
                 watchdog.extend()
@@ -170,11 +171,11 @@ def transfer_once(
 
 
 def build_headers(start: int, version: str) -> dict[str, str]:
-    """Build the headers to request a file from byte `start`, or all of it if `version` changed."""
+    """Build headers that ask for a file from `start`, or all of it if `version` is outdated."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "transduce"}
     if start:
         headers["Range"] = f"bytes={start}-"
-        if version and not version.startswith("W/"):  # weak ETags do not identify the bytes
+        if version:
             headers["If-Range"] = version
     return headers
 

@@ -132,7 +132,7 @@ def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
 
 
 def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
-    """Yield name and array of each weight of one layer; all names begin with `scope`."""
+    """Yield name and array of each variable of a layer; all names begin with `scope`."""
     own, cross = layer.self_attention, layer.cross_attention
     joined = np.concatenate([own.query, own.key, own.value])
     yield from name_attention(f"{scope}/self_attention", [joined], own, head_width)

@@ -123,7 +123,7 @@ def build_evaluation_text(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
-    """Refuse a test set that cannot be scored; yield the translation of every source."""
+    """Refuse a test set that cannot be scored; return an iterator over translations."""
     require_equal_lines(source=text.sources, reference=text.references)
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)

@@ -270,7 +270,7 @@ class Translator:
         return replace(self, sampling_settings=settings)
 
     def aligning(self, **changes: int | Sequence[int]) -> "Translator":
-        """Return a translator whose outputs have alignments, by `layer`, `heads` and `shifted`."""
+        """Return a translator that also aligns words; `changes` are fields of `AlignmentHeads`."""
         require_known("aligning", changes, AlignmentHeads)
         return replace(self, aligns=True, alignment_heads=self.aligner.change_heads(changes))
 

@@ -94,7 +94,7 @@ def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model
 def start_with_pipe(
     serve: Callable[["Connection[Any, Any]", Load[Model]], None], load: Load[Model]
 ) -> tuple["Connection[Any, Any]", SpawnProcess]:
-    """Start a process that calls `serve(pipe, load)`; return the other end of the pipe, and it."""
+    """Start a process to call `serve(pipe, load)`; return our end of the pipe and the process."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, load), daemon=True)

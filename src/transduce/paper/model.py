@@ -227,7 +227,7 @@ class DecoderLayer(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the newest token's states of R hypotheses, and cache its keys and values."""
+        """Compute the states of R hypotheses' newest tokens; cache their keys and values."""
         x = self.add_self.decode_step(x, partial(self.self_attention.decode_step, cache=cache))
         x = self.add_cross.decode_step(x, partial(self.cross_attention.decode_step, cache=cache))
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
@@ -299,7 +299,7 @@ class AddDropout(nn.Module):
 
 
 class Dropout(nn.Module):
-    """In training 0 with probability p, else x / (1 - p); otherwise x    (section 5.4)"""
+    """0 with probability p, else x / (1 - p); x outside training    (section 5.4)"""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -377,7 +377,7 @@ class CrossAttention(nn.Module):
     def forward(
         self, x: Float[Tensor, "T d_model"], z: Float[Tensor, "S d_model"], attend: BatchAttention
     ) -> Float[Tensor, "T d_model"]:
-        """Attend from every target token x to the encoder's output z of its own source sentence."""
+        """Attend from each target token x to the encoder's outputs z for its source sentence."""
         (q,) = split_heads(self.query(x), self.heads, self.parts[:1])
         k, v = self.project_keys_values(z)
         q = self.compatibility(q)
@@ -411,10 +411,10 @@ class CrossAttention(nn.Module):
 
 @final
 class Compatibility(nn.Module):
-    """Changes queries so that `operations.compare` computes another function    (3.2.1, 6.2)
+    """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
 
-    For q · k it multiplies them by √d_k, for q W · k / √d_k by each head's matrix W. For additive
-    attention, w · tanh(q + k), it appends each head's vector w.
+    They are multiplied by √d_k for q · k, by each head's W for q W · k / √d_k. For additive
+    attention, w · tanh(q + k), each head's vector w is appended.
     """
 
     def __init__(self, sizes: Architecture) -> None:
@@ -464,7 +464,7 @@ def build_self_attention(
 class FeedForward(nn.Module):
     """The feed-forward network max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)
 
-    By `architecture.activation` it may have swish, x · sigmoid(x), in place of max(0, x).
+    With `architecture.activation = "swish"` it has x · sigmoid(x) in place of max(0, x).
     """
 
     def __init__(self, sizes: Architecture) -> None:
@@ -501,7 +501,7 @@ class FeedForward(nn.Module):
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A module that computes x Wᵀ + b, or that with a ReLU or a sum after it; see `Linear`."""
+    """A module that computes x Wᵀ + b, alone or with a ReLU or a sum after; see `Linear`."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
@@ -540,7 +540,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw the weight by Glorot's rule, as one matrix or several of `parts` rows; bias 0."""
+        """Draw the weight, split into `parts`, by Glorot's rule, and set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -643,8 +643,8 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 
 # --- Initial weights, which the paper does not state ----------------------------------------------
 #
-# - Matrices: Glorot uniform. W^Q, W^K and W^V, each of all heads, are separate matrices in this
-#   formula, although they are stored in one tensor. Biases are 0, gains of norms are 1.
+# - Matrices: Glorot uniform. W^Q, W^K and W^V of all heads are three matrices in this formula,
+#   even where one tensor stores them. Biases are 0, gains of norms are 1.
 # - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
 #   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer

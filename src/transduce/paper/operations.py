@@ -1,4 +1,4 @@
-"""What needs no weights: attention, the cache of a search, the loss, the best continuations
+"""What has no weights: attention, the cache of a search, the loss, the best continuations
 
 The plain form of sections 3.2.1, 3.2.3, 3.4 and 5.4, and the sums of beam search (6.1). The model,
 the update and the search receive these functions as one frozen value, `Operations`. A faster
@@ -59,7 +59,7 @@ FULL_ATTENTION = AttentionMask()
 
 
 def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; additive attention, w · tanh(q + k), if queries [q; w] have 2 d_k numbers"""
+    """Q Kᵀ / √d_k; if queries [q; w] have 2 d_k numbers, w · tanh(q + k): additive attention"""
     is_additive = q.shape[-1] != k.shape[-1]  # `Compatibility` has appended w
     if not is_additive:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -137,7 +137,7 @@ def is_token(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longe
 
 
 def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[Tensor, "B H T K"]:
-    """Pad packed sentences with zeros to the length of the longest, and put heads first."""
+    """Pad packed sentences with zeros to the longest's length, heads before positions."""
     return pad_sequence(x.split(list(lengths)), batch_first=True).transpose(1, 2)
 
 
@@ -150,7 +150,7 @@ class PlainCache:
     """The keys and values of every hypothesis so far, and those of its source, in all layers."""
 
     past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
-    next_positions: Int[Tensor, " R"]  # position of each hypothesis' next token, its length so far
+    next_positions: Int[Tensor, " R"]  # each hypothesis' length so far, its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
     reach: int | None = None  # how many steps back the next token may attend; None: to the first
@@ -431,7 +431,7 @@ PadBatch = Callable[[Batch], Batch]
 class Operations:
     """The functions that model, update and search call; by default the plain ones above.
 
-    A function in another one's place takes the same arguments and returns the same result.
+    A function in another one's place takes the same arguments and changes no output.
     """
 
     attention: BuildAttention = attend_padded

@@ -108,9 +108,9 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search
 @final
 @dataclass(frozen=True)
 class LengthScore:
-    """The score of an output as a function of its log P and length, tabulated for every length.
+    """The score of an output from its log P, by tables of the divisor and reward of each length.
 
-    With a table an output's score is the same in every batch, where a power of a tensor could round
+    A table gives an output the same score in every batch; a power of a tensor could round
     differently.
     """
 
@@ -155,8 +155,8 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward. It is reached at the limit if divisor and reward are largest there, as in
-        every entry of LENGTH_TERMS, and no log P is lost.
+        largest reward. A hypothesis that loses no log P reaches it at the limit, where all
+        LENGTH_TERMS have their largest divisor and reward.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -317,7 +317,7 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
-    """Return log P of each sentence's W hypotheses with END appended, and their columns.
+    """Return each sentence's W hypotheses' log P with END, padded to C, and the columns.
 
     The column of symbol v after hypothesis w is w V + v. Beyond W, up to C = `count`, log P is
     -inf.
@@ -338,7 +338,7 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept` are columns of [N finished hypotheses, C candidates], `origins` of [N finished, W live]
+    # `kept`: columns of [N finished, C candidates] · `origins`: columns of [N finished, W live]
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -525,7 +525,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # done ones below it are as many as unfinished ones from it on
+    count = done.count(False)  # as many are done below it as are unfinished from it on
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -1,8 +1,8 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
-An update is made of micro-batches, which fit into memory one at a time. Its gradient is the sum
-over all target tokens of all micro-batches, divided by their number. The split changes only
-which elements dropout zeroes. Data and dropout of a step depend on nothing but the run's seed, the
+An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
+over the target tokens of all micro-batches. Apart from rounding, the split changes only which
+elements dropout zeroes. Data and dropout of a step depend on nothing but the run's seed, the
 step and the micro-batch, so that a resumed run goes on as if it had never stopped.
 """
 
@@ -73,7 +73,7 @@ class Adam:
         return named
 
     def list_gradients(self) -> list[Tensor]:
-        """Return all gradients; that of a weight that the loss does not depend on is zero."""
+        """Return all gradients, zeros for a weight that the loss does not depend on."""
         for weight in self.parameters.values():
             if weight.grad is None:
                 weight.grad = torch.zeros_like(weight)
@@ -110,7 +110,7 @@ class Adam:
 
     @torch.no_grad()
     def refresh_model(self) -> None:
-        """Copy the weights into the model, after they were written to."""
+        """Copy the weights into the model, after they were changed."""
         for name, weight in self.parameters.items():
             weight.copy_(self.named_weights[name])
 
@@ -150,7 +150,7 @@ class Update:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PendingUpdate:
-    """An update whose results are still tensors, which may not be computed yet."""
+    """An update whose results are still tensors, perhaps not yet computed."""
 
     step: int
     source_tokens: int
@@ -183,7 +183,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - other processes' gradients would be added to it
+    optimiser: "Optimiser",  # noqa: ARG001 - another `share` may add gradients to it
 ) -> Float[Tensor, "M 2"]:
     """Add up the gradients, micro-batch by micro-batch; return their summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(costs))])

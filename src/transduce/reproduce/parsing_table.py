@@ -33,7 +33,7 @@ OnMessage = Callable[[str], None]
 @final
 @dataclass(frozen=True)
 class ParserScores:
-    """EVALB's scores of one parser on a test set, with the gold part-of-speech tags."""
+    """EVALB's scores of one parser on a test set; its trees get the gold tags."""
 
     parser: str
     trained_on: str

@@ -214,7 +214,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
 
 
 def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
-    """Refuse a `result` in `folder` that differs from `known` in `first`, of the same row and seed.
+    """Refuse a `result` (in `folder`) of a row and seed that differs from `known` (in `first`).
 
     Two different results would count as two seeds.
     """

@@ -140,7 +140,7 @@ def format_cost(cost: float) -> str:
 
 
 def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
-    """Build the plot of BLEU and cost of each row, printed and measured."""
+    """Build panels of each row's BLEU and cost, the paper's and ours."""
     names = {one.row or one.model: one for one in select_published(pair)}
     scores = wrap_single_values({name: float(one.bleu[pair]) for name, one in names.items()})
     costs = wrap_single_values(

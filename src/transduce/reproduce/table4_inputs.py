@@ -103,7 +103,7 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` with the corpus in the recipe of a given parser as `trained_on`."""
+    """Return `trees` with the facts that follow from the corpus in a parser's recipe."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)

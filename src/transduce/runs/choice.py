@@ -78,7 +78,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 
 def require_two_columns(argument: str, texts: TaskFiles) -> None:
-    """Refuse a single file whose first line has no tab, since it holds one side of a text."""
+    """Refuse a single file without a tab in its first line: it is only one side of a text."""
     if texts.kind.read_file is not read_pairs_tsv or not texts.path.is_file():
         return
     line = next(read_lines(texts.path), "\t")
@@ -90,7 +90,7 @@ def require_two_columns(argument: str, texts: TaskFiles) -> None:
 
 
 def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
-    """Return the texts unchanged; refuse files in the format of another task than `data.task`."""
+    """Return the texts unchanged; refuse files in the format of a task other than `data.task`."""
     kind = find_task_kind(data)
     if isinstance(texts, TaskFiles) and texts.kind.read_file is not kind.read_file:
         fact = f"{argument}: {texts.path} is in the form of another task than {data.task}"

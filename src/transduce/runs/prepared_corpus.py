@@ -148,7 +148,7 @@ def describe_other_settings(prepared: Data, wanted: Data) -> str:
 
 
 def describe_other_texts(known: Mapping[str, str], texts: Mapping[str, Pairs]) -> str:
-    """Say which files of these texts differ from those with the fingerprints in `known`."""
+    """Say how these texts differ from those with the fingerprints in `known`."""
     if known.keys() != texts.keys():
         return f"was prepared {'with' if 'dev' in known else 'without'} a development set"
     names = [

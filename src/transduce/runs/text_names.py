@@ -78,7 +78,7 @@ def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str
 
 
 def list_names(data: Data) -> dict[str, Value]:
-    """Return the corpus and the languages of data settings, by the paths of these settings."""
+    """Return the corpus and languages of `data`, keyed by the paths of their settings."""
     names = (data.corpus, data.source_language, data.target_language)
     return dict(zip(TEXT_NAMES, names, strict=True))
 
@@ -91,7 +91,7 @@ def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Rec
 
 
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return the recipe of a resumed run, with the names that the run was begun with."""
+    """Return a resumed run's recipe with the corpus, languages and name of its start."""
     kept = with_names(recipe, list_names(stored.data), settings)
     kept = replace(kept, about=stored.about, because=stored.because)
     if is_untitled(stored):

@@ -54,14 +54,13 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     `recipe` is a name, a file or a `Recipe`; without one a recipe that fits the text and the
     machine is chosen. `settings` overrides settings of the recipe, such as
     `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes the recipe
-    smaller. `minutes` chooses sizes and updates with which a new run without `recipe` takes that
-    long on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
+    smaller. `minutes` chooses sizes and updates so that a new run without `recipe` takes that long
+    on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
     called after updates and validations; `transduce.show_progress` prints what the command prints.
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
     architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is
-    text that is mixed in, such as the parent's own; `old_share` of all pairs read, by default 0.5,
-    are old.
+    text that is mixed in, such as the parent's own, for `old_share` (default 0.5) of all pairs.
 
     `name` is what the model is called, by default its languages, layers and updates. `languages`
     are codes, such as `("en", "fr")`, by default those in the files' names, or a guess by
@@ -71,8 +70,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     saves the last finished update, then raises `KeyboardInterrupt`.
 
     For this whole process the memory allocator keeps freed memory, which makes training up to 1.9
-    times as fast, and idle threads sleep after tenths of a millisecond, if torch is not yet
-    imported; `process_settings=False` leaves both unchanged. torch's number of threads is
+    times as fast, and if torch is not yet imported, idle threads sleep after tenths of a
+    millisecond; `process_settings=False` leaves both unchanged. torch's number of threads is
     `training.threads` during the training; afterwards it is restored.
 
         pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
@@ -105,7 +104,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def set_process_for_training() -> None:
-    """Let this process wait briefly and keep freed memory, which makes training faster."""
+    """Make idle threads sleep soon and keep freed memory, which makes training faster."""
     use_brief_waiting(training=True)
     keep_freed_memory()
 
@@ -119,8 +118,8 @@ def train_interruptibly(
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
 
-    With `estimates` a new run's duration is measured if the callbacks receive messages, in which
-    `name_options` may replace options of the command line.
+    With `estimates` a new run's duration is measured if the callbacks receive messages.
+    `name_options` may replace options of the command line in them.
     """
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
@@ -224,7 +223,7 @@ def guard_callbacks(
 def interrupts_as_requests() -> "Iterator[SignalRequests]":
     """Context manager that turns a first Ctrl-C into a request to stop; a second one raises.
 
-    A handler that the user has installed stays, and so does everything outside the main thread.
+    A handler of the user's own stays; outside the main thread nothing is changed.
     """
     from transduce.training.distributed.requests import SignalRequests
 

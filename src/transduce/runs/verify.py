@@ -93,7 +93,7 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Verify a training step's checkpoint or snapshot, a subfolder of `folder`."""
+    """Verify a step's folder in `folder`, a run's checkpoints or snapshots."""
     open_step(folder, step).verify()
 
 

@@ -5,10 +5,10 @@ span, and of which type:
 
     bio         B-X starts a span of type X, I-X continues it; a stray I-X also starts a span
     bio-strict  like bio, but a stray I-X belongs to no span (seqeval's strict mode, IOB2)
-    iob1        B-X is written only after a span of the same type; the labels are read like bio
+    iob1        like bio, but B-X is written only after a span of type X
     raw         each run of equal labels is a span, and the label is its type
 
-A span never crosses the end of a sentence. Metrics count lines, each with a sentence's labels
+A span never crosses the end of a sentence. Metrics take lines, each with a sentence's labels
 separated by spaces.
 """
 

@@ -161,7 +161,7 @@ def filter_candidates(
     sampling: Sampling,
     highest_sums: HighestSums = PLAIN.highest_sums,
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Return the C values that top-k keeps, or -inf where top-p drops them, and their symbols."""
+    """Return the C values that top-k keeps, -inf where top-p drops them, and their symbols."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

@@ -30,7 +30,7 @@ RESOURCES = b"cross-origin-resource-policy"  # which sites may use an answer as 
 SINGLE = (
     b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"authorization", b"content-type",
 )  # fmt: skip
-NAME = r"[A-Za-z0-9._-]+"  # of a host, as clients send it: other letters as xn--...
+NAME = r"[A-Za-z0-9._-]+"  # a host name as sent: other letters come as xn--...
 HOST = re.compile(rf"({NAME}|\[[0-9A-Fa-f:.]+\])(?::[0-9]{{0,5}})?")  # perhaps with a port
 OWN_SITES = ("", "none", "same-origin")  # values of Sec-Fetch-Site
 
@@ -79,7 +79,7 @@ class Guard:
             status = 499
         except Exception as error:  # noqa: BLE001 - Starlette has answered it and raises it again
             trace = "".join(traceback.format_tb(error.__traceback__))
-            LOG.error(  # noqa: TRY400 - the message of an error may hold text
+            LOG.error(  # noqa: TRY400 - an error may quote a user's text
                 "%s while answering %s\n%s", type(error).__name__, scope["path"], trace
             )
         path = scope["path"] if scope["path"] in self.paths else "other"
@@ -89,8 +89,8 @@ class Guard:
         """Refuse a foreign host or origin, and a request that has a header of SINGLE twice."""
         names = [name for name, _ in scope["headers"]]
         if len(set(names)) < len(names) and any(names.count(name) > 1 for name in SINGLE):
-            raise bad_request("a header stands twice that may stand once only")
-        # Starlette's TrustedHostMiddleware takes names only, and here any address may be asked
+            raise bad_request("a header is repeated that may occur only once")
+        # Starlette's TrustedHostMiddleware takes names only; here any IP address is allowed
         named = HOST.fullmatch(headers.get("host", ""))
         host = named[1].strip("[]").lower() if named else ""
         if "*" not in self.hosts and host not in self.hosts and not is_address(host):
@@ -111,7 +111,7 @@ class Guard:
 
 @lru_cache(maxsize=256)  # most requests name the same host
 def is_address(host: str) -> bool:
-    """Return whether a host is an IP address; unlike a name, no web page can redirect it."""
+    """Return whether a host is an IP address, which, unlike a name, no page can redirect."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

@@ -76,7 +76,7 @@ class Unloadable:
 @final
 @dataclass(frozen=True)
 class Found:
-    """The answer with a sentence's outputs, best first."""
+    """The answer to Sentence: its outputs, best first."""
 
     id: int
     outputs: tuple[tuple[str, float, float], ...] = field(repr=False)  # (text, score, log P)

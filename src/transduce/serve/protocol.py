@@ -15,7 +15,7 @@ NO_HTTP = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 36\r\n"
     b'Connection: close\r\n\r\n{"error": "this is no HTTP request"}'
 )
-IPV6_CLIENT_BITS = 64  # the part of an IPv6 address that names a network: a client has all the rest
+IPV6_CLIENT_BITS = 64  # bits of an IPv6 address that name a network; one client may own the rest
 Connection = TypeVar("Connection", bound=Hashable)
 
 
@@ -29,7 +29,7 @@ def with_limits(limits: Limits) -> type[Any]:
 class DeadlineProtocol(H11Protocol):
     """uvicorn's protocol of one connection, with deadlines for request heads and answers.
 
-    uvicorn itself waits without end for the rest of a request's head, and for a client that does
+    uvicorn itself waits forever for the rest of a request's head, and for a client that does
     not read its answer. When there are too many connections, one that waits for its client is
     closed. A connection waits until a whole request has come, and again while its client does not
     read the answer; one whose request is being answered does not wait.
@@ -44,7 +44,7 @@ class DeadlineProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection; if too many are open, abort the one that has waited longest.
 
-        It is taken from the client that has the most waiting ones.
+        It belongs to the client with the most waiting ones.
         """
         super().connection_made(transport)
         self.transport = cast("asyncio.Transport", JoinedWrites(transport, self.loop))
@@ -65,7 +65,7 @@ class DeadlineProtocol(H11Protocol):
             self.waiting.pop(self, None)
 
     def data_received(self, data: bytes) -> None:
-        """Handle received bytes; the first byte of a request starts the deadline of its head."""
+        """Handle bytes; the first byte of each later request starts the deadline of its head."""
         if self.deadline is None and self.is_between_requests():
             self.await_head()
         super().data_received(data)
@@ -74,7 +74,7 @@ class DeadlineProtocol(H11Protocol):
         self.note_waiting()
 
     def on_response_complete(self) -> None:
-        """Await the next request after an answer."""
+        """Update `waiting` after an answer."""
         super().on_response_complete()
         self.note_waiting()
 
@@ -117,7 +117,7 @@ class DeadlineProtocol(H11Protocol):
             self.reading = None
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's sentence is plain text
-        """Answer bytes that are no HTTP with status 400 and JSON, and close the connection."""
+        """Answer non-HTTP bytes with status 400 and JSON, and close the connection."""
         self.transport.write(NO_HTTP)
         self.transport.close()
 
@@ -136,7 +136,7 @@ class DeadlineProtocol(H11Protocol):
 
 
 def choose_connection(waiting: dict[Connection, str]) -> Connection:
-    """Return the longest waiting connection of the client that has most of them."""
+    """Return the longest waiting connection of the client with the most."""
     ((client, _),) = Counter(waiting.values()).most_common(1)
     return next(one for one, owner in waiting.items() if owner == client)
 
@@ -155,7 +155,7 @@ def name_client(host: str) -> str:
 class JoinedWrites:
     """An asyncio transport that sends the head and the body of an answer as one piece.
 
-    Each piece would cost a system call and wake the client.
+    Two would cost two system calls and wake a client twice.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -185,6 +185,6 @@ class JoinedWrites:
         self.transport.abort()
 
     def close(self) -> None:
-        """Close the connection after what was written is sent."""
+        """Close the connection once all written data is sent."""
         self.flush()
         self.transport.close()

@@ -250,7 +250,7 @@ def describe_pieces(
     targets: Sequence[list[int]],
     alignment: Alignment,
 ) -> Details:
-    """Return the details of sources and targets, given by ids, and of their alignment."""
+    """Return pieces, log-probabilities and links of sources and targets given by ids."""
     task, log_probs = translator.task, list[float]()
     if sources:
         (model,) = translator.models

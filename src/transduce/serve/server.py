@@ -194,7 +194,7 @@ async def listen(
 
 
 def fit_open_files(limits: Limits, files: float) -> Limits:
-    """Return limits with as many connections as a process may have that may open `files` files."""
+    """Return limits with no more connections than `files`, the open-file limit, allows."""
     return replace(limits, connections=int(min(limits.connections, max(1, files - OTHER_FILES))))
 
 

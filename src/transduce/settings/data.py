@@ -16,8 +16,8 @@ from transduce.settings.fields import (
 
 TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
 LINEARISATIONS = ("xx", "numbered", "tags", "t2t")
-OWN = "your own"  # the beginning of a corpus's name that no recipe has
-UNNAMED = ("source", "target")  # in place of languages that a text's file names do not show
+OWN = "your own"  # begins the corpus name of a user's own text
+UNNAMED = ("source", "target")  # stand-ins for languages that file names do not show
 VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
 

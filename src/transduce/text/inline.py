@@ -151,7 +151,7 @@ def find_owners(links: Links, count: int, size: int) -> list[int | None]:
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return the slot of each anchor's markup: a side of a target word, and the word's index.
+    """Return each anchor's slot: before or after which target word its markup goes.
 
     `owners` has the index of each target word's source word, and is changed by `claim_word`.
     """

@@ -24,7 +24,7 @@ from transduce.vocabulary.symbols import (
 
 UNKNOWN = "<unk>"  # the class of a word with no other class
 RARE = 2  # words that occur at most this often are examples when classes are chosen
-EXAMPLES = 20  # different rare words that a class must at least have
+EXAMPLES = 20  # fewest different rare words of a chosen class
 SHARE = 10  # at most a tenth of the symbols are classes
 ENDING = 3  # most letters of a class's ending
 
@@ -67,7 +67,7 @@ def read_word_level(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
     """Learn a word-level vocabulary of at most `size` symbols from lines of tokenised text.
 
-    Words that occur once are never symbols, so that every class has examples. Of equally frequent
+    Words that occur once are never symbols, so that classes have examples. Of equally frequent
     words the first by alphabet are taken, so that equal counts give equal files.
     """
     counts = Counter(word for line in lines for word in line.split(" ") if word)
@@ -85,7 +85,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
-    """Return UNKNOWN and the most frequent classes of rare words, at most `most` in all."""
+    """Return UNKNOWN and the classes with the most rare words, up to `most` in all."""
     rare = (word for word, count in counts.items() if count <= RARE)
     found = Counter(one for word in rare for one in list_classes(word))
     frequent = sorted(one for one in found if found[one] >= EXAMPLES)
@@ -104,7 +104,7 @@ def list_classes(word: str) -> Iterator[str]:
 
 
 def find_shape(word: str) -> str:
-    """Return a word's shape, such as "Aa", "a1-" (case, digit, hyphen inside), "0" or "."."""
+    """Return a word's shape: case, digit, hyphen inside ("Aa", "a1-"), else "0" or "."."""
     digits = any(one.isdigit() for one in word)
     if not any(one.isalpha() for one in word):
         return "0" if digits else "."

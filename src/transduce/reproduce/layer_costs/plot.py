@@ -38,7 +38,7 @@ def plot_table(table: LayerTable) -> bytes:
 
 
 def draw_panel(panel: "Axes", title: str, table: LayerTable, curve: Curve) -> None:
-    """Draw each kind of layer's curve, with its own dashes because curves may overlap."""
+    """Draw a curve for each layer kind, with dashes of its own: curves may overlap."""
     from matplotlib.ticker import NullLocator
 
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)

@@ -12,7 +12,7 @@ class PowerLaw:
     """The power of a fitted law y ≈ c · x^power, and the power's standard error."""
 
     power: float
-    error: float  # standard error; 0 for two points, which every power law fits
+    error: float  # standard error; 0 for two points, where the fit is exact
 
     def __str__(self) -> str:
         return f"{self.power:.2f}"

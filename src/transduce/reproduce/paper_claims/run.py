@@ -1,7 +1,7 @@
 """Measure claims one by one, resumably, and report the verdicts
 
-OUT/store/ and OUT/rows/ROW-seedN/ are those of a table of trained rows (`reproduce/job.py`). What
-was measured of a claim from a seed is in OUT/rows/claim-NAME-seedN/values.json, which is kept.
+OUT/store/ and OUT/rows/ROW-seedN/ are as in a table of trained rows (`reproduce/job.py`). The
+values of a claim from a seed are kept in OUT/rows/claim-NAME-seedN/values.json.
 """
 
 import statistics
@@ -34,7 +34,7 @@ from transduce.settings.fields import require
 
 VALUES = "values.json"
 HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
-Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: what its file holds
+Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a file's contents
 
 
 def measure_claims(
@@ -54,7 +54,7 @@ def measure_claims(
     try:
         for claim in chosen:
             errors += measure_claim(output, claim, seeds, callbacks)
-    except (SystemExit, KeyboardInterrupt):  # after a signal, report on what is measured first
+    except (SystemExit, KeyboardInterrupt):  # after a signal, first report what is measured
         with suppress(TransduceError):
             write_report(output, callbacks)
         raise
@@ -64,7 +64,7 @@ def measure_claims(
 def measure_claim(
     output: Path, claim: PaperClaim, seeds: Sequence[int], callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train a claim's rows and measure it from every seed; return the errors of failed rows."""
+    """Train a claim's rows, measure it from each missing seed; return failed rows' errors."""
     callbacks.on_message(f"{claim.name} ({claim.section}): {claim.sentence}")
     seeds = seeds[:1] if claim.is_exact else seeds
     missing = [seed for seed in seeds if read_values(output, claim, seed) is None]
@@ -84,12 +84,12 @@ def measure_claim(
 
 
 def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
-    """Return the folder of what was measured of a claim from a seed."""
+    """Return the folder of a claim's values from one seed."""
     return output / FOLDER / f"claim-{claim.name}-seed{seed}"
 
 
 def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str, Path]) -> None:
-    """Measure a claim from a seed, and keep the values, unless another process does so."""
+    """Measure a claim from a seed and keep its values; raise InUseError if in use."""
     folder = name_folder(output, claim, seed)
     ensure_folder(folder)
     with locked_folder(folder):
@@ -97,14 +97,14 @@ def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str
 
 
 def write_values(folder: Path, seed: int, values: Values) -> None:
-    """Write what was measured from a seed into a folder, with the machine and the date."""
+    """Write the values measured with a seed into a folder, with machine and date."""
     where = describe_environment(torch.device("cpu"))
     found = {"seed": seed, "values": values, "environment": where, "date": today()}
     write_atomically(folder / VALUES, to_checksummed_json(found))
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
-    """Read what was measured of a claim from a seed; None if this version measures other values."""
+    """Read a claim's values from a seed; None if none are kept, or not all that it now needs."""
     file = name_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None

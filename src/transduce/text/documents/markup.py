@@ -97,7 +97,7 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: str) -> Template:
-    """Build the template of pieces, with a private-use character for each piece of markup."""
+    """Join pieces into a template, each markup piece as one of two private-use characters."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:

@@ -291,7 +291,7 @@ def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
 
 
 def wrap(escaped: str) -> list[str]:
-    """Cut escaped text after spaces into parts of at most 77 characters or one longer word."""
+    """Cut escaped text after spaces into parts of at most 77 characters, if its words fit."""
     parts = [""]
     for word in re.findall(r"[^ ]* *", escaped):
         if parts[-1] and len(parts[-1]) + len(word) > WIDTH:

@@ -88,7 +88,7 @@ def classify_symbols(symbols: Sequence[str], form: Form) -> list[Symbol]:
     """Return the kind and label of each symbol; `symbols` are all that a parser can write.
 
     Raises InputError if a label lacks its opening or its closing symbol, or if a symbol is listed
-    twice. In the form t2t, a tag that equals a label is listed twice.
+    twice. In t2t, a tag that equals a label would be listed twice.
     """
     if repeated := [symbol for symbol, count in Counter(symbols).items() if count > 1]:
         raise InputError(f"listed twice: {', '.join(repeated)}", clash_hint(form))
@@ -107,7 +107,7 @@ def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
 
 
 def find_closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return all labels X with a closing symbol /X, as which t2t's format closes brackets."""
+    """Return all labels X with a closing symbol /X, the closing bracket in the form t2t."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 
@@ -124,7 +124,7 @@ def require_no_clash(labels: Collection[str], tags: Collection[str], form: Form)
 
 
 def clash_hint(form: Form) -> str:
-    """Return an error's hint to use another form than t2t, or "" if the form is not t2t."""
+    """Return an error's hint to use a form other than t2t; "" if the form is not t2t."""
     return "the other forms keep labels and tags apart" if form == "t2t" else ""
 
 
@@ -160,11 +160,11 @@ def repair_symbols(
 ) -> tuple[Tree, Repair]:
     """Build a tree over all words from any list of symbols; return it and the changes it needed.
 
-    In the forms tags and t2t the symbols hold the part-of-speech tags. In the others, and for a
-    word without a symbol, these are `tags`, by default XX. Only the form t2t needs `labels`, the
+    In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
+    without a symbol, `tags` gives them, by default XX. Only the form t2t needs `labels`, the
     constituent labels; by default these are all X with a closing symbol /X. `root` is the label of
-    a root that has to be added. Raises InputError only if there are no words, or not one tag for
-    each.
+    a root that has to be added. Raises InputError only without words or with another number of
+    tags.
     """
     if not words:
         raise InputError("a tree needs at least one word")

@@ -32,7 +32,7 @@ SIDES: Mapping[str, tuple[str, str]] = MappingProxyType(
 KIND = "attention"
 WEIGHTS = "weights.safetensors"  # tensors "encoder", "decoder", "cross": [layer, head, query, key]
 RECORD = "record.json"
-RECORD_LIMIT = 1 << 28  # bytes; with 1,000 pieces and all beams a record's JSON has some megabytes
+RECORD_LIMIT = 1 << 28  # bytes; 1,000 pieces and all beams make some megabytes of JSON
 DAMAGED = "write it again: `transduce attend MODEL TEXT --save FOLDER`"
 
 
@@ -104,8 +104,8 @@ class AttentionView:
     """All attention weights of a model for one source and one output.
 
     `weights` has an array for each kind of attention that the model has: "encoder", "decoder" and
-    "cross". Row q of a head has the weights from query position q to all key positions; `SIDES`
-    names the sequences of both. A query of "cross" is the step that writes a piece of the output.
+    "cross". Row q of a head has the weights from query position q to all key positions (`SIDES`
+    names the two sequences); a query of "cross" is the step that writes an output piece.
     """
 
     model: ModelName
@@ -118,9 +118,7 @@ class AttentionView:
     steps: tuple[OutputStep, ...]  # one for each piece of the output
     is_given: bool  # whether the output was given, instead of found by the model's search
     notes: tuple[str, ...] = ()  # sentences that a reader of the weights should know
-    alignment: AlignmentHeads | None = (
-        None  # the heads that align words; None if the model does not
-    )
+    alignment: AlignmentHeads | None = None  # the heads that align words; None if not a text task
 
     def queries(self, kind: str) -> PieceSequence:
         """Return the sequence that queries of a kind of attention, such as "cross", belong to."""

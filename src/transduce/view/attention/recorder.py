@@ -1,4 +1,4 @@
-"""Records the attention weights of a model for a source and its own or a given output."""
+"""Records a model's attention weights for a source and an output, its own or given."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -37,14 +37,14 @@ from transduce.vocabulary import BEGIN, END, Vocabulary
 
 # L layers · H heads · Q query positions · K key positions · T pieces of the output · V symbols
 
-LINE_KEY = 1 << PART_BITS  # the random key of a first line, so that samples are `translate`'s
+LINE_KEY = 1 << PART_BITS  # a first line's random key, so that samples equal `translate`'s
 
 ALTERNATIVES = 5  # the most probable next pieces that are recorded for each step
 SLICE = 256  # number of positions whose probabilities are computed at once
 
 Beam = Sequence[LiveHypothesis]
-WEIGHT_BYTES = 12  # of memory for a weight, while it is captured, stacked and written into a page
-HYPOTHESIS_BYTES = 2_000  # for a hypothesis before a step, with the pieces that may come next
+WEIGHT_BYTES = 12  # of memory per weight that is captured, stacked and written into a page
+HYPOTHESIS_BYTES = 2_000  # per hypothesis before a step, with its possible next pieces
 
 
 def record_attention(
@@ -123,9 +123,9 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
 
 
 def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
-    """Refuse numbers of source and output pieces whose picture may need over `most` bytes.
+    """Refuse so many source and output pieces that the picture may need over `most` bytes.
 
-    An `output` of 0 is not known yet, and counts as many pieces as the source.
+    An `output` of 0 means not known yet, and counts as much as `source`.
     """
     sizes, expected = translator.models[0].sizes, output or source
     weights = source**2 * sizes.encoder_depth
@@ -223,7 +223,7 @@ def describe_beams(
 
 
 def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
-    """Yield what a reader of the weights should know: a long source, a model's other layers."""
+    """Yield what a reader of the weights should know: a long source, no self-attention."""
     if len(ids) > data.max_length:
         yield (
             f"The text has {len(ids):,} pieces, and the model was trained on at most "

@@ -1,9 +1,9 @@
-"""What each head tends to read in one sentence, computed and labelled: previous, next, far, ….
+"""What each head tends to read in one sentence, as a label: previous, next, far, ….
 
 Each weight counts for exactly one tendency, so that the shares of a head sum to 1:
 
     separator     a mark that is no text, such as "</s>"
-    same          the same position or word; in cross-attention a word that is spelled the same
+    same          itself, or a piece of its word not beside it; in cross-attention equal words
     previous      the position or the word before
     next          the position or the word after
     punctuation   punctuation further away
@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a head's tendency: "broad" if `is_broad`, else the strongest, or "mixed"."""
+    """Return a head's tendency: "broad", else one with half the weight, else "mixed"."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
