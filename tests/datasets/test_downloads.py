@@ -132,7 +132,7 @@ def test_another_version_of_a_file_without_a_known_hash_is_not_added_to_the_firs
     assert get(address, size=0, sha256="") == CONTENT
 
 
-def test_a_weak_version_does_not_identify_the_bytes(site, get, settings):
+def test_a_weak_version_does_not_identify_the_bytes(site, get):
     address = site.put("a.tgz", WRONG, etag='W/"1"', breaks_after=70_000)
     with pytest.raises(InputError):
         get(address, size=0, sha256="")
