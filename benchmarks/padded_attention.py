@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import final
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transduce.fast.blocks import index_block_tokens
+from transduce.fast.blocks import Spans, index_block_tokens
 from transduce.paper.operations import AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
@@ -26,10 +25,10 @@ class PaddedAttention:
         mask: AttentionMask,
         device: torch.device,
     ) -> None:
-        (ours, self.height), (theirs, self.width) = (
-            index_block_tokens(np.asarray(queries)),
-            index_block_tokens(np.asarray(keys)),
+        ours, theirs = (
+            index_block_tokens(Spans.from_lengths(lengths)) for lengths in (queries, keys)
         )
+        self.height, self.width = max(queries), max(keys)
         self.query_tokens, self.key_tokens, self.query_real = (
             torch.from_numpy(array.reshape(-1)).to(device)
             for array in (ours.indices, theirs.indices, ours.is_real)

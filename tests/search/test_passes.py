@@ -1,5 +1,7 @@
 """Labels in passes over whole drafts, against greedy search symbol by symbol."""
 
+from typing import Any
+
 import pytest
 import torch
 from tests.search.test_label_constraint import NAMES, source_of
@@ -12,7 +14,15 @@ from transduce.search.constraints import ConstrainedDecoder
 from transduce.search.passes import label_in_passes
 from transduce.settings import Architecture, Search
 
-SIZES = {"layers": 2, "d_model": 16, "d_ff": 16, "heads": 2, "d_k": 8, "d_v": 8, "dropout": 0.0}
+SIZES: dict[str, Any] = {
+    "layers": 2,
+    "d_model": 16,
+    "d_ff": 16,
+    "heads": 2,
+    "d_k": 8,
+    "d_v": 8,
+    "dropout": 0.0,
+}
 SIZES |= {"tie_embeddings": "none"}
 GREEDY = Search(beam=1, batch_size=4)
 

@@ -192,21 +192,27 @@ class PaddedBlock:
 
 @final
 @dataclass(frozen=True)
-class Pieces:
-    """The pieces that a batch is computed in: whole sentences, or queries with their windows."""
-
-    queries: "Spans"
-    keys: "Spans"
-    lead: Int[np.ndarray, " pieces"]  # positions between a piece's first key and its first query
-
-
-@final
-@dataclass(frozen=True)
 class Spans:
     """Neighbouring tokens of a packed batch: where each piece of them begins, and its length."""
 
     starts: Int[np.ndarray, " pieces"]
     lengths: Int[np.ndarray, " pieces"]
+
+    @classmethod
+    def from_lengths(cls, lengths: Sequence[int]) -> "Spans":
+        """Return whole sentences as spans."""
+        each = np.asarray(lengths)
+        return cls(np.cumsum(each) - each, each)
+
+
+@final
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces that a batch is computed in: whole sentences, or queries with their windows."""
+
+    queries: Spans
+    keys: Spans
+    lead: Int[np.ndarray, " pieces"]  # positions between a piece's first key and its first query
 
 
 LEAST_QUERIES = 32  # a piece's; fewer make products too small to be fast
@@ -217,19 +223,17 @@ def cut_into_pieces(queries: Sequence[int], keys: Sequence[int], mask: Attention
 
     A piece has as many queries as a position may attend to on one side.
     """
-    whole = [
-        Spans(np.cumsum(lengths) - lengths, np.asarray(lengths)) for lengths in (queries, keys)
-    ]
-    nothing = np.zeros(len(queries), dtype=np.int64)
+    own, theirs = Spans.from_lengths(queries), Spans.from_lengths(keys)
+    whole = Pieces(own, theirs, np.zeros(len(queries), dtype=np.int64))
     if mask.reach is None:
-        return Pieces(*whole, nothing)
+        return whole
     count = max(mask.reach, LEAST_QUERIES)
     ahead = 0 if mask.causal else mask.reach
     if max(queries) < 2 * (count + mask.reach + ahead):
-        return Pieces(*whole, nothing)
+        return whole
     firsts = [np.arange(0, length, count) for length in queries]
     sentence = np.repeat(np.arange(len(queries)), list(map(len, firsts)))
-    start, length = whole[0].starts[sentence], whole[0].lengths[sentence]
+    start, length = own.starts[sentence], own.lengths[sentence]
     first = np.concatenate(firsts)
     last = np.minimum(first + count, length)
     first_key, last_key = np.maximum(first - mask.reach, 0), np.minimum(last + ahead, length)
@@ -281,8 +285,8 @@ def build_padded_block(
     return PaddedBlock(queries, keys, masked)
 
 
-def index_block_tokens(spans: Spans, bucket: "np.ndarray") -> BlockTokens:
-    """Return the token indices of a bucket's spans, padded to the longest."""
+def index_block_tokens(spans: Spans, bucket: "np.ndarray | slice" = slice(None)) -> BlockTokens:
+    """Return the token indices of a bucket's spans (default: all), padded to the longest."""
     lengths = spans.lengths[bucket, None]
     positions = np.arange(lengths.max())[None, :]
     indices = spans.starts[bucket, None] + np.minimum(positions, lengths - 1)
