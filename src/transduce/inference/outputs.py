@@ -100,7 +100,7 @@ def search_sources(
     search = limit_batch_size(models, distinct, search, search.beam)
     constrained = [source for source in distinct if isinstance(source, ConstrainedSource)]
     if search.beam == len(models) == 1 and constrained:
-        from transduce.search.passes import are_labelled, label_in_passes  # for taggers alone
+        from transduce.inference.passes import are_labelled, label_in_passes  # for taggers alone
 
         if are_labelled(constrained):
             drafts = label_in_passes(models[0].eval(), constrained, search)

@@ -7,11 +7,11 @@ import torch
 from tests.search.test_label_constraint import NAMES, source_of
 
 from transduce.errors import NotFiniteError
+from transduce.inference.passes import label_in_passes
 from transduce.mixing import build_model_decoder, find_mixing
 from transduce.paper.model import build_transformer
 from transduce.paper.search import beam_search
 from transduce.search.constraints import ConstrainedDecoder
-from transduce.search.passes import label_in_passes
 from transduce.settings import Architecture, Search
 
 SIZES: dict[str, Any] = {
