@@ -5,10 +5,15 @@ import re
 import pytest
 
 from transduce.view.attention import page as attention
+from transduce.view.attention.survey import survey
 from transduce.view.page.document import PageParts, read_part, read_texts
 from transduce.view.translation import page as translation
 
-PAGES = {"attention": attention.PARTS, "translation": translation.PARTS}
+PAGES = {
+    "attention": attention.PARTS,
+    "attention/survey": survey.PARTS,
+    "translation": translation.PARTS,
+}
 WORD = re.compile(r"[A-Za-z]{2}")
 CALLS = r'gettext\(\s*"([^"]+)"(?:, |\))'
 # What is not called by gettext directly: a choice of two texts, and the values of a table.

@@ -38,11 +38,17 @@ from transduce.view.attention.tendencies import (
     compute_tendencies,
     label_head,
 )
-from transduce.view.page.document import PageParts, build_page, json_block
+from transduce.view.page.document import (
+    PageParts,
+    build_page,
+    json_block,
+    read_texts,
+    texts_block,
+)
 from transduce.vocabulary import BEGIN
 
 PARTS = PageParts(
-    scripts=("page/dom.js", "attention/survey/survey.js"),
+    scripts=("page/dom.js", "page/language.js", "attention/survey/survey.js"),
     styles=("page/theme.css", "attention/survey/survey.css"),
     markup="attention/survey/survey.html",
 )
@@ -101,8 +107,8 @@ class HeadSurvey:
 
 def build_survey_page(survey: HeadSurvey) -> str:
     """Return a survey as one HTML file that requests nothing; equal surveys give equal bytes."""
-    block = json_block("survey", survey.as_json())
-    return build_page(f"Heads of {shorten_name(survey.model.name)}", PARTS, [block])
+    data = [texts_block(read_texts("attention/survey")), json_block("survey", survey.as_json())]
+    return build_page(f"Heads of {shorten_name(survey.model.name)}", PARTS, data)
 
 
 def ignore_head(_done: int, _all: int) -> None:
