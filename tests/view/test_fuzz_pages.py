@@ -146,7 +146,8 @@ def make_run(folder, index, names):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_texts_and_their_translations_are_text_in_the_translation_page(browser, seed, record):
     words = make_words(random.Random(seed), 1000)
-    settings = PageSettings([("en", "de")], {"en": words[0], "de": words[1]}, 10**7, 64)
+    pairs, names = [("en", "de")], {"en": words[0], "de": words[1]}
+    settings = PageSettings(pairs, names, {("en", "de"): words[2]}, 10**7, 64)
     form = Form("\n".join(words[:50]), " ".join(words[50:100]), "en", "de")
     browser.open_text(TranslationPage(settings).write(form))
     assert browser.run("return document.getElementById('text').value") == "\n".join(words[:50])

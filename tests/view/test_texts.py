@@ -6,18 +6,22 @@ import pytest
 
 from transduce.view.attention import page as attention
 from transduce.view.attention.survey import survey
+from transduce.view.curves import page as curves
 from transduce.view.page.document import PageParts, read_part, read_texts
 from transduce.view.translation import page as translation
 
 PAGES = {
     "attention": attention.PARTS,
     "attention/survey": survey.PARTS,
+    "curves": curves.PARTS,
     "translation": translation.PARTS,
 }
 WORD = re.compile(r"[A-Za-z]{2}")
+NAMES = {"SVG", "PNG", "CSV", "Home End", "PageUp PageDown"}  # of files and keys
 CALLS = r'gettext\(\s*"([^"]+)"(?:, |\))'
 # What is not called by gettext directly: a choice of two texts, and the values of a table.
 CHOICES = r'gettext\(.+? \? "([^"]+)" : "([^"]+)"\)'
+PANELS = r'title: "([^"]+)", unit: "([^"]+)"'
 TABLES = r'^(?: \w+: |  const scale = .*)("[^"]{20,}".*)$'
 
 
@@ -28,11 +32,12 @@ def find_texts(parts: PageParts) -> set[str]:
     found = [*named, *re.findall(r">([^<>]+)<", markup)]
     for script in map(read_part, parts.scripts):
         found += re.findall(CALLS, script)
+        found += [one for both in re.findall(PANELS, script) for one in both]
         found += [one for both in re.findall(CHOICES, script) for one in both]
         for line in re.findall(TABLES, script, re.MULTILINE):
             found += re.findall(r'"([^"]{5,})"', line)
     texts = {" ".join(text.split()).replace("&lt;", "<") for text in found}
-    return {text for text in texts if WORD.search(text)}
+    return {text for text in texts if WORD.search(text)} - NAMES
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,10 +1,14 @@
 """The translation page as text: its size, its policy, and what a form puts into it."""
 
+import json
 from dataclasses import replace
+
+import pytest
 
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
-SETTINGS = PageSettings([("en", "de"), ("de", "en")], {"en": "English"}, 5_000, 64)
+PAIRS = [("en", "de"), ("de", "en")]
+SETTINGS = PageSettings(PAIRS, {"en": "English"}, {("en", "de"): "one"}, 5_000, 64)
 
 
 def test_the_page_is_below_forty_kilobytes_and_asks_its_own_server_only():
@@ -32,3 +36,62 @@ def test_what_a_form_holds_is_escaped_and_no_mark_in_it_is_filled():
     assert page.count("<script>") == 1
     assert '<option value="de" selected>de</option><option' not in page
     assert '<option value="en">English</option><option value="de" selected>de</option>' in page
+
+
+# A server that answers each line with the pieces, the output and the links that a test gives.
+ANSWERS = """
+const found = arguments[0];
+window.fetch = async (_, { body }) => {
+  const { q } = JSON.parse(body);
+  const sentences = q.map(source => [{
+    source, outputs: [{ text: found.text, score: -1 }], warnings: [], log_probs: [],
+    source_pieces: found.pieces, target_pieces: [], alignment: found.links, weights: found.weights,
+  }]);
+  return new Response(JSON.stringify({ translatedText: q.map(() => found.text), sentences }));
+};
+const box = document.getElementById("text");
+box.value = arguments[1];
+box.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste" }));
+"""
+STATUS = "document.getElementById('status').textContent"
+
+
+@pytest.fixture
+def page(browser):
+    browser.open_text(TranslationPage(SETTINGS).write(Form()))
+    return browser
+
+
+def answer(page, text, output, pieces=(), links=(), weights=()):
+    found = {"text": output, "pieces": pieces, "links": links, "weights": weights}
+    page.run(ANSWERS, found, text)
+    page.wait(f"document.getElementById('output').textContent === {json.dumps(output)}")
+
+
+@pytest.mark.browser
+def test_the_page_names_model_languages_and_limit_and_refuses_what_is_longer(page):
+    about = page.run("return document.getElementById('about').textContent")
+    assert about == "English to de, by the model one. At most 5,000 characters."
+    page.run(ANSWERS, {"text": "x"}, "a" * 5_001)
+    page.wait(f"{STATUS}.startsWith('The text has 5,001 characters, and this server takes 5,000')")
+
+
+@pytest.mark.browser
+def test_unknown_words_and_a_translation_that_is_too_short_are_said(page):
+    pieces = ["The", "␣quo", "kk", "a,", "␣sees"]
+    answer(page, "The quokka, sees", "Das Tier sieht", pieces)
+    assert page.run(f"return {STATUS}") == ""
+    answer(page, "The quokka sees", "Das Tier sah", ["The", "␣q", "u", "o", "k", "ka", "␣s"])
+    said = page.run(f"return {STATUS}")
+    assert said == "The model did not learn these words, and may guess: quokka"
+    answer(page, "one two three four five six seven eight", "eins zwei drei")
+    assert "Much shorter than its source" in page.run(f"return {STATUS}")
+
+
+@pytest.mark.browser
+def test_words_are_marked_only_where_the_alignment_is_sure(page):
+    answer(page, "the dog", "der Hund", links=[[0, 0], [1, 1]], weights=[0.2, 0.9])
+    for word, marked in ((0, 0), (1, 1)):
+        page.move(f"#output [data-at='0,0,{word}']")
+        page.next_frame()
+        assert page.run("return document.querySelectorAll('#mirror .linked').length") == marked

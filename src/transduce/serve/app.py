@@ -117,6 +117,7 @@ class Routes:
             PageSettings(
                 pairs,
                 names,
+                {pair: one.facts.name for pair, one in service.models.items() if one.facts},
                 self.limits.characters,
                 self.limits.texts,
                 needs_key=api_key is not None,

@@ -55,7 +55,9 @@ def lines(panel, color, width):
 
 
 def values(browser):
-    return browser.run(f"return {CELLS}('#values tbody tr')")
+    """Return the column of each run in the table: its name, then its values."""
+    _heads, *columns = zip(*browser.run(f"return {CELLS}('#values tr')"), strict=True)
+    return list(map(list, columns))
 
 
 def link(browser):

@@ -137,13 +137,36 @@ def test_the_figures_are_those_of_the_log(opened, runs):
 
 
 def test_the_table_says_how_each_run_ended(opened):
-    heads, first, other = opened().run(f"return {CELLS}('#ends tr')")
-    first = dict(zip(heads, first, strict=True))
-    assert first["updates"] == "300, finished"
+    rows = opened().run(f"return {CELLS}('#values tr')")
+    first, other = ({head: texts[column] for head, *texts in rows} for column in (0, 1))
+    assert first["updates in all"] == "300, finished"
     assert (first["skipped updates"], first["restarts (updates lost)"]) == ("2", "1 (20)")
     best = min((loss(step) + 0.5, step) for step in (200, 300))
     assert first["best dev loss"] == f"{best[0]:.3f} at {best[1]}"
     assert first["best score"] == "30 at 300"
     mean = sum(loss(step) for step in range(201, 301)) / 100
     assert float(first["loss, mean of last 100"]) == pytest.approx(mean, rel=1e-3)
-    assert dict(zip(heads, other, strict=True))["updates"] == "200, not finished"
+    assert other["updates in all"] == "200, not finished"
+
+
+@pytest.mark.parametrize(("last", "is_log"), [(1.0, True), (3.0, False)])
+def test_a_loss_that_falls_by_a_factor_is_drawn_on_a_logarithmic_axis(
+    opened, tmp_path, last, is_log
+):
+    falling = [update(step, nats=last + (8 - last) * 0.9**step) for step in range(1, 201)]
+    transduce.curves(write_log(tmp_path / "run", falling), output=tmp_path / "a.html")
+    browser = opened(file=tmp_path / "a.html")
+    assert browser.run("return transduce.app.panels.get('loss').scales.yScale.log") == is_log
+    assert link_of_state(browser) == ""
+
+
+def link_of_state(browser):
+    browser.run("window.transduce.app.change({})")
+    return browser.run("return location.hash")
+
+
+def test_the_point_is_a_whole_update(opened):
+    browser = opened("at=77.94612795")
+    assert values(browser)[0][1] == "78"
+    caption = browser.run("return document.getElementById('values-caption').textContent")
+    assert caption.startswith("At update 78;")

@@ -326,9 +326,10 @@ def draw_lines(panel: Panel) -> Iterator[str]:
 
 
 def draw_words(panel: Panel) -> Iterator[str]:
-    """Yield the words of the upper and the lower row as SVG texts, turned to read upwards."""
+    """Yield the words of both rows as SVG texts, turned to read upwards, with white rims."""
+    rim = 'stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke"'
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
-        yield f'<g fill="#000000" text-anchor="{anchor}">'
+        yield f'<g fill="#000000" {rim} text-anchor="{anchor}">'
         for index, word in enumerate(panel.words):
             x = middle(index) + 3.5  # base line that centres the turned letters in the column
             fit = f' textLength="{WORDS - 4}" lengthAdjust="spacingAndGlyphs"'

@@ -4,6 +4,7 @@ const FRAME_MILLISECONDS = 100; // at most ten drawings of new updates a second
 class App {
   constructor(runs) {
     this.runs = runs;
+    PANELS[0].log = isSteep(runs);
     this.state = readLink(location.hash, runs.length);
     this.panels = new Map();
     this.drawn = 0;
@@ -47,7 +48,6 @@ class App {
     const colors = readColors();
     for (const panel of PANELS) this.drawPanel(panel, colors);
     this.point();
-    showEnds(this);
   }
 
   /** Draws one panel on its canvas; a panel of which no run has a value is hidden. */
@@ -67,9 +67,9 @@ class App {
     showValues(this);
   }
 
-  /** Moves the point to a value of x, or takes it away. */
+  /** Moves the point to a value of x, a whole number unless it is a time, or takes it away. */
   moveTo(cursor) {
-    this.state.cursor = cursor;
+    this.state.cursor = cursor === null || this.state.axis === "seconds" ? cursor : Math.round(cursor);
     if (!this.pointing) requestAnimationFrame(() => {
       this.pointing = false;
       this.link();
@@ -150,7 +150,7 @@ function describeSlider(app, panel, view) {
       : formatNumber((lastValidation(run, run.x.step.data[i], "score") || {}).score);
     return `${run.name}: ${found}`;
   });
-  const where = app.state.axis === "seconds" ? formatDuration(at) : `${AXIS_TITLES[app.state.axis]} ${formatNumber(at, 16)}`;
+  const where = app.state.axis === "seconds" ? formatDuration(at) : `${gettext(AXIS_TITLES[app.state.axis])} ${formatNumber(Math.round(at), 16)}`;
   view.plot.setAttribute("aria-valuemin", low);
   view.plot.setAttribute("aria-valuemax", high);
   view.plot.setAttribute("aria-valuenow", at);

@@ -27,7 +27,7 @@ function showControls(app) {
   byId("axis").value = state.axis;
   byId("log-x").setAttribute("aria-pressed", String(state.logX));
   byId("smooth").value = state.smoothLevel;
-  byId("smooth-text").textContent = state.smooth ? `${formatNumber(state.smooth, 16)} updates` : "off";
+  byId("smooth-text").textContent = state.smooth ? gettext("over {0} updates", formatNumber(state.smooth, 16)) : gettext("off");
   [...byId("runs").children].forEach((button, n) => button.setAttribute("aria-pressed", String(!state.hidden.has(n))));
   for (const [id, view] of app.panels) view.log.setAttribute("aria-pressed", String(state.logY.has(id)));
 }

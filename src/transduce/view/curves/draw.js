@@ -178,14 +178,14 @@ function drawAxes(pen, panel, { colors, width, height, xScale, yScale, state, ru
     const align = x > right - 14 ? "end" : "middle";
     pen.text(xLabel(state, tick), align === "end" ? width - 2 : x, yScale.begin + 14, { color: colors.quiet, align, size: 11 });
   }
-  pen.text(AXIS_TITLES[state.axis], right, height - 5, { color: colors.quiet, align: "end", size: 11 });
+  pen.text(gettext(AXIS_TITLES[state.axis]), right, height - 5, { color: colors.quiet, align: "end", size: 11 });
 }
 
 /** Returns the title of a panel: the score's is the name of its metric. */
 function panelTitle(panel, runs) {
   const names = runs.flatMap((run) => run.validations.map((found) => found.name)).filter(Boolean);
-  const title = panel.id === "score" && names.length ? [...new Set(names)].slice(0, 3).map(visible).join(", ") : panel.title;
-  return `${title} · ${panel.unit}`;
+  const title = panel.id === "score" && names.length ? [...new Set(names)].slice(0, 3).map(visible).join(", ") : gettext(panel.title);
+  return `${title} · ${gettext(panel.unit)}`;
 }
 
 /** Returns round values of x; times are round in minutes, hours or days. */

@@ -5,7 +5,7 @@ function buildPanels(app) {
   for (const panel of PANELS) {
     const [canvas, overlay] = [create("canvas"), create("canvas")];
     const plot = create("div", { className: "plot", tabIndex: 0, role: "slider", "aria-label": `${panel.title}: point` });
-    const log = create("button", { className: "log", type: "button", "aria-label": `${panel.title}: log y` }, "log");
+    const log = create("button", { className: "log", type: "button", "aria-label": `${gettext(panel.title)}: log y` }, "log");
     const className = panel.large ? "panel large" : "panel";
     const element = create("section", { className, id: `panel-${panel.id}`, "aria-label": panel.title }, canvas, overlay, plot, log);
     log.addEventListener("click", () => toggleLogY(app, panel));

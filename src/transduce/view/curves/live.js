@@ -12,7 +12,7 @@ class Live {
   connect() {
     const offsets = this.app.runs.map((run) => run.offset).join(",");
     const source = new EventSource(`${this.address}?from=${offsets}`);
-    source.addEventListener("open", () => this.say("live"));
+    source.addEventListener("open", () => this.say(gettext("live")));
     source.addEventListener("lines", (event) => this.receive(event));
     source.addEventListener("changed", () => location.reload());
     source.addEventListener("error", () => this.lose(source));
@@ -31,7 +31,7 @@ class Live {
 
   /** Says that the connection is lost; the browser tries again, or else this page does. */
   lose(source) {
-    this.say("connection lost; trying again");
+    this.say(gettext("connection lost; trying again"));
     if (source.readyState !== EventSource.CLOSED) return;
     setTimeout(() => this.connect(), RETRY_MILLISECONDS);
   }
@@ -44,13 +44,13 @@ class Live {
       this.late = null;
       this.app.drawn = performance.now();
       this.app.draw();
-      this.say("live");
+      this.say(gettext("live"));
     }, wait);
   }
 
   /** Shows a state of the connection and how far the runs are. */
   say(state) {
     const ends = this.app.runs.map((run) => formatNumber(run.count ? run.x.step.data[run.count - 1] : 0, 16));
-    byId("status").textContent = `${state}: update ${ends.join(", ")}`;
+    byId("status").textContent = gettext("{0}: update {1}", state, ends.join(", "));
   }
 }

@@ -1,11 +1,12 @@
 /** Reads the runs, draws them, and keeps them up to date if a server stands behind the page. */
 async function main() {
   const header = readJson("curves");
+  localise();
   const app = new App(await readRuns(header.runs));
   buildPanels(app);
   buildRuns(app);
   listenToControls(app);
-  byId("heading").textContent = document.title;
+  byId("heading").textContent = document.title = gettext("Training curves: {0}", document.title.slice("Training curves: ".length));
   app.drawNow();
   performance.mark("drawn");
   new ResizeObserver(() => app.draw()).observe(byId("panels"));

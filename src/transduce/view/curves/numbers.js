@@ -4,7 +4,7 @@ function formatNumber(value, digits = 4) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(Math.min(digits - 1, 3));
   const rounded = size >= 10 ** digits ? Math.round(value) : Number(value.toPrecision(digits));
-  return rounded.toLocaleString("en-US", { maximumFractionDigits: 8 });
+  return rounded.toLocaleString(LOCALE, { maximumFractionDigits: 8 });
 }
 
 /** Returns numbers as an axis shows them, with as many digits as tell them apart. */
@@ -19,10 +19,11 @@ function formatTicks(values) {
 /** Returns a number in few characters: 1.5k, 2M. */
 function formatShort(value, digits = 4) {
   for (const [unit, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
-    if (Math.abs(value) >= unit) return `${Number((value / unit).toPrecision(digits))}${letter}`;
+    if (Math.abs(value) >= unit) return `${Number((value / unit).toPrecision(digits))}${letter}`.replace(".", POINT);
   }
   const size = Math.abs(value);
-  return size !== 0 && size < 1e-3 ? Number(value.toPrecision(digits)).toExponential() : String(Number(value.toPrecision(digits)));
+  const rounded = Number(value.toPrecision(digits));
+  return (size !== 0 && size < 1e-3 ? rounded.toExponential() : String(rounded)).replace(".", POINT);
 }
 
 /** Returns a duration in seconds as two units: 3 h 20 min. */

@@ -19,14 +19,26 @@ from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json
 from transduce.errors import TransduceError
 from transduce.view.curves.read_log import RunLog, Updates, finite_number
-from transduce.view.page.document import PageParts, build_page, json_block, seven_bit_block
+from transduce.view.page.document import (
+    PageParts,
+    build_page,
+    json_block,
+    read_texts,
+    seven_bit_block,
+    texts_block,
+)
 
 SCRIPTS = (
     *("numbers", "series", "run", "scale", "pen", "panels", "trace", "draw", "state", "readout"),
     *("app", "gestures", "controls", "export", "live", "main"),
 )
 PARTS = PageParts(
-    scripts=("page/dom.js", "page/seven.js", *(f"curves/{name}.js" for name in SCRIPTS)),
+    scripts=(
+        "page/dom.js",
+        "page/language.js",
+        "page/seven.js",
+        *(f"curves/{name}.js" for name in SCRIPTS),
+    ),
     styles=("page/theme.css", "curves/curves.css"),
     markup="curves/curves.html",
 )
@@ -230,4 +242,5 @@ def build_curves_page(
     blocks = [seven_bit_block(f"run-{i}", columns) for i, (_, columns) in enumerate(encoded)]
     parts = replace(PARTS, connect="'self'" if events else "'none'")
     title = f"Training curves: {', '.join(logs)}"
-    return build_page(title, parts, [json_block("curves", header), *blocks]).encode()
+    data = [texts_block(read_texts("curves")), json_block("curves", header), *blocks]
+    return build_page(title, parts, data).encode()

@@ -4,13 +4,23 @@ const same = (value) => value;
 
 /** What can be drawn: a series of updates and a value of validations, on one axis. */
 const PANELS = [
-  { id: "loss", title: "Loss", unit: "nats a target piece", series: "loss", dev: "nats", map: same, log: false, large: true },
+  { id: "loss", title: "Loss", unit: "nats a target piece, without label smoothing", series: "loss", dev: "nats", map: same, log: false, large: true },
   { id: "perplexity", title: "Perplexity", unit: "e to the loss", series: "loss", dev: "nats", map: perplexity, log: true },
   { id: "score", title: "Score", unit: "of the development set", series: null, dev: "score", map: same, log: false },
   { id: "rate", title: "Learning rate", unit: "dashed: equation 3", series: "learning_rate", dev: null, map: same, log: false },
   { id: "gradient", title: "Gradient norm", unit: "before the update", series: "gradient_norm", dev: null, map: same, log: true },
   { id: "speed", title: "Speed", unit: "target tokens a second", series: "speed", dev: null, map: same, log: false },
 ];
+
+const STEEP = 5; // a loss that falls to this part of its first value is drawn on a logarithmic axis
+
+/** Returns whether a logarithmic axis shows more of the runs' losses: they fall by a factor. */
+function isSteep(runs) {
+  return runs.some((run) => {
+    const [first, last] = [run.series.loss.summarise(0, 5), run.series.loss.summarise(Math.max(0, run.count - 100), run.count)];
+    return last[2] > 0 && first[2] > STEEP * last[2];
+  });
+}
 
 const LIGHT = ["#0a58ca", "#b35900", "#1a7f37", "#c0262d", "#7a3fd0", "#8c564b", "#b02a86", "#57606a"];
 const DARK = ["#6cb6ff", "#ff9f45", "#57c472", "#ff7b72", "#c297ff", "#d09a8c", "#f08bd0", "#b1bac4"];

@@ -37,6 +37,7 @@ function readLink(hash, runs) {
   state.smooth = smoothWindow(state.smoothLevel);
   if (number("from") !== null && number("to") > number("from")) [state.from, state.to] = [number("from"), number("to")];
   state.cursor = number("at");
+  if (state.cursor !== null && state.axis !== "seconds") state.cursor = Math.round(state.cursor);
   for (const n of list("off")) if (/^\d{1,4}$/.test(n) && n >= 1 && n <= runs) state.hidden.add(n - 1);
   return state;
 }

@@ -25,7 +25,7 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
     positions.
     """
     table = compute_sinusoids(positions, d_model)
-    title = "Positional encoding: PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos"
+    title = "PE(pos, 2i) = sin(a), PE(pos, 2i+1) = cos(a), with a = pos / 10000^(2i/d_model)"
     number = Axis(0, d_model, LEFT, RIGHT, f"one of the d_model = {d_model} numbers")
     position = Axis(0, positions, TOP + CELLS, TOP, "")
     elements = [

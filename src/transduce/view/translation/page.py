@@ -33,6 +33,7 @@ class PageSettings:
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code
+    models: Mapping[tuple[str, str], str]  # the name of each pair's model
     characters: int  # the most characters of a text
     texts: int  # the most texts of a request
     needs_key: bool = False
@@ -60,6 +61,7 @@ class TranslationPage:
         header = {
             "pairs": [list(pair) for pair in settings.pairs],
             "names": dict(settings.names),
+            "models": [settings.models.get(pair, "") for pair in settings.pairs],
             "characters": settings.characters,
             "texts": settings.texts,
             "needsKey": settings.needs_key,

@@ -15,6 +15,11 @@ async function translate() {
   clearTimeout(state.timer);
   const number = ++state.number, text = byId("text").value, lines = text.split("\n");
   state.abort?.abort();
+  if (text.length > SERVER.characters) {
+    byId("output").classList.add("late");
+    say(gettext("The text has {0} characters, and this server takes {1}.", grouped(text.length), grouped(SERVER.characters)));
+    return;
+  }
   state.abort = new AbortController();
   try {
     if (isDetecting()) {
@@ -56,5 +61,30 @@ function show(lines) {
   drawMirror();
   remember(lines.join("\n"), joinLines());
   closeChoices();
-  say([...new Set(answers.flatMap(one => one.sentences.flatMap(sentence => sentence.warnings)))].join("; "));
+  const sentences = answers.flatMap(one => one.sentences);
+  say([...new Set([...sentences.flatMap(one => one.warnings), ...listDoubts(sentences)])].join("; "));
+}
+
+/** Returns what may be wrong with translations: words that were not learned, and much that is missing. */
+function listDoubts(sentences) {
+  const unknown = [...new Set(sentences.flatMap(findUnknown))], found = [];
+  if (unknown.length) found.push(gettext("The model did not learn these words, and may guess: {0}", unknown.map(visible).join(", ")));
+  for (const { source, outputs: [{ text }] } of sentences) {
+    const count = wordsOf(source).length;
+    if (count >= LONG && wordsOf(text).length < SHORT * count)
+      found.push(gettext("Much shorter than its source, so something may be missing: “{0}”", visible(text)));
+  }
+  return found;
+}
+
+/** Returns the words of a sentence that the model reads in many small pieces. */
+function findUnknown({ source, source_pieces: pieces = [] }) {
+  const counts = [];
+  for (const piece of pieces) {
+    if (!counts.length || piece.startsWith("␣")) counts.push(0);
+    counts[counts.length - 1]++;
+  }
+  const words = wordsOf(source), letters = word => word.replace(/^\P{L}+|\P{L}+$/gu, "");
+  if (words.length !== counts.length) return [];
+  return words.map(letters).filter((word, i) => /^\p{L}+$/u.test(word) && counts[i] >= PIECES && [...word].length < LETTERS * counts[i]);
 }

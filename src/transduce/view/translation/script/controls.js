@@ -17,6 +17,11 @@ function showLanguages() {
   byId("text").lang = source === AUTO ? "" : source;
   byId("output").lang = target;
   byId("swap").disabled = !SERVER.pairs.some(([from, to]) => from === target && to === source);
+  const model = SERVER.models[SERVER.pairs.findIndex(([from, to]) => from === source && to === target)];
+  byId("about").textContent = [
+    ...(model ? [gettext("{0} to {1}, by the model {2}.", nameOf(source), nameOf(target), visible(model))] : []),
+    gettext("At most {0} characters.", grouped(SERVER.characters)),
+  ].join(" ");
 }
 
 /** Chooses a pair of languages. */
@@ -58,7 +63,7 @@ function readHash() {
   const given = new URLSearchParams(location.hash.slice(1));
   const known = SERVER.pairs.some(([from, to]) => from === given.get("source") && to === given.get("target"));
   if (known) choosePair(given.get("source"), given.get("target"));
-  if (given.has("q")) byId("text").value = given.get("q").slice(0, SERVER.characters);
+  if (given.has("q")) byId("text").value = given.get("q");
 }
 
 /** Shows both texts in the next size of SIZES. */

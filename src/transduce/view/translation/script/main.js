@@ -21,7 +21,6 @@ for (const [id, act] of Object.entries({ swap, clear, share, copy, theme: toggle
 byId("send").hidden = true;
 byId("sure-label").hidden = byId("keep-label").hidden = false;
 byId("key-label").hidden = !SERVER.needsKey;
-byId("text").maxLength = SERVER.characters;
 localiseAll();
 showTargets();
 readHash();

@@ -64,7 +64,7 @@ function mark([l, s, w], side) {
   const sentence = state.lines[l]?.answer.sentences[s];
   wordAt(side ? "output" : "mirror", [l, s, w])?.classList.add(side ? "here" : "linked");
   (sentence?.alignment || []).forEach((link, i) => {
-    if (link[side] !== w) return;
+    if (link[side] !== w || sentence.weights[i] < LINKED) return;
     const other = wordAt(side ? "mirror" : "output", [l, s, link[1 - side]]);
     other?.classList.add("linked");
     other?.style.setProperty("--weight", sentence.weights[i]);
