@@ -1,4 +1,4 @@
-"""The report of a table of trained rows: Markdown, CSV, JSON and a plot."""
+"""The report of a table of trained rows: Markdown, a page, CSV, JSON and a plot."""
 
 import csv
 import io
@@ -20,8 +20,9 @@ from transduce.reproduce.table import ResultTable
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.run_folder import RESOLVED
 from transduce.settings import Recipe
+from transduce.view.tables.page import build_tables_page
 
-TEXTS = ("md", "csv", "json")
+TEXTS = ("md", "html", "csv", "json")
 TABLES = ("table2", "table3", "claims")
 OURS = ("store", "lock", *(f"{name}.{kind}" for name in TABLES for kind in (*TEXTS, *KINDS)))
 MACHINE_SETTINGS = frozenset(  # settings that change how a run is executed, not what is learned
@@ -58,11 +59,12 @@ class Report:
     errors: Sequence[TransduceError] = ()  # errors of failed rows and of unreadable results
 
     def write(self, folder: Path, *, plot: bool) -> list[Path]:
-        """Write the report as Markdown, CSV and JSON, and images if `plot`; return the files."""
+        """Write Markdown, a page, CSV, JSON, and images if `plot`; return the files."""
         images = self.picture.render() if plot else {}
         image = f"\n![{self.title}]({self.name}.png)\n" if images else ""
         files = {
             "md": (self.markdown() + image).encode(),
+            "html": build_tables_page(self.title, self.conditions, self.filled_parts).encode(),
             "csv": self.csv().encode(),
             "json": (json.dumps(self.as_json(), ensure_ascii=False, indent=1) + "\n").encode(),
             **images,

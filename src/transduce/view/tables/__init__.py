@@ -1,0 +1,1 @@
+"""The page of a table that `transduce reproduce` measured."""

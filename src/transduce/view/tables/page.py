@@ -1,0 +1,113 @@
+"""The tables of a report as one HTML file: the paper beside ours, with bars for differences."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from transduce.view.page.document import PageParts, build_page
+
+PARTS = PageParts(
+    scripts=("page/dom.js",),
+    styles=("page/theme.css", "tables/tables.css"),
+    markup="tables/tables.html",
+)
+MARK = "<!--report-->"
+NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
+WIDTH, HEIGHT = 120, 14  # pixels of a bar's cell
+
+Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
+
+
+class Comparison(NamedTuple):
+    """The indices of a column of ours and of the paper's column for the same quantity."""
+
+    ours: int
+    paper: int
+
+
+def build_tables_page(
+    title: str, conditions: Sequence[str], parts: Sequence[tuple[str, str, Cells]]
+) -> str:
+    """Return a page of tables, each with its heading and its remark; it requests nothing.
+
+    A column "PPL printed" has the paper's figures for "PPL", and "paper" those for "ours".
+    """
+    body = [f"<h1>{html.escape(title)}</h1>", "<ul>"]
+    body += [f"<li>{html.escape(one)}</li>" for one in conditions]
+    body.append("</ul>")
+    for heading, remark, cells in parts:
+        body += [f"<h2>{html.escape(heading)}</h2>", f"<p>{html.escape(remark)}</p>"]
+        body += ['<div class="scroll" tabindex="0">', *write_table(cells), "</div>"]
+    page = build_page(title, PARTS, [])
+    return page.replace(MARK, "\n".join(body))
+
+
+def write_table(cells: Cells) -> Iterator[str]:
+    """Yield a table as HTML; after each pair of columns that is compared stands a bar."""
+    head, *rows = cells
+    compared = list(find_comparisons(head))
+    papers, order = {one.paper for one in compared}, list[int | Comparison]()
+    for index in range(len(head)):
+        pair = next((one for one in compared if one.ours == index), None)
+        order += [index] if index not in papers and not pair else []
+        order += [pair.ours, pair.paper, pair] if pair else []
+    scales = {one: find_scales(rows, one, head) for one in compared}
+    titles = "".join(
+        f'<th scope="col">{html.escape(head[one] if isinstance(one, int) else "ours − paper")}</th>'
+        for one in order
+    )
+    yield f"<table><thead><tr>{titles}</tr></thead><tbody>"
+    for row in rows:
+        found = "".join(
+            f"<td>{html.escape(row[one])}</td>"
+            if isinstance(one, int)
+            else f"<td>{draw_difference(row, one, scales[one][group_of(row, head)])}</td>"
+            for one in order
+        )
+        yield f"<tr>{found}</tr>"
+    yield "</tbody></table>"
+
+
+def find_comparisons(head: Sequence[str]) -> Iterator[Comparison]:
+    """Yield the pairs of columns that are compared."""
+    for index, name in enumerate(head):
+        other = "paper" if name == "ours" else f"{name} printed"
+        if other in head:
+            yield Comparison(index, head.index(other))
+
+
+def group_of(row: Sequence[str], head: Sequence[str]) -> str:
+    """Return what a row measures; bars of one measure have one scale."""
+    return row[head.index("measure")] if "measure" in head else ""
+
+
+def find_scales(rows: Cells, pair: Comparison, head: Sequence[str]) -> dict[str, float]:
+    """Return the largest difference of a pair of columns, by what rows measure."""
+    scales = dict[str, float]()
+    for row in rows:
+        group, difference = group_of(row, head), subtract(row, pair)
+        scales[group] = max(scales.get(group, 0.0), abs(difference or 0.0))
+    return scales
+
+
+def subtract(row: Sequence[str], pair: Comparison) -> float | None:
+    """Return our figure less the paper's, or None without both."""
+    found = [NUMBER.match(row[index]) for index in pair]
+    ours, paper = (one and float(one[0].replace(",", "")) for one in found)
+    return None if ours is None or paper is None else ours - paper
+
+
+def draw_difference(row: Sequence[str], pair: Comparison, scale: float) -> str:
+    """Return a difference as a number and a bar from the middle; nothing without both figures."""
+    difference = subtract(row, pair)
+    if difference is None:
+        return ""
+    length = WIDTH / 2 * abs(difference) / (scale or 1.0)
+    x = WIDTH / 2 - (length if difference < 0 else 0)
+    return (
+        f'<svg width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">'
+        f'<path d="M{WIDTH / 2:g} 0v{HEIGHT}"/>'
+        f'<rect x="{x:.1f}" y="2" width="{length:.1f}" height="{HEIGHT - 4}"/></svg> '
+        f"{difference:+.4g}"
+    )
