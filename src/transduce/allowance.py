@@ -14,17 +14,17 @@ CHARACTER_BYTES = 215  # measured for pieces and n-grams, per character of a lin
 
 
 def require_affordable(
-    what: str, needed: int, most: int, hint: str, line: int | None = None
+    what: str, needed: int, most: int, hint: str, line: int | None = None, file: str | None = None
 ) -> None:
     """Raise InputError if `needed`, the bytes that `what` may need, exceeds `most`."""
     if needed > most:
         needs, limit = f"{needed / 1e6:,.0f} MB", f"{most / 1e6:,.0f} MB"
         fact = f"{what} may need {needs} of memory, and the limit is {limit}"
-        raise InputError(fact, hint, line=line)
+        raise InputError(fact, hint, file=file, line=line)
 
 
-def require_short_line(text: str, line: int | None = None) -> None:
+def require_short_line(text: str, line: int | None = None, file: str | None = None) -> None:
     """Raise InputError for a line that is too long to be cut into pieces or n-grams."""
     fact = f"a line of {len(text):,} characters"
     hint = "a line should hold a sentence or a few: split it"
-    require_affordable(fact, CHARACTER_BYTES * len(text), LINE_BYTES, hint, line)
+    require_affordable(fact, CHARACTER_BYTES * len(text), LINE_BYTES, hint, line, file)

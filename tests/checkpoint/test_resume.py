@@ -182,7 +182,7 @@ def test_a_snapshot_is_no_checkpoint(run):
     shutil.copytree(run / "snapshots" / "step-00000005", folder(run, 5))
     found, [(_, reason)] = load_newest_checkpoint(run)
     require_step(found, 1)
-    assert "is not a checkpoint folder, but one of kind 'snapshot'" in reason
+    assert "is no checkpoint folder, but one of kind 'snapshot'" in reason
 
 
 def test_without_an_intact_checkpoint_no_run_is_started_from_scratch(run):

@@ -50,8 +50,10 @@ def test_a_folder_of_other_things_is_left_alone(call, babbler, corpus):
 def test_what_does_not_fit_is_refused(call, babbler, corpus):
     text, outputs = f"--source={corpus}/a.en", f"--outputs={corpus}/a.de"
     for words, fact in [
-        ((babbler, text, outputs), "a teacher and --outputs exclude each other"),
-        ((text,), "one of them is needed"),
+        ((babbler, text, outputs), "a teacher and another program's outputs exclude each other"),
+        ((text,), "and one is needed"),
+        ((babbler, "--source=/dev/null"), "no line of 0 is a sentence to translate"),
+        ((babbler, text, "--seed=-1"), "'--seed': -1 is not in the range"),
         ((babbler,), "there is no text to translate"),
         ((outputs,), "there is no text to translate"),
         ((text, outputs, "--beam=3"), "options of the search need a teacher"),

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from transduce.cli import display, options
-from transduce.cli.options import add_options, format_options, option
+from transduce.cli.options import FiniteRange, add_options, format_options, option
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,10 @@ def test_quiet_and_progress_are_seen_by_the_display_and_handed_to_nobody(argumen
 
     assert run(show, *arguments) == expected
     assert (display.is_quiet(), display.is_live()) == (False, True)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e400"])
+def test_a_number_that_is_not_finite_is_in_no_range(value):
+    command = command_of(click.option("--share", type=FiniteRange(min=0)))
+    with pytest.raises(click.BadParameter, match="is no finite number"):
+        run(command, f"--share={value}")

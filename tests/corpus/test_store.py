@@ -103,7 +103,7 @@ def test_an_edited_byte_is_noticed(store_of, name):
 
 
 def test_a_folder_of_another_kind_is_refused(tmp_path):
-    with pytest.raises(FolderError, match="is not a store folder"):
+    with pytest.raises(FolderError, match="is no store folder"):
         Store.open(tmp_path)
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from transduce.durable.files import (
     atomic_file,
-    resolve_output,
     temporary_path,
     trash_path,
     write_atomically,
 )
+from transduce.durable.folder import atomic_folder, resolve_output
 from transduce.errors import InputError, SaveError
+from transduce.runs.output_folder import require_own_folder
 
 
 def test_a_file_has_the_bytes_that_were_written(tmp_path):
@@ -171,3 +172,19 @@ def test_a_pipe_is_written_as_it_is(tmp_path):
     write_atomically(resolve_output(tmp_path / "link"), b"through")
     assert os.read(reader, 99) == b"through"
     os.close(reader)
+
+
+@pytest.mark.parametrize("inside", ["m/out.txt", "m/new/out.txt"])
+def test_no_output_is_written_into_a_sealed_folder(tmp_path, inside):
+    with atomic_folder(tmp_path / "m", kind="model", about={}):
+        pass
+    with pytest.raises(InputError, match="is a model, store or checkpoint, and another file would"):
+        resolve_output(tmp_path / inside)
+    with (
+        pytest.raises(InputError, match="another file would damage it"),
+        atomic_folder(tmp_path / inside, kind="export", about={}),
+    ):
+        pass
+    with pytest.raises(InputError, match="another file would damage it"):
+        require_own_folder(tmp_path / inside, "run.json", (), "run")
+    assert [one.name for one in (tmp_path / "m").iterdir()] == ["manifest.json"]

@@ -79,6 +79,15 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     assert names(tmp_path) == []
 
 
+def test_a_folder_is_replaced_also_by_a_path_that_leads_through_it(tmp_path):
+    write(tmp_path / "f")
+    through = tmp_path / "f" / ".." / "f"
+    with atomic_folder(through, kind="model", about={}, require_free=lambda _: None):
+        pass
+    assert open_folder(tmp_path / "f", "model").files == {}
+    assert names(tmp_path) == ["f"]
+
+
 def test_a_removed_folder_leaves_nothing(tmp_path):
     write(tmp_path / "f")
     remove_folder(tmp_path / "f")

@@ -121,13 +121,13 @@ def test_a_link_a_pipe_and_a_folder_are_no_files(folder):
 
 def test_a_folder_without_manifest_is_no_folder_of_ours(folder):
     (folder / "manifest.json").unlink()
-    assert refused(folder) == f"{folder}: is not a store folder: it has no manifest.json"
+    assert refused(folder) == f"{folder}: is no store folder: it has no manifest.json"
     assert refused(folder / "no") == f"{folder}/no: does not exist"
     assert refused(folder / "a") == f"{folder}/a: is no folder"
 
 
 def test_a_folder_of_another_kind_is_reported(folder):
-    with pytest.raises(FolderError, match="is not a model folder, but one of kind 'store'"):
+    with pytest.raises(FolderError, match="is no model folder, but one of kind 'store'"):
         open_folder(folder, "model")
 
 

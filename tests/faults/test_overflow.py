@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.inference.random_models import random_translator
+from tests.inference.random_models import WORDS, random_translator
 
 import transduce
+from transduce.checkpoint.stored_model import save_model
 from transduce.errors import LONGEST_MESSAGE, InputError, NotFiniteError
 from transduce.inference import load
 from transduce.inference.choose_heads import choose_heads
+from transduce.runs.adapt import read_parent
+from transduce.vocabulary.vocabulary import Vocabularies
 
 TEXT, TARGET = "the dog sees a cat.", "a woman"
 
@@ -51,6 +54,13 @@ def test_the_control_that_does_not_look_at_sums_hands_out_what_is_no_number(
     (found,) = model.likelihood([(TEXT, TARGET)])
     record(scores_that_are_no_numbers=int(math.isnan(found.score)))
     assert math.isnan(found.score)
+
+
+def test_no_training_goes_on_from_weights_that_overflow(model, tmp_path):
+    weights, vocabularies = model.models[0].named_weights(), Vocabularies(WORDS, WORDS)
+    save_model(tmp_path / "model", weights, model.recipe, vocabularies, "")
+    with pytest.raises(NotFiniteError, match="the weights are finite, but what the model computes"):
+        read_parent(tmp_path / "model", tmp_path / "run")
 
 
 def test_a_sound_model_passes_the_door():

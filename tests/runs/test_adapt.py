@@ -219,7 +219,10 @@ def test_repeated_old_pairs_are_kept_when_they_are_mixed_in(parent, tmp_path):
     [
         ({"parent": None, "old": OLD}, "old text is mixed into new text when a trained model"),
         ({"old_share": 0.5}, "a share of old text was named, but no old text"),
-        ({"old": OLD, "old_share": 1.0}, "the share of old pairs lies between 0 and 1, not at 1.0"),
+        (
+            {"old": OLD, "old_share": 1.0},
+            "the share of old pairs lies between 0.001 and 0.999, not at 1.0",
+        ),
         ({"train": None}, "a model goes on with new text, and none was named"),
         ({"old": []}, "old: there are no pairs"),
     ],

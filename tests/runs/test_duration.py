@@ -1,5 +1,6 @@
 """How long a training takes here: told before a new run begins, and fitted to given minutes."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -160,8 +161,9 @@ def test_minutes_are_measured_with_the_threads_and_micro_batches_of_the_run(tmp_
             {"settings": {"training.steps": 5}},
             "the minutes decide training.steps, which is",
         ),
-        ({"minutes": 0.0}, "minutes must be a positive number, not 0.0"),
-        ({"minutes": "30"}, "minutes must be a positive number, not '30'"),
+        ({"minutes": 0.0}, "minutes must be a number above 0, at most 1,000,000, not 0.0"),
+        ({"minutes": math.inf}, "minutes must be a number above 0, at most 1,000,000, not inf"),
+        ({"minutes": "30"}, "minutes must be a number above 0, at most 1,000,000, not '30'"),
     ],
 )
 def test_minutes_and_another_choice_of_the_updates_are_refused(tmp_path, more, fact):

@@ -1,9 +1,11 @@
 """Where pairs come from."""
 
+import math
+
 import pytest
 
 from transduce.errors import InputError
-from transduce.runs.texts import GeneratedCorpus, MixedPairs, TaskFiles
+from transduce.runs.texts import GeneratedCorpus, InMemoryPairs, MixedPairs, TaskFiles
 from transduce.tasks.parsing import PARSING
 from transduce.tasks.tagging import TAGGING
 
@@ -83,6 +85,13 @@ def test_silver_trees_come_once_and_gold_ones_at_the_ratio(tmp_path, ratio):
     assert abs(20 / len(golds) - ratio) < ratio / 5
     assert golds == [f"g{number % 3}" for number in range(len(golds))]
     assert read_words(mixed) == words
+
+
+@pytest.mark.parametrize("ratio", [math.nan, math.inf, 1e300, 1e-300, 0.0])
+def test_a_ratio_by_which_the_reading_would_never_end_is_refused(ratio):
+    gold = InMemoryPairs((("g", "g"),))
+    with pytest.raises(InputError, match="choose a ratio between"):
+        MixedPairs(gold, gold, ratio)
 
 
 def test_a_mixture_is_known_by_both_texts_and_the_ratio(tmp_path):

@@ -103,10 +103,18 @@ def test_a_large_body_is_refused_whether_its_length_is_said_or_not(client):
     large = b"a" * (LIMITS.body + 1)
     said = HEAD.encode() + b"Content-Length: %d\r\n\r\n" % len(large) + large
     assert status_of(exchange(client, said)) == 413
+    only_said = HEAD.encode() + b"Content-Length: %d\r\n\r\n" % len(large)
+    assert status_of(exchange(client, only_said)) == 413  # at once: the rest never comes
     chunk = b"%x\r\n%b\r\n" % (len(large), large)
     unsaid = HEAD.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + b"0\r\n\r\n"
     assert status_of(exchange(client, unsaid)) == 413
     assert status_of(exchange(client, unsaid.removesuffix(b"0\r\n\r\n"))) == 413  # of no end
+
+
+def test_a_body_in_chunks_of_a_byte_is_refused_unread(client):
+    sent = HEAD.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 30_000
+    answer = exchange(client, sent)
+    assert answer == b"" or status_of(answer) == 400  # the rest that comes may cut the answer
 
 
 def test_a_head_that_is_too_large_is_refused(client):

@@ -164,6 +164,12 @@ def test_several_in_a_row_end_the_run_and_no_checkpoint_holds_what_is_not_finite
     )
 
 
+def test_a_run_without_any_finite_update_has_not_trained(tmp_path, poison):
+    poison({1, 2})
+    with pytest.raises(NotFiniteError, match="2 updates in a row were not finite"):
+        train_folder(tmp_path, training_of(steps=2))
+
+
 def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     def ruined(model, *_):
         with torch.no_grad():

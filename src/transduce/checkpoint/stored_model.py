@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
+import torch
 from torch import Tensor
 
 from transduce.checkpoint.model_files import (
@@ -24,6 +25,7 @@ from transduce.checkpoint.stored_recipe import parse_stored_recipe
 from transduce.checkpoint.weights import (
     read_tensors,
     require_finite,
+    require_finite_numbers,
     require_matching_tensors,
     to_bytes,
 )
@@ -32,10 +34,12 @@ from transduce.durable.folder import atomic_folder
 from transduce.durable.json import read_json, to_json
 from transduce.errors import FolderError, InputError
 from transduce.mixing import find_mixing
+from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
 from transduce.settings.counts import count_parameters
+from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.vocabulary import LEXICON, LIMIT, SHARED, Vocabularies, read_vocabularies
 
 
@@ -163,3 +167,14 @@ def build_stored_model(stored: StoredModel) -> Transformer:
     for name, weight in ours.items():
         weight.copy_(weights[name])
     return model
+
+
+@torch.inference_mode()
+def require_finite_outputs(model: Transformer, folder: Path) -> None:
+    """Refuse weights that are finite, but whose products overflow already for a text of one piece.
+
+    Other texts may overflow yet: whoever computes a probability checks that it is finite.
+    """
+    one = Packed.from_sentences([[END]]).to(model.output.weight.device)
+    states = model.decode(one.shift_right(BEGIN), model.encode(one))
+    require_finite_numbers(model.logits(states), str(folder))

@@ -71,7 +71,7 @@ def command(
     transduce align model dev.en dev.de --choose dev.align
     transduce align model a.en a.de -o a.align
     """
-    from transduce.text.files import read_pairs
+    from transduce.text.files import read_pairs, read_short_lines
 
     options.require_one_standard_input(source, target, choose, hint="name the others")
     options.require_writable(output, source, target)
@@ -90,7 +90,7 @@ def command(
         changes["shifted"] = False
     on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models).open(processes, on_warning, source)
-    found = translator.aligning(**changes).align_pairs(read_pairs(source, target))
+    found = translator.aligning(**changes).align_pairs(read_pairs(source, target, read_short_lines))
 
     def format_line(number: int, one: "Alignment") -> str:
         return f"{json.dumps({'line': number, **one.as_json()}) if as_json else one}\n"

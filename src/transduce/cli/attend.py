@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE, Numbers, add_options, option
+from transduce.cli.options import FILE, FiniteRange, Numbers, add_options, option
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_if_unfinished
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
@@ -36,7 +36,7 @@ class PageOptions:
     )
     minimum: float = option(
         "--min",
-        type=click.FloatRange(0, 1, max_open=True),
+        type=FiniteRange(0, 1, max_open=True),
         default=0.0,
         help="Leave smaller weights out of the page; 0.004 makes it a third of its size.",
     )
@@ -216,14 +216,14 @@ def record(
     choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
     """Return the attention record of a text, by default the figure's or standard input's."""
-    from transduce.text.files import read_lines
+    from transduce.text.files import read_short_lines
     from transduce.view.attention.recorder import record_attention
 
     translator = choice.load()
     if text is None and figure:
         text = find_figure_text(figure, translator.recipe.data.source_language)
     if text is None:
-        lines = list(read_lines("-"))
+        lines = list(read_short_lines("-"))
         if len(lines) != 1:
             fact = f"standard input has {len(lines):,} lines, and a page shows one"
             raise InputError(fact, "transduce attend MODEL TEXT")
@@ -247,7 +247,8 @@ def write_output(
     view: "AttentionView", output: Path, page: PageOptions, figure: FigureOptions
 ) -> None:
     """Write the attention page; to an .svg file, write the figure of the paper instead."""
-    from transduce.durable.files import resolve_output, write_atomically
+    from transduce.durable.files import write_atomically
+    from transduce.durable.folder import resolve_output
     from transduce.view.attention.figures import draw_paper_figure
     from transduce.view.attention.page import WeightEncoding, build_attention_page
 
@@ -366,10 +367,10 @@ def read_survey_pairs(
 ) -> list[tuple[str, str]]:
     """Return the first pairs of one file in the format of the model's task, or of two files."""
     from transduce.tasks import find_task_kind
-    from transduce.text.files import read_pairs
+    from transduce.text.files import read_pairs, read_short_lines
 
     if target is not None:
-        return list(islice(read_pairs(text, target), most))
+        return list(islice(read_pairs(text, target, read_short_lines), most))
     return list(islice(find_task_kind(recipe.data).read_file(Path(text)), most))
 
 

@@ -12,6 +12,7 @@ import click
 from transduce.cli import display, options, signals
 from transduce.cli.options import FILE
 from transduce.durable.files import require_folder
+from transduce.durable.folder import require_open
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
@@ -46,7 +47,7 @@ def command(
     folder = folder or output or Path("transduce-demo")
     if folder.exists():
         require_folder(folder, "choose another name")
-    options.require_open(folder)
+    require_open(folder / "run")
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
     from transduce.inference.demo import evaluate_splits

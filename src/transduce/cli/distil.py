@@ -11,7 +11,7 @@ import click
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
-from transduce.cli.options import FILE, add_options
+from transduce.cli.options import FILE, FiniteRange, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.distillation import STAGES
 from transduce.settings import Recipe
@@ -56,7 +56,7 @@ DEV = ("dev_source", "dev_target", "dev_pairs")
 )
 @click.option(
     "--worst",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=FiniteRange(0, 1, max_open=True),
     default=0.05,
     show_default=True,
     help="Drop this share of the pairs, the least probable.",
@@ -67,7 +67,13 @@ DEV = ("dev_source", "dev_target", "dev_pairs")
     help="Drop outputs that py3langid finds in another language than this one, such as de "
     "(default: off; it is unsure of very short lines).",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the pairs' order.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=1,
+    show_default=True,
+    help="Seed of the pairs' order.",
+)
 @click.option(
     "--until",
     type=click.Choice(STAGES),

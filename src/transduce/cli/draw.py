@@ -54,7 +54,8 @@ def command(
     chosen_options = {name: value for name, value in given.items() if value is not None}
     require_matching(what, len(recipes), chosen_options)
     options.require_writable(output)
-    from transduce.durable.files import resolve_output, write_atomically
+    from transduce.durable.files import write_atomically
+    from transduce.durable.folder import resolve_output
     from transduce.recipes import by_name
     from transduce.view.drawings import draw
 

@@ -106,7 +106,8 @@ def translate_and_score(
     `files` are the source and the reference file. `scoring` is metrics and language, by default as
     the model's task and recipe say, and the training text of a baseline.
     """
-    from transduce.durable.files import atomic_file, resolve_output
+    from transduce.durable.files import atomic_file
+    from transduce.durable.folder import resolve_output
     from transduce.inference.evaluate import (
         build_evaluation_text,
         provenance,

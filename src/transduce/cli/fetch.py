@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE
+from transduce.cli.options import FILE, FiniteRange
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import list_public
 from transduce.datasets.fetch import corpus_folder
@@ -36,13 +36,13 @@ from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=NetworkSettings.seconds,
     help="Seconds without data before a connection counts as broken.",
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=NetworkSettings.largest / 1e9,
     show_default=True,
     help="Largest size, in GB, of a file whose size is not known in advance.",

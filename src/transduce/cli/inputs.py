@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
-import click
-
-from transduce.cli.options import FILE, format_options, option
+from transduce.cli.options import FILE, FiniteRange, format_options, option
 from transduce.errors import InputError
 from transduce.settings.fields import require
 
@@ -62,7 +60,7 @@ class TextOptions:
         type=FILE, help="For parsing: more trees, such as a parser's output."
     )
     silver_ratio: float | None = option(
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(0.001, 1000),
         help="Silver trees for each tree of --trees (default: 1).",
     )
     tags: Path | None = option(
@@ -84,7 +82,7 @@ class TextOptions:
     old_target: Path | None = option(type=FILE, help="Its translation, line by line.")
     old_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
     old_share: float | None = option(
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=FiniteRange(0.001, 0.999),
         help="Fraction of the pairs read that are old (default: 0.5).",
     )
     test_source: Path | None = option(type=FILE, help="The test set on which the rows are scored.")

@@ -43,13 +43,13 @@ def command(
     log-probability in nats, and the target itself, separated by tabs. A pair longer than the model
     takes has nan for both (null with --json), and a warning.
     """
-    from transduce.text.files import read_pairs
+    from transduce.text.files import read_pairs, read_short_lines
 
     options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
     on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models, beam).open(processes, on_warning, source)
-    found = translator.likelihood(read_pairs(source, target))
+    found = translator.likelihood(read_pairs(source, target, read_short_lines))
 
     def format_line(number: int, one: "Output") -> str:
         if as_json:

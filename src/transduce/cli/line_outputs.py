@@ -89,7 +89,8 @@ def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
 @contextmanager
 def open_output(output: Path | None) -> Iterator[IO[str]]:
     """Open the output for a with block: standard output, or a file that is written atomically."""
-    from transduce.durable.files import atomic_file, resolve_output
+    from transduce.durable.files import atomic_file
+    from transduce.durable.folder import resolve_output
 
     if output is None or str(output) == "-":
         yield sys.stdout
@@ -129,11 +130,11 @@ def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
 
     Otherwise prints a note about the first line whose full stop is not a word of its own.
     """
-    from transduce.text.files import read_lines
+    from transduce.text.files import read_short_lines
     from transduce.text.tokenise import tokenise as split
 
     is_told = False
-    for number, line in enumerate(read_lines(file), start=1):
+    for number, line in enumerate(read_short_lines(file), start=1):
         if not (tokenise or is_told) and (raw := RAW_END.search(line)):
             display.print_note(
                 f"note: line {number} ends in {raw[0]!r}, and words are separated by spaces; "

@@ -1,6 +1,7 @@
 """Types of parameters, groups of options as typed objects, and options that commands share."""
 
 import functools
+import math
 import re
 import shlex
 from collections.abc import Callable, Collection
@@ -12,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from transduce.durable.files import require_file_name, require_folder
-from transduce.durable.folder import has_manifest
+from transduce.durable.folder import require_open
 from transduce.errors import InputError, short_repr
 from transduce.recipes import names
 from transduce.recipes.choice import find_recipe
@@ -52,6 +53,17 @@ class OutputFile(FilePath):
         """Convert the text of a path to a `Path`, which no longer shows a slash at the end."""
         require_file_name(value)
         return super().convert(value, param, ctx)
+
+
+@final
+class FiniteRange(click.FloatRange):
+    """The parameter type of numbers in a range; nan, which click takes, is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Convert the text of a number to a finite float in the range."""
+        if not math.isfinite(found := super().convert(value, param, ctx)):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return found
 
 
 FILE = FilePath(path_type=Path)
@@ -169,17 +181,10 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     folder = output.parent
     is_missing = not folder.exists()
     require_folder(folder, f"mkdir -p {shlex.quote(str(folder))}" if is_missing else OTHER_NAME)
-    require_open(folder)
+    require_open(output)
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
-
-
-def require_open(folder: Path) -> None:
-    """Refuse an output in a model, store or checkpoint, which another file would damage."""
-    if has_manifest(folder):
-        fact = "is a model, store or checkpoint, and another file would damage it"
-        raise InputError(fact, "choose another folder", file=folder)
 
 
 def require_one_standard_input(*files: Path | str | None, hint: str = "name the other") -> None:

@@ -129,7 +129,7 @@ def read_sentences(
     file: Path, tags: Path | None, *, columns: bool, tokenise: bool
 ) -> Iterator[Sentence]:
     """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
-    from transduce.text.files import read_lines
+    from transduce.text.files import read_short_lines
     from transduce.text.tags import read_tagged
     from transduce.text.words import split_words
 
@@ -140,7 +140,7 @@ def read_sentences(
     if tags is None:
         yield from ((line, None) for line in read_words(file, tokenise=tokenise))
         return
-    both = zip_longest(read_lines(file), read_lines(tags))
+    both = zip_longest(read_short_lines(file), read_short_lines(tags))
     for number, (line, tagged) in enumerate(both, start=1):
         if line is None or tagged is None:
             short = "the input ends" if line is None else f"{tags} ends"

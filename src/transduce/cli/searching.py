@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display
-from transduce.cli.options import FILE, option
+from transduce.cli.options import FILE, FiniteRange, option
 from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
@@ -39,11 +39,11 @@ class BeamOptions:
         help="Width of the beam (default: the recipe's; the paper's is 4). 1 is greedy.",
     )
     alpha: float | None = option(
-        type=click.FloatRange(min=0),
+        type=FiniteRange(min=0),
         help="Strength of the length penalty (default: the recipe's; the paper's is 0.6).",
     )
     gamma: float | None = option(
-        type=click.FloatRange(min=0),
+        type=FiniteRange(min=0),
         help="Reward for each symbol with --penalty reward (default: the recipe's).",
     )
     penalty: str | None = option(
@@ -222,7 +222,7 @@ class TranslatorChoice:
         require(
             self.sampling is not None or self.nbest <= search.beam,
             f"--nbest {self.nbest} asks for more outputs than the beam of {search.beam} holds",
-            f"--beam {self.nbest}",
+            f"--beam {min(self.nbest, WIDEST_BEAM)}",
         )
         return translator
 

@@ -13,7 +13,7 @@ import click
 
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TRAINING, TextOptions
-from transduce.cli.options import FILE, add_options, option
+from transduce.cli.options import FILE, FiniteRange, add_options, option
 from transduce.cli.training import display_run
 from transduce.errors import LostProcessError, NotFiniteError
 from transduce.machine.process_settings import keep_freed_memory
@@ -44,7 +44,7 @@ class ProcessOptions:
         is_flag=True, help="Results equal to the bit for any number of processes; slower."
     )
     lost_after: float = option(
-        type=click.FloatRange(min=1),
+        type=FiniteRange(min=1),
         default=60,
         show_default=True,
         help="Seconds without communication after which a process counts as lost.",
@@ -78,7 +78,7 @@ class ProcessOptions:
 @options.languages
 @click.option(
     "--minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(0, 1_000_000, min_open=True),
     help="Without a recipe: choose model size and number of updates so that training takes about "
     "this many minutes on this machine.",
 )

@@ -120,7 +120,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     from transduce.inference.shards import describe_translator, find_shard_text, parse_shard
     from transduce.inference.translator import BLOCK
     from transduce.tasks import TextToText
-    from transduce.text.files import read_lines
+    from transduce.text.files import read_short_lines
 
     options.require_one_standard_input(input, prefix)
     require(
@@ -166,10 +166,10 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         part = choose_shard(text, how, output)
     outputs = translator.nbest_lines(
-        note_markup(input, part.cut(read_lines(input)), count(part.first)),
+        note_markup(input, part.cut(read_short_lines(input)), count(part.first)),
         nbest,
         block=part.block,
-        prefixes=None if prefix is None else part.cut(read_lines(prefix)),
+        prefixes=None if prefix is None else part.cut(read_short_lines(prefix)),
         first=part.first,
     )
     format_line = partial(format_outputs, nbest=nbest, as_json=as_json)

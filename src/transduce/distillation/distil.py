@@ -16,7 +16,7 @@ from transduce.distillation.stages import (
     gather_text,
     translate_text,
 )
-from transduce.errors import suggest_names
+from transduce.errors import short_repr, suggest_names
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.average import average
@@ -29,6 +29,7 @@ from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
+from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import ignore_event, read_path
 
 if TYPE_CHECKING:
@@ -85,10 +86,15 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     require(until in STAGES, f"there is no stage {until!r}", suggest_names(until, STAGES))
     require(
         (teacher is None) == (outputs is not None),
-        "a teacher and --outputs exclude each other, and one of them is needed",
+        "a teacher and another program's outputs exclude each other, and one is needed",
         "name a teacher, or --outputs FILE with the translations of --source",
     )
-    require(0 <= worst < 1, f"--worst must lie in [0, 1), not {worst}")
+    require(0 <= worst < 1, f"worst must lie in [0, 1), not {worst}")
+    fact = f"seed must be a whole number from 0 to 2^63 - 1, not {short_repr(seed)}"
+    require(type(seed) is int and 0 <= seed < 2**63, fact)
+    for name, one in (("a teacher", teacher), ("backward", backward)):
+        if one is not None:
+            require_task(one.task, TextToText, one.recipe.data, name)
     files = {"source": source, "pairs": pairs, "outputs": outputs}
     inputs = Inputs(
         **{name: None if file is None else read_path(name, file) for name, file in files.items()}

@@ -122,6 +122,8 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
                 counts["kept"] += 1
                 for stream, text in ((sources, source), (references, reference), (given, output)):
                     stream.write(f"{text}\n".encode())
+        fact = f"no line of {counts['read']:,} is a sentence to translate"
+        require(counts["kept"] > 0, fact, "look at the file")
         writer.write(REPORT, to_json(counts))
 
     return complete_stage(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)

@@ -174,21 +174,6 @@ def require_file_name(path: str | PathLike[str]) -> None:
         raise InputError(fact, f"-o {os.fspath(path)}NAME", file=os.fspath(path))
 
 
-def resolve_output(path: str | PathLike[str]) -> Path:
-    """Return a user's output path, or its target if it is a symbolic link; refuse a circular link.
-
-    The link /dev/stdout stays as it is if standard output is a pipe, which has no path.
-    """
-    require_file_name(path)
-    path = Path(path)
-    if not path.is_symlink() or is_stream(path):
-        return path
-    target = Path(os.path.realpath(path))
-    if target.is_symlink():
-        raise InputError("is a link that leads back to itself", "choose another name", file=path)
-    return target
-
-
 def is_stream(path: Path) -> bool:
     """Return whether a path is a character device or a pipe."""
     return path.is_char_device() or path.is_fifo()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase, BufferedReader
+from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
@@ -20,8 +21,10 @@ from transduce.durable.files import (
     delete,
     delete_abandoned,
     ensure_folder,
+    is_stream,
     mark_alive,
     raise_save_errors,
+    require_file_name,
     sync_folder,
     temporary_path,
     trash_path,
@@ -48,9 +51,12 @@ def atomic_folder(
     """
     require_free = require_free or require_absent
     require_free(path)
+    require_open(path)
+    # a path through the old folder, such as m/../m, ends once that is moved away
+    real = Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
     ensure_folder(path.parent)
-    delete_abandoned(path)
-    temporary = temporary_path(path)
+    delete_abandoned(real)
+    temporary = temporary_path(real)
     with raise_save_errors(path):
         temporary.mkdir()
     try:
@@ -61,7 +67,7 @@ def atomic_folder(
             with raise_save_errors(path):
                 sync_folder(temporary)
             require_free(path)
-            publish_folder(temporary, path)
+            publish_folder(temporary, real)
     except BaseException:  # delete the temporary folder after Ctrl-C, too
         delete(temporary)
         raise
@@ -263,6 +269,33 @@ def has_manifest(path: Path) -> bool:
     return True
 
 
+def resolve_output(path: str | PathLike[str]) -> Path:
+    """Return the path of a file that a user names as output, or its target if it is a link.
+
+    Refuses a circular link, and a place where a file would do damage. The link /dev/stdout stays as
+    it is if standard output is a pipe, which has no path.
+    """
+    require_file_name(path)
+    path = Path(path)
+    if path.is_symlink() and not is_stream(path):
+        path, named = Path(os.path.realpath(path)), path
+        if path.is_symlink():
+            fact = "is a link that leads back to itself"
+            raise InputError(fact, "choose another name", file=named)
+    require_open(path)
+    return path
+
+
+def require_open(output: Path) -> None:
+    """Refuse an output inside a model, store or checkpoint, which another file would damage."""
+    place = Path(os.path.realpath(output.parent))
+    for folder in (place, *place.parents):
+        if os.path.lexists(folder / MANIFEST) and has_manifest(folder):
+            fact = "is a model, store or checkpoint, and another file would damage it"
+            named = output.parent if folder == place else folder
+            raise InputError(fact, "choose another folder", file=named)
+
+
 def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> VerifiedFolder:
     """Open a folder of this kind, such as "store", after checking its manifest and file names.
 
@@ -276,7 +309,7 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
     values = from_checksummed_json(data, manifest)
     found = values.pop("kind", None)
     if found != kind:
-        fact = f"is not a {kind} folder, but one of kind {str(found)[:40]!r}"
+        fact = f"is no {kind} folder, but one of kind {str(found)[:40]!r}"
         raise FolderError(fact, "look at the path", file=path)
     files = read_entries(values.pop("files", None), manifest)
     require_same_names(path, set(files), {MANIFEST, *unlisted})
@@ -296,7 +329,7 @@ def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -
     try:
         open_folder(path, kind, unlisted)
     except FolderError as fault:
-        raise InputError(f"is not replaced: {fault.fact}", hint) from fault
+        raise InputError(f"{fault.fact}, and is not replaced", hint) from fault
     for name in sorted(list_names(path)):
         if name.startswith("."):
             raise InputError(f"is not replaced: it holds {name[:40]!r}", hint, file=path)
@@ -305,7 +338,7 @@ def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -
 def foreign_reason(path: Path, kind: str) -> str:
     """Return, for an error message, why a path without manifest.json is no folder of this kind."""
     if path.is_dir():
-        return f"is not a {kind} folder: it has no {MANIFEST}"
+        return f"is no {kind} folder: it has no {MANIFEST}"
     return "is no folder" if os.path.lexists(path) else "does not exist"
 
 

@@ -200,7 +200,10 @@ def read_gold_pairs(
     warnings = {pair.number: find_unscorable(pair, translator.recipe) for pair in encoded}
     used = [p for p in encoded if not warnings[p.number] and min(len(p.source), len(p.target)) > 1]
     require(bool(used), "no pair has words on both sides and fits the model", "look at the files")
-    found = GoldPairs(used, [parse_gold_links(links[pair.number - 1]) for pair in used])
+    golds = [parse_gold_links(links[pair.number - 1]) for pair in used]
+    fact = "the gold file has no link in these pairs, so that no heads are better than others"
+    require(any(one.all for one in golds), fact, "a line has links such as 0-0 1-2")
+    found = GoldPairs(used, golds)
     return found, [warning for warning in warnings.values() if warning]
 
 

@@ -13,14 +13,19 @@ from typing import NamedTuple, final
 
 import torch
 
-from transduce.checkpoint.stored_model import StoredModel, build_stored_model, read_stored_model
-from transduce.checkpoint.weights import DAMAGED, require_finite_numbers
+from transduce.checkpoint.stored_model import (
+    StoredModel,
+    build_stored_model,
+    read_stored_model,
+    require_finite_outputs,
+)
+from transduce.checkpoint.weights import DAMAGED
 from transduce.equip import equip_for_inference, unsupported_int8_reason
 from transduce.errors import FolderError, InputError, short_repr
 from transduce.inference.lines import OnWarning
 from transduce.inference.translator import Translator, warn_user
 from transduce.machine.device import Processor, has_fast_bfloat16, read_processor, select_device
-from transduce.packed import Packed
+from transduce.machine.process_settings import use_one_thread_in_children
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
@@ -28,7 +33,6 @@ from transduce.settings.fields import require
 from transduce.settings.search import AUTO, INFERENCE_PRECISIONS, InferencePrecision
 from transduce.tasks import Task, build_task, find_task_kind
 from transduce.text.arguments import read_path, require_count
-from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.vocabulary import LEXICON
 
 
@@ -137,16 +141,18 @@ def load(
 
     `workers` above 1 is the number of processes that share the lines of a text. Each loads the
     models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
-    calling process keeps its settings, such as its number of threads. A sentence too long for the
-    models is split, and `on_warning` is called with a `LineWarning`, by default to issue a Python
-    warning; if `strict`, such a sentence is an error. Placeholders such as {0}, URLs and e-mail
-    addresses come back as they were, unless `keep` is False, and `on_warning` is told of an output
-    that lacks one of them, or a number. `precision` is "float32", "bfloat16", "int8"
-    or "auto", the fastest measured for quality on this kind of processor; a Python warning says
-    what was chosen if that is not what was asked for. With "bfloat16" a few outputs of 1,000
-    depend on batch size, workers and the order of lines.
+    calling process keeps its settings, such as its number of threads; a process that it forks uses
+    one thread. A translator is pickled as its folders, which are loaded again. A sentence too long
+    for the models is split, and `on_warning` is called with a `LineWarning`, by default to issue a
+    Python warning; if `strict`, such a sentence is an error. Placeholders such as {0}, URLs and
+    e-mail addresses come back as they were, unless `keep` is False, and `on_warning` is told of an
+    output that lacks one of them, or a number. `precision` is "float32", "bfloat16", "int8" or
+    "auto", the fastest measured for quality on this kind of processor; a Python warning says what
+    was chosen if that is not what was asked for. With "bfloat16" a few outputs of 1,000 depend on
+    batch size, workers and the order of lines.
     """
     require_count("workers", workers)
+    use_one_thread_in_children()
     known = " or ".join(INFERENCE_PRECISIONS)
     fact = f"precision must be {known}, not {short_repr(precision)}"
     require(precision in INFERENCE_PRECISIONS, fact)
@@ -171,7 +177,9 @@ def load(
         on_warning=on_warning,
         precision=chosen.precision.value,
         workers=workers,
-        reload=partial(load, *folders, precision=chosen.precision.value),
+        reload=partial(
+            load, *(one.absolute() for one in folders), precision=chosen.precision.value
+        ),
     )
 
 
@@ -201,17 +209,6 @@ def load_task_model(folder: Path) -> TaskModel:
     model = build_stored_model(found).to(select_device()).eval()
     require_finite_outputs(model, folder)
     return TaskModel(model, build_stored_task(found), found.recipe, found.hash, found.alignment)
-
-
-@torch.inference_mode()
-def require_finite_outputs(model: Transformer, folder: Path) -> None:
-    """Refuse weights that are finite, but whose products overflow already for a text of one piece.
-
-    Other texts may overflow yet: whoever computes a probability checks that it is finite.
-    """
-    one = Packed.from_sentences([[END]]).to(model.output.weight.device)
-    states = model.decode(one.shift_right(BEGIN), model.encode(one))
-    require_finite_numbers(model.logits(states), str(folder))
 
 
 def build_stored_task(found: StoredModel) -> Task:

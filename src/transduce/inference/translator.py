@@ -108,6 +108,21 @@ class Translator:
         others = f", {count} models" if count > 1 else ""
         return f"<{name}: {data.source_language} to {data.target_language}{others}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the folders and settings, since packed weights are for this machine only."""
+        if self.reload is None:
+            fact = "a translator cannot be pickled if its models were not read from a folder"
+            raise InputError(fact, "transduce.load(folder)")
+        names = (*CARRIED, "on_warning", "workers")
+        changes = {name: getattr(self, name) for name in names}
+        return restore, (self.reload, self.hashes, self.recipe.search, changes)
+
+    def __copy__(self) -> "Translator":
+        return self  # nothing changes it
+
+    def __deepcopy__(self, _memo: object) -> "Translator":
+        return self
+
     @overload
     def __call__(self, text: str, *, prefix: str | None = None) -> Any: ...  # noqa: ANN401
     @overload
@@ -389,12 +404,31 @@ def report_warnings(
             yield from result.outputs
 
 
+def restore(
+    reload: Callable[[], Translator],
+    hashes: Sequence[str],
+    search: Search,
+    changes: Mapping[str, Any],
+) -> Translator:
+    """Load a pickled translator's models again; refuse others that lie in their folders now."""
+    found = reload()
+    if found.hashes != hashes:
+        fact = f"a pickled translator had other models: sha256 {', '.join(hashes)}"
+        raise InputError(fact, "load the folder again, and use that translator")
+    return with_settings(found, search, changes)
+
+
+def with_settings(found: Translator, search: Search, changes: Mapping[str, Any]) -> Translator:
+    """Return a translator with other settings of the search and other fields."""
+    return replace(found, recipe=replace(found.recipe, search=search), **changes)
+
+
 def reload_in_worker(
     reload: Callable[[], Translator], search: Search, changes: Mapping[str, Any]
 ) -> Translator:
     """Load a translator with these settings in a worker process that uses one thread."""
     found = load_for_long_searches(reload, threads=1)
-    return replace(found, recipe=replace(found.recipe, search=search), **changes)
+    return with_settings(found, search, changes)
 
 
 def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Translator:

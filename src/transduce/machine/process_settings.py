@@ -5,6 +5,7 @@ command, and `transduce.train` calls them unless its arguments disable these set
 """
 
 import ctypes
+import functools
 import os
 import sys
 
@@ -46,6 +47,15 @@ def use_brief_waiting(*, training: bool = False) -> None:
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
         os.environ.setdefault("GOMP_SPINCOUNT", str(TRAINING_SPINS if training else SPINS))
+
+
+@functools.cache
+def use_one_thread_in_children() -> None:
+    """Make torch use one thread in every process that is forked from this one from now on.
+
+    OpenMP's threads do not survive a fork, and a forked process would wait for them for ever.
+    """
+    os.register_at_fork(after_in_child=lambda: use_threads(1))
 
 
 def use_threads(threads: int) -> None:

@@ -10,7 +10,12 @@ from pathlib import Path
 
 from transduce.checkpoint.checkpoints import has_checkpoints, save_checkpoint
 from transduce.checkpoint.run_file import Run
-from transduce.checkpoint.stored_model import StoredModel, build_stored_model, read_stored_model
+from transduce.checkpoint.stored_model import (
+    StoredModel,
+    build_stored_model,
+    read_stored_model,
+    require_finite_outputs,
+)
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
@@ -55,13 +60,15 @@ def read_parent(path: Path, folder: Path) -> StoredModel:
         "name another folder for the run; to resume a run, leave out the model",
     )
     parent = read_stored_model(path)
-    build_stored_model(parent)  # raises an error if tensors do not fit the architecture
+    model = build_stored_model(parent).eval()  # refuses tensors that do not fit the architecture
+    require_finite_outputs(model, path)
     return parent
 
 
 def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
     """Return new text mixed with old text; a fraction `share` of the pairs read is old."""
-    require(0 < share < 1, f"the share of old pairs lies between 0 and 1, not at {share}")
+    fact = f"the share of old pairs lies between 0.001 and 0.999, not at {share}"
+    require(0.001 <= share <= 0.999, fact)
     return MixedPairs(new, old, share / (1 - share), names=("new", "old"))
 
 

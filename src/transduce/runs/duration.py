@@ -199,10 +199,10 @@ def try_size(
 
 
 def require_minutes(minutes: object) -> None:
-    """Raise InputError unless `minutes` is a positive number."""
-    is_number = isinstance(minutes, int | float) and not isinstance(minutes, bool) and minutes > 0
-    fact = f"minutes must be a positive number, not {short_repr(minutes)}"
-    require(is_number, fact, "minutes=30")
+    """Raise InputError unless `minutes` is a number above 0, at most a million (two years)."""
+    fact = f"minutes must be a number above 0, at most 1,000,000, not {short_repr(minutes)}"
+    fits = isinstance(minutes, int | float) and minutes is not True and 0 < minutes <= 1e6
+    require(fits, fact, "minutes=30")
 
 
 def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]) -> Recipe:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from transduce.durable.files import delete, list_entries
+from transduce.durable.folder import require_open
 from transduce.durable.lock import lock_folder
 from transduce.errors import InputError
 
@@ -14,8 +15,9 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
     """Refuse an existing path unless it holds the file `sign`, or only files named in `ours`.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
-    is to be, such as "run".
+    is to be, such as "run". A path inside a model or a store is refused, too.
     """
+    require_open(folder)
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return
     if not folder.is_dir() or any(

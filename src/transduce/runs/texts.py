@@ -106,6 +106,10 @@ class MixedPairs:
     ratio: float
     names: tuple[str, str] = ("gold", "silver")  # names of main and added text in errors
 
+    def __post_init__(self) -> None:
+        fact = f"{self.ratio:g} {self.names[1]} pairs for each of the {self.names[0]} ones"
+        require(0.001 <= self.ratio <= 1000, fact, "choose a ratio between 0.001 and 1,000")
+
     def read(self) -> Iterator[Pair]:
         """Yield main and added pairs, with `ratio` added pairs after each main pair on average."""
         main, added = map(RepeatedPairs, self.names, (self.main, self.added))

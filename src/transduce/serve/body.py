@@ -29,8 +29,10 @@ FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]
 async def read_body(request: Request, limits: Limits) -> bytes:
     """Return a request's body; refuse one that is too large or comes too slowly."""
     parts, size = list[bytes](), 0
+    is_too_large = int(request.headers.get("content-length", 0)) > limits.body
+    seconds = LINGER_SECONDS if is_too_large else limits.receive_seconds
     try:
-        async with asyncio.timeout(limits.receive_seconds) as deadline:
+        async with asyncio.timeout(seconds) as deadline:
             is_whole = False
             while not is_whole and size <= READ_TO_REFUSE * limits.body:
                 message = await request.receive()
@@ -44,7 +46,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
                     now = asyncio.get_running_loop().time()  # client reads the answer
                     deadline.reschedule(min(deadline.when() or now, now + LINGER_SECONDS))
     except TimeoutError:
-        if size > limits.body:
+        if is_too_large or size > limits.body:
             raise too_large(f"a body of more than {limits.body:,} bytes") from None
         fact = f"the body did not arrive within {limits.receive_seconds:.0f} seconds"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, fact, {"Connection": "close"}) from None

@@ -15,6 +15,7 @@ NO_HTTP = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 36\r\n"
     b'Connection: close\r\n\r\n{"error": "this is no HTTP request"}'
 )
+MOST_LINES = 20_000  # of a request and its body; texts within the limits have fewer
 IPV6_CLIENT_BITS = 64  # bits of an IPv6 address that name a network; one client may own the rest
 Connection = TypeVar("Connection", bound=Hashable)
 
@@ -38,6 +39,7 @@ class DeadlineProtocol(H11Protocol):
     limits: ClassVar[Limits] = Limits()
     waiting: ClassVar[dict[Any, str]] = {}  # connection -> client; longest waiting first
     address = ""
+    lines = 0  # line ends of the request that is being read
     deadline: asyncio.TimerHandle | None = None
     reading: asyncio.TimerHandle | None = None
 
@@ -65,7 +67,15 @@ class DeadlineProtocol(H11Protocol):
             self.waiting.pop(self, None)
 
     def data_received(self, data: bytes) -> None:
-        """Handle bytes; the first byte of each later request starts the deadline of its head."""
+        """Handle bytes; the first byte of each later request starts the deadline of its head.
+
+        A request of very many lines is refused unread: its head, or a body in chunks of a byte,
+        would keep the parser busy for seconds.
+        """
+        self.lines += data.count(b"\r\n")
+        if self.lines > MOST_LINES:
+            self.send_400_response("")
+            return
         if self.deadline is None and self.is_between_requests():
             self.await_head()
         super().data_received(data)
@@ -76,6 +86,7 @@ class DeadlineProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         """Update `waiting` after an answer."""
         super().on_response_complete()
+        self.lines = 0
         self.note_waiting()
 
     def is_between_requests(self) -> bool:

@@ -1,6 +1,7 @@
 """Starts the server, runs it, and stops it after the requests that it has accepted."""
 
 import asyncio
+import errno
 import hashlib
 import logging
 import re
@@ -32,6 +33,7 @@ from transduce.settings.fields import require
 LOG = logging.getLogger("transduce.serve")
 HOST = re.compile(rf"\*|{NAME}")
 ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^A-Z/?#@\s]+")
+ADDRESSES = "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses"
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
 OTHER_FILES = 128  # open files of the server that are no connections of clients
@@ -58,7 +60,7 @@ class ServerSettings:
         require(
             bool(self.host.strip()),
             "the address to listen at is empty (--host)",
-            "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses",
+            ADDRESSES,
         )
         key, name = self.api_key, "(--api-key, TRANSDUCE_API_KEY)"
         if key is not None:
@@ -101,10 +103,12 @@ def bind(host: str, port: int) -> socket.socket:
         listener.close()
         reason = error.strerror or str(error)
         fact = f"{host}, port {port}, cannot be used: {reason.lower()}"
-        raise InputError(fact, "--port 0 takes a free one") from error
+        is_taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        hint = "--port 0 takes a free one" if is_taken else ADDRESSES
+        raise InputError(fact, hint) from error
     except (TypeError, ValueError) as error:  # letters that no name may have, or too many
         listener.close()
-        raise InputError(f"--host {short_repr(host)} names no host", "0.0.0.0: any") from error
+        raise InputError(f"--host {short_repr(host)} names no host", ADDRESSES) from error
     return listener
 
 

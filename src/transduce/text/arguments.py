@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from transduce.errors import InputError, short_repr
-from transduce.text.files import read_lines
+from transduce.text.files import read_short_lines
 
 Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
 
@@ -27,9 +27,10 @@ def describe_value(value: object) -> str:
 def require_count(name: str, value: object) -> None:
     """Raise InputError unless the argument called `name` is a whole number of at least 1."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
-        raise InputError(
-            f"{name} must be a whole number of at least 1, not {describe_value(value)}"
-        )
+        is_large = isinstance(value, int) and value > sys.maxsize
+        wanted = "at most 2^63 - 1" if is_large else "at least 1"
+        fact = f"{name} must be a whole number of {wanted}, not {describe_value(value)}"
+        raise InputError(fact)
 
 
 def read_path(name: str, value: object) -> Path:
@@ -72,7 +73,9 @@ def require_encodable(name: str, text: str) -> None:
 def read_text(name: str, text: Text) -> list[str]:
     """Return the lines of the argument called `name`: a file's path, or a list of lines."""
     if isinstance(text, str | Path):
-        return list(read_lines(text if str(text) == "-" else read_path(name or "the text", text)))
+        return list(
+            read_short_lines(text if str(text) == "-" else read_path(name or "the text", text))
+        )
     require_lines(name, text)
     return list(check_lines(name, text))
 

@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import cast, final
 
+from transduce.allowance import require_short_line
 from transduce.errors import InputError
 
 # Bounds memory: a file without a newline in 64 MiB is not text and is refused.
@@ -38,6 +39,14 @@ def read_lines(path: Path | str) -> Iterator[str]:
     name = display_name(path)
     for number, raw in enumerate(read_byte_lines(path), start=1):
         yield decode_line(raw, name, number)
+
+
+def read_short_lines(path: Path | str) -> Iterator[str]:
+    """Yield lines as `read_lines` does; refuse one too long to be cut into pieces or n-grams."""
+    name = display_name(path)
+    for number, line in enumerate(read_lines(path), start=1):
+        require_short_line(line, number, name)
+        yield line
 
 
 def read_byte_lines(path: Path | str) -> Iterator[bytes]:
@@ -89,15 +98,22 @@ def display_name(path: Path | str) -> str:
     return "standard input" if str(path) == "-" else str(path)
 
 
-def read_pairs(source: Path | str, target: Path | str) -> Iterator[tuple[str, str]]:
-    """Yield (source line i, target line i) of two files; raise InputError if line counts differ."""
+def read_pairs(
+    source: Path | str,
+    target: Path | str,
+    read: Callable[[Path | str], Iterator[str]] = read_lines,
+) -> Iterator[tuple[str, str]]:
+    """Yield (source line i, target line i) of two files; raise InputError if line counts differ.
+
+    `read` yields the lines of each file.
+    """
     if str(source) == str(target) == "-":
         raise InputError(
             "both sides cannot come from standard input",
             "name a file for one of them, or give pairs with a tab between the sides",
         )
     detector = MisalignmentDetector()
-    both = itertools.zip_longest(read_lines(source), read_lines(target))
+    both = itertools.zip_longest(read(source), read(target))
     for number, (ours, theirs) in enumerate(both, start=1):
         if ours is None or theirs is None:
             more = number + sum(1 for _ in both)

@@ -119,8 +119,9 @@ def require_finite_updates(progress: Progress, training: Training, folder: Path)
 
 
 def has_diverged(progress: Progress, training: Training) -> bool:
-    """Return whether `training.max_nonfinite_updates` updates in a row were not finite."""
-    return progress.nonfinite_in_a_row >= training.max_nonfinite_updates
+    """Return whether `training.max_nonfinite_updates` updates in a row were not finite, or all."""
+    most = min(training.max_nonfinite_updates, training.steps)
+    return progress.nonfinite_in_a_row >= most
 
 
 def deadline_after(minutes: float) -> float:

@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from transduce.errors import InputError
 from transduce.view.attention.record import AttentionView, ModelName, PieceSequence, Word
 
 
@@ -31,3 +33,18 @@ def test_queries_of_cross_attention_are_the_output_and_those_of_the_decoder_its_
 def test_heads_are_found_by_the_numbers_of_their_layers():
     weights = np.full((1, 1, 2, 3), 1 / 3, dtype=np.float32)
     assert np.array_equal(view_of(cross=weights).head("cross", 2, 1), weights[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "fact"),
+    [
+        (("self", 2, 1), "there is no kind of attention 'self'\nhint: known: cross"),
+        (("cross", 1, 1), "there is no layer 1\nhint: known: 2"),
+        (("cross", 2, 0), "there is no head 0\nhint: known: 1"),
+        (("cross", 2, -1), "there is no head -1"),
+    ],
+)
+def test_a_head_that_is_not_there_is_refused(asked, fact):
+    view = view_of(cross=np.full((1, 1, 2, 3), 1 / 3, dtype=np.float32))
+    with pytest.raises(InputError, match=fact):
+        view.head(*asked)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import final
 
 from transduce.allowance import PICTURE_BYTES
-from transduce.durable.files import resolve_output, write_atomically
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
-from transduce.text.arguments import require_string
+from transduce.text.arguments import require_count, require_string
 from transduce.view.attention.figures import FIGURES, LAYER, draw_paper_figure
 from transduce.view.attention.page import build_attention_page
 from transduce.view.attention.record import AttentionView, save_record
@@ -85,6 +86,7 @@ def attend(
     if its weights may need more than `most` bytes of memory.
     """
     require_string("text", text)
+    require_count("most", most)
     if target is not None:
         require_string("target", target)
     translator = model if isinstance(model, Translator) else load(model)

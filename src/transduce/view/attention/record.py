@@ -3,7 +3,7 @@
 A saved record is a folder of safetensors and JSON.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from jaxtyping import Float32
 from transduce.checkpoint.weights import read_tensors
 from transduce.durable.folder import atomic_folder, open_folder
 from transduce.durable.json import read_json, to_json
-from transduce.errors import FolderError, InputError
+from transduce.errors import FolderError, InputError, short_repr
 from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
 
 # L layers · H heads · Q query positions · K key positions
@@ -122,34 +122,45 @@ class AttentionView:
 
     def queries(self, kind: str) -> PieceSequence:
         """Return the sequence that queries of a kind of attention, such as "cross", belong to."""
+        require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][0])
         return sequence
 
     def keys(self, kind: str) -> PieceSequence:
         """Return the sequence that keys of a kind of attention, such as "cross", belong to."""
+        require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence
 
     def layers_of(self, kind: str) -> tuple[int, ...]:
         """Return the numbers of the recorded layers that a kind of attention has."""
+        require_one_of("kind of attention", kind, self.weights)
         return self.layers[: len(self.weights[kind])]  # the shallower stack lacks the last ones
 
     def head(self, kind: str, layer: int, head: int) -> Float32[np.ndarray, "Q K"]:
         """Return the weights of one head; layer and head are numbers, from 1."""
-        return self.weights[kind][self.layers.index(layer), head - 1]
+        layers = self.layers_of(kind)
+        require_one_of("layer", layer, layers)
+        require_one_of("head", head, range(1, self.weights[kind].shape[1] + 1))
+        return self.weights[kind][layers.index(layer), head - 1]
 
     def select_layers(self, numbers: Sequence[int]) -> "AttentionView":
         """Return the record with only the layers of these numbers, from 1; refuse unknown ones."""
         for number in numbers:
-            if number not in self.layers:
-                known = ", ".join(map(str, self.layers))
-                raise InputError(f"there is no layer {number}", f"its layers: {known}")
+            require_one_of("layer", number, self.layers)
         chosen = sorted(set(numbers))
         weights = {
             kind: layers[[row for row, one in enumerate(self.layers_of(kind)) if one in chosen]]
             for kind, layers in self.weights.items()
         }
         return replace(self, layers=tuple(chosen), weights=MappingProxyType(weights))
+
+
+def require_one_of(what: str, value: object, known: Iterable[object]) -> None:
+    """Raise InputError, which lists the known values, unless `value` is one of them."""
+    if value not in (listed := list(known)):
+        fact = f"there is no {what} {short_repr(value)}"
+        raise InputError(fact, f"known: {', '.join(map(str, listed))}")
 
 
 def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:

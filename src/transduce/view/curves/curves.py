@@ -6,7 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transduce.durable.files import require_file_name, resolve_output, write_atomically
+from transduce.durable.files import require_file_name, write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.runs.plots import encode_image
 from transduce.settings.fields import require

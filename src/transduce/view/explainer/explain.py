@@ -9,7 +9,8 @@ from typing import Any, final
 import torch
 
 from transduce.checkpoint.run_file import is_run
-from transduce.durable.files import resolve_output, write_atomically
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.inference.load import describe_precision, load
 from transduce.inference.outputs import build_decoder, limit_batch_size

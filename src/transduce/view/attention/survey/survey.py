@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transduce.durable.files import resolve_output, write_atomically
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.inference.alignment import align_sentences, find_pair_words
 from transduce.inference.choose_heads import build_gold_masks
 from transduce.inference.lines import Pair
