@@ -6,6 +6,7 @@ import pytest
 from tests.inference.random_models import LINES, WORDS, random_translator
 
 import transduce
+from transduce.cli.line_outputs import read_words
 from transduce.errors import InputError, NotEnoughMemoryError
 from transduce.inference import outputs
 from transduce.inference.lines import BLOCK_CHARACTERS, WHOLE, Line, split_into_blocks, split_line
@@ -15,6 +16,7 @@ from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
 from transduce.tasks.text import Translation
+from transduce.text.files import read_pairs, read_short_lines
 
 LONG = "a dog " * 300_000
 
@@ -34,6 +36,22 @@ def test_a_line_that_would_take_gigabytes_is_refused_before_it_is_encoded(use):
 def test_lines_that_would_take_gigabytes_to_score_are_refused(metric):
     with pytest.raises(InputError, match="line 2: a line of 1,800,000 characters"):
         compute_score(metric, ["a", "a"], ["a", LONG])
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda file: list(read_pairs(file, file, read_short_lines)),
+        lambda file: transduce.score(file, ["a", "a"]),
+        lambda file: list(read_words(file, tokenise=False)),
+    ],
+    ids=["pairs", "score", "words"],
+)
+def test_a_file_with_such_a_line_is_named_and_training_text_may_have_it(tmp_path, read):
+    (tmp_path / "a").write_text(f"a dog\n{LONG}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a, line 2: a line of 1,800,000 characters"):
+        read(tmp_path / "a")
+    assert len(list(read_pairs(tmp_path / "a", tmp_path / "a"))) == 2
 
 
 def test_no_more_than_a_part_of_a_long_text_is_encoded_at_once(monkeypatch):

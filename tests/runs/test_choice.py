@@ -30,9 +30,9 @@ def test_a_text_may_be_files_a_table_pairs_or_a_corpus(tmp_path):
         (3, "a pair of files, a TSV file, pairs of texts or a corpus name, not <int 3>"),
         (b"ab", "not <bytes b'ab'>"),
         ({"a": "b"}, "not <dict {'a': 'b'}>"),
-        ([("a", "b"), "c"], "item 1 is <str 'c'>, not a pair of texts"),
-        ([("a", 3)], "item 0 is <tuple ('a', 3)>, not a pair of texts"),
-        ([("a", "b", "c")], "item 0 is"),
+        ([("a", "b"), "c"], "item 2 is <str 'c'>, not a pair of texts"),
+        ([("a", 3)], "item 1 is <tuple ('a', 3)>, not a pair of texts"),
+        ([("a", "b", "c")], "item 1 is"),
         ([], "there are no pairs"),
     ],
 )

@@ -47,6 +47,12 @@ def test_no_number_without_an_end_is_taken(value):
     )
 
 
+@pytest.mark.parametrize("value", ["a\nb", "\x1b[31m", "\udcff", "a\u2028b"])
+def test_text_that_no_line_shows_is_no_setting(value):
+    assert "data.corpus has a line end or another" in refused(data__corpus=value)
+    assert with_changes(BASE, {"data.corpus": "日本\u3000 é"}).data.corpus == "日本\u3000 é"
+
+
 def test_an_unknown_setting_is_answered_with_the_nearest():
     assert "did you mean training.warmup" in refused(training__warm_up=1)
     with pytest.raises(InputError, match="did you mean architecture"):

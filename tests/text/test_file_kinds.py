@@ -37,6 +37,7 @@ def pack_tar():
         ("a.txt", lzma.compress(b"A dog runs.\n"), "is packed by xz"),
         ("a.tar", pack_tar(), "is a tar archive"),
         ("a.tar.gz", gzip.compress(pack_tar(), mtime=0), "is a tar archive"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n\0\0", "is a picture (PNG)"),
         ("a.rtf", rb"{\rtf1\ansi A dog runs.}", "is a document in rich text format"),
     ],
 )

@@ -139,6 +139,7 @@ NEXT_MOVE = {
     errno.EPERM: "you may not write here: choose another place, or change its permissions",
     errno.ENOTDIR: "a part of this path is a file, not a folder: choose another name",
     errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EISDIR: "a folder has the name of this file: move it elsewhere",
     errno.EMFILE: "too many files are open: look at `ulimit -n`",
 }
 
@@ -297,6 +298,8 @@ def require_folder(folder: Path, hint: str) -> None:
     """Raise InputError unless there is a folder with this path."""
     if not folder.is_dir():
         fact = "is a file, not a folder" if folder.exists() else "no such folder"
+        if not folder.exists() and folder.is_symlink():
+            fact = "is a link that leads to no folder"
         raise InputError(fact, hint, file=folder)
 
 

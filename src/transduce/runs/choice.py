@@ -115,17 +115,17 @@ def collect_pairs(
 ) -> InMemoryPairs:
     """Return an iterable of string pairs as `InMemoryPairs`; refuse other or mismatched items."""
     pairs = []
-    for index, pair in enumerate(texts):
+    for number, pair in enumerate(texts, start=1):
         if not is_pair(pair):
             raise InputError(
-                f"{argument}: item {index} is {describe_value(pair)}, not a pair of texts",
+                f"{argument}: item {number} is {describe_value(pair)}, not a pair of texts",
                 "[('A dog runs.', 'Ein Hund rennt.'), …], or two files: ('a.en', 'a.de')",
             )
         source, target = pair
         for side in pair:
-            require_encodable(f"{argument}: item {index}", side)
+            require_encodable(f"{argument}: item {number}", side)
         mismatch = target and find_mismatch(source, target)
-        require(not mismatch, f"{argument}: item {index}: {mismatch}")
+        require(not mismatch, f"{argument}: item {number}: {mismatch}")
         pairs.append((source, target))
     require(bool(pairs), f"{argument}: there are no pairs")
     return InMemoryPairs(tuple(pairs))

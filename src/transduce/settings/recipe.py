@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
 
+# line ends, control characters, and halves of surrogate pairs, which no file in UTF-8 holds
+UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 UPDATES = "data.source_tokens and data.target_tokens, the tokens of an update"
 NAMES_ELSEWHERE: Mapping[str, str] = types.MappingProxyType(
     {
@@ -158,6 +161,9 @@ def cast_value(path: str, value: object) -> Value:
     wanted = typing.get_type_hints(GROUPS[group])[field.name]
     if isinstance(value, str) and wanted is not str:
         value = parse_value(value)
+    if isinstance(value, str) and wanted is str and UNSHOWN.search(value):
+        fact = f"{path} has a line end or another character that no line shows"
+        raise InputError(f"{fact}: {short_repr(value)}", "leave it out")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         found = format_number(value)
         raise InputError(f"{path} must be {TYPE_NAMES[wanted]} of at most 18 digits, not {found}")

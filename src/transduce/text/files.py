@@ -343,7 +343,7 @@ class MisalignmentDetector:
 
 HEAD = 512  # number of first bytes that show what a file is
 SAVE_AS = "save it as plain text in UTF-8, or as HTML for translate --format html"
-UNPACK = "unpack it, and name a file that was in it"
+UNPACK, OTHER = "unpack it, and name a file that was in it", "name another file"
 DOCUMENTS = {  # zip archives by the ends of their names
     ".docx": "a Word document (DOCX)",
     ".xlsx": "an Excel workbook (XLSX)",
@@ -353,7 +353,7 @@ DOCUMENTS = {  # zip archives by the ends of their names
 }
 BEGINNINGS = (  # first bytes, what such a file is, and what to do with it
     (b"PK\x03\x04", "a zip archive", UNPACK),
-    (b"PK\x05\x06", "an empty zip archive", "name another file"),
+    (b"PK\x05\x06", "an empty zip archive", OTHER),
     (b"%PDF-", "a PDF", "`pdftotext FILE` writes its text"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document (such as DOC)", SAVE_AS),
     (b"{\\rtf", "a document in rich text format (RTF)", SAVE_AS),
@@ -363,6 +363,9 @@ BEGINNINGS = (  # first bytes, what such a file is, and what to do with it
     (b"BZh91AY&SY", "packed by bzip2", "unpack it: `bunzip2 FILE`"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
+    (b"\x89PNG\r\n", "a picture (PNG)", OTHER),
+    (b"\xff\xd8\xff", "a picture (JPEG)", OTHER),
+    (b"\x7fELF", "a program", OTHER),
 )
 TAR = 257  # offset of a tar archive's signature
 LATEX = re.compile(r"\s*\\(?:documentclass|begin|end|usepackage|(?:sub)*section)\b")

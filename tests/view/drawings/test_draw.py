@@ -10,6 +10,7 @@ import pytest
 import transduce
 from transduce.errors import InputError
 from transduce.recipes import by_name
+from transduce.settings import Architecture
 from transduce.view.drawings.axes import Axis
 from transduce.view.drawings.positions import mix
 
@@ -107,6 +108,12 @@ def test_equal_recipes_give_equal_bytes_and_one_position_has_a_picture():
         (lambda: transduce.draw_positions("table3/E-learned"), "learns its positions"),
         (lambda: transduce.draw_positions("demo", positions=0), "at least 1, not 0"),
         (lambda: transduce.draw_positions("demo", positions=2_001), "at most 2,000, not 2,001"),
+        (
+            lambda: transduce.draw_positions(
+                replace(by_name("demo"), architecture=Architecture(d_model=65_536))
+            ),
+            "100 positions of 65,536 numbers are too many to draw",
+        ),
         (lambda: transduce.draw_rate("nothing"), "nothing"),
         (lambda: transduce.draw_rate(steps=1), "at least 2"),
         (lambda: transduce.draw_rate(*["demo"] * 11), "these are 11"),

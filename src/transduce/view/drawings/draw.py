@@ -10,6 +10,7 @@ BASE = "table3/base"
 POSITIONS = 100
 LANGUAGES, THEMES = ("en", "de"), ("auto", "light", "dark")
 MAX_POSITIONS = 2_000  # a file with more would have many megabytes
+MAX_NUMBERS = 4_000_000  # sines and cosines in a picture
 
 
 def draw_model(recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto") -> str:
@@ -71,7 +72,10 @@ def draw_positions(
         f"{chosen.name} learns its positions: no formula gives them",
         f"a recipe with sinusoids, such as {BASE}",
     )
-    return draw_sinusoids(chosen.architecture.d_model, positions)
+    d_model = chosen.architecture.d_model
+    fact = f"{positions:,} positions of {d_model:,} numbers are too many to draw"
+    require(positions * d_model <= MAX_NUMBERS, fact, f"--positions {MAX_NUMBERS // d_model}")
+    return draw_sinusoids(d_model, positions)
 
 
 def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
