@@ -1,11 +1,14 @@
 """The stages of a distillation: each line once, the rules, and equal bytes after a break."""
 
 from dataclasses import replace
+from math import nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.inference.random_models import random_translator
 
+from transduce.distillation.distil import require_translators
 from transduce.distillation.rules import choose_nearest, find_lowest, find_rules_broken, repeats
 from transduce.distillation.stages import (
     Inputs,
@@ -155,3 +158,18 @@ def test_repeats_are_those_of_brute_force():
 def test_the_lowest_share_is_found():
     assert find_lowest(np.array([0.5, -3.0, 2.0, -3.0, 1.0]), 0.4) == {1, 3}
     assert find_lowest(np.array([1.0, 2.0]), 0.4) == set()
+
+
+@pytest.mark.parametrize("given", [{"seed": -1}, {"seed": 2**63}, {"worst": 1.0}, {"worst": nan}])
+def test_a_seed_or_share_that_none_can_be_is_refused(given):
+    with pytest.raises(InputError, match=f"{next(iter(given))} must"):
+        PairOptions(**given)
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_a_model_of_another_task_is_no_teacher():
+    task = SimpleNamespace(describe=lambda _: SimpleNamespace(command="tag"))
+    tagger = replace(random_translator(), task=task)  # type: ignore[arg-type]
+    for names in ({"teacher": tagger}, {"teacher": random_translator(), "backward": tagger}):
+        with pytest.raises(InputError, match=f"{[*names][-1]} needs a model that translates"):
+            require_translators(**names)

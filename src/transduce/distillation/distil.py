@@ -16,7 +16,7 @@ from transduce.distillation.stages import (
     gather_text,
     translate_text,
 )
-from transduce.errors import short_repr, suggest_names
+from transduce.errors import suggest_names
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.average import average
@@ -89,12 +89,8 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
         "a teacher and another program's outputs exclude each other, and one is needed",
         "name a teacher, or --outputs FILE with the translations of --source",
     )
-    require(0 <= worst < 1, f"worst must lie in [0, 1), not {worst}")
-    fact = f"seed must be a whole number from 0 to 2^63 - 1, not {short_repr(seed)}"
-    require(type(seed) is int and 0 <= seed < 2**63, fact)
-    for name, one in (("a teacher", teacher), ("backward", backward)):
-        if one is not None:
-            require_task(one.task, TextToText, one.recipe.data, name)
+    options = PairOptions(worst, seed, language)
+    require_translators(teacher=teacher, backward=backward)
     files = {"source": source, "pairs": pairs, "outputs": outputs}
     inputs = Inputs(
         **{name: None if file is None else read_path(name, file) for name, file in files.items()}
@@ -114,7 +110,6 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             translate_text(folder, text, teacher, nbest, on_line)
         if last <= 1:
             return Distillation(folder)
-        options = PairOptions(float(worst), seed, language)
         chosen, report = choose_pairs(folder, text, options, backward, on_line)
         if last == 2:
             return Distillation(folder, report)
@@ -126,6 +121,13 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             return Distillation(folder, report)
         model = average(run, None)  # beside the run, in folder/model
         return Distillation(folder, report, model.folder)
+
+
+def require_translators(**models: Translator | None) -> None:
+    """Refuse a model, given by its argument's name, whose task is not to translate."""
+    for name, model in models.items():
+        if model is not None:
+            require_task(model.task, TextToText, model.recipe.data, name)
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

@@ -25,7 +25,7 @@ from jaxtyping import Float
 from transduce.distillation.rules import RuleReport, choose_nearest, find_lowest, find_rules_broken
 from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
 from transduce.durable.json import parse_json, to_json
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.inference.shards import (
     OUTPUT,
     Shard,
@@ -166,6 +166,11 @@ class PairOptions:
     worst: float = 0.05
     seed: int = 1
     language: str = ""  # of the target, if outputs in another one are dropped
+
+    def __post_init__(self) -> None:
+        require(0 <= self.worst < 1, f"worst must lie in [0, 1), not {self.worst}")
+        is_seed = type(self.seed) is int and 0 <= self.seed < 2**63
+        require(is_seed, f"seed must be a number from 0 to 2^63 - 1, not {short_repr(self.seed)}")
 
 
 Candidate = tuple[str, float]  # an output and its log P
