@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import click
 import pytest
 
 from transduce import errors
+from transduce.cli import display
 from transduce.durable.files import raise_save_errors
 from transduce.errors import TransduceError
 
@@ -32,6 +34,25 @@ def failing(error: BaseException) -> click.Command:
         raise error
 
     return command
+
+
+class Held:
+    """Something large."""
+
+
+def test_what_a_command_holds_is_freed_before_it_says_that_memory_ran_out(call, monkeypatch):
+    held: list[weakref.ref[Held]] = []
+    alive: list[bool] = []
+
+    @click.command()
+    def command() -> None:
+        large = Held()
+        held.append(weakref.ref(large))
+        raise MemoryError
+
+    monkeypatch.setattr(display, "print_error", lambda *_: alive.append(held[0]() is not None))
+    assert call(command=command).code == 8
+    assert alive == [False]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,9 +8,8 @@ import torch
 from tests.inference.random_models import WORDS, random_translator
 
 import transduce
-from transduce.checkpoint.stored_model import save_model
+from transduce.checkpoint.stored_model import require_finite_outputs, save_model
 from transduce.errors import LONGEST_MESSAGE, InputError, NotFiniteError
-from transduce.inference import load
 from transduce.inference.choose_heads import choose_heads
 from transduce.runs.adapt import read_parent
 from transduce.vocabulary.vocabulary import Vocabularies
@@ -36,7 +35,7 @@ def overflowing():
         lambda model: choose_heads(model, [TEXT], [TARGET], ["0-0"]),
         lambda model: transduce.attend(model, TEXT, TARGET),
         lambda model: transduce.attend(model, TEXT),
-        lambda model: load.require_finite_outputs(model.models[0], Path("model")),
+        lambda model: require_finite_outputs(model.models[0], Path("model")),
     ],
     ids=["translate", "likelihood", "align", "choose heads", "attend", "attend own", "load"],
 )
@@ -64,7 +63,7 @@ def test_no_training_goes_on_from_weights_that_overflow(model, tmp_path):
 
 
 def test_a_sound_model_passes_the_door():
-    load.require_finite_outputs(random_translator().models[0], Path("model"))
+    require_finite_outputs(random_translator().models[0], Path("model"))
 
 
 def test_a_message_of_half_a_megabyte_is_cut_in_its_middle():

@@ -15,6 +15,7 @@ from transduce.errors import (
     SaveError,
     TransduceError,
     find_exhaustion,
+    is_out_of_memory,
     short_repr,
     suggest_names,
 )
@@ -114,6 +115,11 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
 
 def _report_error(error: Exception | KeyboardInterrupt) -> int:
     """Print an error as a sentence with a hint, and return its exit code."""
+    if is_out_of_memory(error):  # what its frames hold leaves no memory for a sentence
+        cause: BaseException | None = error
+        while cause is not None:
+            traceback.clear_frames(cause.__traceback__)
+            cause = cause.__context__
     match convert_system_error(error):
         case TransduceError() as known:
             display.print_error(known.fact, known.hint)
