@@ -37,7 +37,7 @@ def test_a_panel_is_read_and_moved_by_keys(opened):
     assert link(browser) == "x=tokens&logx=1&logy=gradient,loss,perplexity&off=2"
     browser.press("?")
     assert browser.run("return document.getElementById('help-text').hidden") is False
-    browser.press("t")
+    browser.press("d")
     assert browser.run("return document.documentElement.dataset.theme") in ("dark", "light")
     assert browser.run("return document.activeElement.matches('#panel-loss .plot')")
 

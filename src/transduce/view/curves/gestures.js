@@ -96,7 +96,7 @@ function keyActions(app, panel) {
     x: () => app.change(nextAxis(app)),
     l: () => app.change({ logX: !app.state.logX, from: null, to: null }),
     y: () => toggleLogY(app, panel),
-    t: () => switchTheme(app),
+    d: () => switchTheme(app),
     "?": () => toggleHelp(),
   };
 }

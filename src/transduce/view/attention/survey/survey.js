@@ -37,7 +37,7 @@ function findFindings() {
   const aligned = heads.filter(one => one.aligned !== null);
   if (aligned.length) say("Head {0} ({1}) follows the alignment best: {2} of its weight lies on aligned words.", highest(aligned, "aligned"), percent(highest(aligned, "aligned").aligned));
   const first = highest(heads, "loss"), small = heads.filter(one => one.loss < LITTLE);
-  say("Without head {0} ({1}) the loss rises most: by {2}, from {3} nats per piece.", first, fixed(first.loss, 3), fixed(loss, 3));
+  say("Without head {0} ({1}) the loss rises most: by {2}, from {3} nats a target piece.", first, fixed(first.loss, 3), fixed(loss, 3));
   if (small.length) found.push(gettext("{0} of {1} heads can be left out alone, and the loss rises by less than {2}.", small.length, heads.length, fixed(LITTLE, 2)));
   return found;
 }
@@ -98,7 +98,7 @@ function sortBy(name) {
 localise();
 byId("heading").textContent = document.title = gettext("Heads of {0}", document.title.slice("Heads of ".length));
 byId("about").textContent = [
-  gettext("{0} pairs, {1} target pieces, loss {2} nats per piece", grouped(survey.pairs), grouped(survey.tokens), fixed(survey.loss, 4)),
+  gettext("{0} pairs, {1} target pieces, loss {2} nats a target piece, without label smoothing", grouped(survey.pairs), grouped(survey.tokens), fixed(survey.loss, 4)),
   ...(survey.alignment ? [gettext("words aligned by {0}", visible(survey.alignment))] : []),
 ].join("; ");
 byId("findings").replaceChildren(...findFindings().map(text => create("li", {}, text)));
