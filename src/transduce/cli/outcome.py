@@ -1,6 +1,7 @@
 """Run a command and turn its error into a sentence, a hint and an exit code."""
 
 import errno
+import mmap
 import os
 import re
 import traceback
@@ -20,6 +21,7 @@ from transduce.errors import (
     suggest_names,
 )
 
+RESERVE = 1 << 23  # bytes that are given back when memory has run out, to say so
 FULL = {
     errno.ENOSPC: "free some disk space and repeat the command",
     errno.EDQUOT: "free some disk space and repeat the command",
@@ -108,18 +110,28 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
             fact = f"{COMPLETION}={short_repr(instruction)} is set, and is not known"
             raise InputError(fact, f"unset {COMPLETION}; known: bash_source, zsh_source, …")
         return 0
+    reserve = mmap.mmap(-1, RESERVE)  # untouched pages: address space alone
     with command.make_context("transduce", list(arguments)) as context:
-        command.invoke(context)
+        try:
+            command.invoke(context)
+        except Exception as error:  # before click leaves its context, for which it needs memory
+            if is_out_of_memory(error):
+                reserve.close()
+                _free_frames(error)
+            raise
     return 0
+
+
+def _free_frames(error: BaseException) -> None:
+    """Clear the variables of the frames that raised an error and those that caused it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        traceback.clear_frames(cause.__traceback__)
+        cause = cause.__context__
 
 
 def _report_error(error: Exception | KeyboardInterrupt) -> int:
     """Print an error as a sentence with a hint, and return its exit code."""
-    if is_out_of_memory(error):  # what its frames hold leaves no memory for a sentence
-        cause: BaseException | None = error
-        while cause is not None:
-            traceback.clear_frames(cause.__traceback__)
-            cause = cause.__context__
     match convert_system_error(error):
         case TransduceError() as known:
             display.print_error(known.fact, known.hint)
