@@ -18,6 +18,7 @@ from transduce.version import __version__
 
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
+    from transduce.cleaning.clean import clean
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
     from transduce.errors import TransduceError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from transduce.runs.average import average
     from transduce.runs.fetch import fetch
     from transduce.runs.import_model import import_model
+    from transduce.runs.mix import mix
     from transduce.runs.prepare import prepare
     from transduce.runs.sweep import sweep
     from transduce.runs.train import train
@@ -55,6 +57,7 @@ __all__ = [
     "attend",
     "average",
     "choose_alignment_heads",
+    "clean",
     "curves",
     "distil",
     "draw_attention",
@@ -67,6 +70,7 @@ __all__ = [
     "fetch",
     "import_model",
     "load",
+    "mix",
     "prepare",
     "recipes",
     "reproduce",
@@ -90,6 +94,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "attend": "transduce.view.attention.attend",
         "average": "transduce.runs.average",
         "choose_alignment_heads": "transduce.inference.choose_heads",
+        "clean": "transduce.cleaning.clean",
         "curves": "transduce.view.curves.curves",
         "distil": "transduce.distillation.distil",
         "draw_attention": "transduce.view.drawings.draw",
@@ -102,6 +107,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "fetch": "transduce.runs.fetch",
         "import_model": "transduce.runs.import_model",
         "load": "transduce.inference.load",
+        "mix": "transduce.runs.mix",
         "prepare": "transduce.runs.prepare",
         "show_progress": "transduce.cli.training",
         "survey": "transduce.view.attention.survey.survey",

@@ -1,6 +1,7 @@
 """transduce prepare: text to a corpus, and every text that is none."""
 
 import gzip
+import json
 import os
 import shutil
 
@@ -10,6 +11,7 @@ from tests.cli.language import write
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.vocabulary.vocabulary import deserialise
 
+SMALLEST = "--set=data.vocabulary_size=262"
 CUT = gzip.compress(b"a\n" * 9, mtime=0)[:-9]  # a test's name must be the same in every process
 
 
@@ -254,3 +256,48 @@ def test_texts_that_are_blank_are_answered_with_a_question_and_not_with_rules(ca
         "error: no pair is left of 3, all were left out (empty side: 3)\n"
         "hint: one side of every pair is blank: are these the right files?\n"
     )
+
+
+def test_texts_are_mixed_by_weights_and_synthetic_ones_by_their_share(call, tmp_path):
+    for name in ("a", "b", "back:2"):
+        lines = (f"the {name} sees {n} cats\tdie {name} sieht {n} Katzen\n" for n in range(40))
+        (tmp_path / f"{name}.tsv").write_text("".join(lines))
+    files = (f"--pairs={tmp_path}/a.tsv:3", f"--pairs={tmp_path}/b.tsv:1:5-")
+    synthetic = (f"--synthetic={tmp_path}/back:2.tsv", "--tag-synthetic")
+    ended = call("prepare", "tiny", SMALLEST, *files, *synthetic, "-o", tmp_path / "s")
+    assert ended.code == 0, ended.stderr
+    mixture = json.loads((tmp_path / "s" / "train" / "manifest.json").read_text())["mixture"]
+    facts = ("name", "weight", "start", "stop", "is_tagged")
+    assert [[share[fact] for fact in facts] for share in mixture] == [
+        ["a.tsv", 0.75, 1, 0, False],
+        ["b.tsv", 0.25, 5, 0, False],
+        ["synthetic back:2.tsv", 1.0, 1, 0, True],
+    ]
+    assert {share["pairs"] for share in mixture} == {40}
+    for words, fact in [
+        ((files[0], f"--pairs={tmp_path}/b.tsv"), "some texts have weights, and others have none"),
+        (synthetic, "--synthetic pairs are mixed into others, and none were named"),
+        ((f"--pairs={tmp_path}/a.tsv:0",), "a.tsv:0: a weight of 0 reads nothing"),
+        ((*files, "--tag-synthetic"), "there are no synthetic pairs to tag"),
+    ]:
+        refused = call("prepare", "tiny", SMALLEST, *words, "-o", tmp_path / "t")
+        assert (refused.code, fact in refused.stderr) == (2, True), refused.stderr
+
+
+def test_a_translation_memory_is_prepared_as_its_pairs_are(call, tmp_path):
+    pairs = [(f"the dog sees {n} cats", f"der Hund sieht {n} Katzen") for n in range(60)]
+    (tmp_path / "a.en-de.tsv").write_text("".join("{}\t{}\n".format(*pair) for pair in pairs))
+    units = "".join(
+        f'<tu><tuv xml:lang="de-DE"><seg>{de}</seg></tuv>'
+        f'<tuv xml:lang="en"><seg>{en}</seg></tuv></tu>'
+        for en, de in pairs
+    )
+    (tmp_path / "a.tmx").write_text(f'<tmx><header srclang="en"/><body>{units}</body></tmx>')
+    for name in ("a.en-de.tsv", "a.tmx"):
+        ended = call(
+            "prepare", "tiny", SMALLEST, f"--pairs={tmp_path / name}", "-o", tmp_path / f"{name}-s"
+        )
+        assert "languages: en to de" in ended.stderr, ended.stderr
+    stores = [tmp_path / f"{name}-s" / "train" for name in ("a.en-de.tsv", "a.tmx")]
+    for file in ("source.ids", "target.ids", "source.offsets", "target.offsets"):
+        assert (stores[0] / file).read_bytes() == (stores[1] / file).read_bytes()

@@ -22,17 +22,18 @@ def store_of(tmp_path):
     """Build a store from pairs; words name what differs from the usual."""
 
     def build_one(
-        pairs, name="store", progress=quiet, cleaning=dict, keeps_texts=False, **settings
+        pairs, name="store", progress=quiet, cleaning=dict, keeps_texts=False, shares=(), **settings
     ):
         data = dataclasses.replace(DATA, **settings)
         bytes_only = learn_vocabulary(["a line"], 258)
         return build_store(
             tmp_path / name,
-            pairs,
+            pairs if shares else [pairs],
             build_task(data, Vocabularies(bytes_only, bytes_only)),
             data,
             inputs={"source": "1a2b", "target": "3c4d"},
             cleaning=cleaning,
+            shares=shares,
             keeps_texts=keeps_texts,
             progress=progress,
         )

@@ -4,15 +4,14 @@ from dataclasses import replace
 from math import nan
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from tests.inference.random_models import random_translator
 
 from transduce.distillation.distil import require_translators
-from transduce.distillation.rules import choose_nearest, find_lowest, find_rules_broken, repeats
 from transduce.distillation.stages import (
     Inputs,
     PairOptions,
+    choose_nearest,
     choose_pairs,
     gather_text,
     translate_text,
@@ -103,61 +102,6 @@ def test_a_backward_model_names_the_worst(tmp_path, source):
 
     worst = [rate(pair) for pair in report.examples["improbable"]]
     assert max(worst) <= min(map(rate, kept)) + 1e-4
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "broken"),
-    [
-        ("a dog", "", ["empty"]),
-        ("a dog", "a dog", ["copy"]),
-        ("a dog", "ein Hund und noch ein Hund", ["length"]),
-        ("a dog runs home", "ja ja ja ja nein", ["repetition"]),
-        ("no no no no yes", "ja ja ja ja nein", []),
-        ("a dog runs home", "der Hund der Hund der Hund der Hund", ["repetition"]),
-        ("a dog", "ein Hund", []),
-    ],
-)
-def test_a_rule_is_broken(source, target, broken):
-    assert find_rules_broken(source, target) == broken
-
-
-def test_an_output_in_another_language_is_dropped_where_that_is_asked_for():
-    pytest.importorskip("py3langid")
-    french = "le chien court très vite à la maison"
-    assert find_rules_broken("the dog runs home very fast", french, "de") == ["language"]
-    assert find_rules_broken("the dog runs home very fast", french, "fr") == []
-    assert find_rules_broken("the dog runs home very fast", french) == []
-
-
-def test_repeats_are_those_of_brute_force():
-    def brute(words):
-        return max(
-            [
-                count
-                for size in range(1, 5)
-                for start in range(len(words))
-                for count in range(1, len(words) + 1)
-                if words[start : start + size * count] == words[start : start + size] * count
-                and len(words[start : start + size]) == size
-            ],
-            default=1,
-        )
-
-    for text in (
-        "",
-        "a",
-        "a a",
-        "a b a b a",
-        "b a a b a a b",
-        "a b c a b c a b c x x",
-        "a b a a b",
-    ):
-        assert repeats(text) == brute(text.split()), text
-
-
-def test_the_lowest_share_is_found():
-    assert find_lowest(np.array([0.5, -3.0, 2.0, -3.0, 1.0]), 0.4) == {1, 3}
-    assert find_lowest(np.array([1.0, 2.0]), 0.4) == set()
 
 
 @pytest.mark.parametrize("given", [{"seed": -1}, {"seed": 2**63}, {"worst": 1.0}, {"worst": nan}])

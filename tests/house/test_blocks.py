@@ -49,6 +49,7 @@ NOT_RUN = {
     "attention.md": 1,
     "deploy.md": 4,
     "exporting.md": 5,
+    "more-data.md": 2,
     "parsing.md": 5,
     "public-corpora.md": 2,
     "several-processes.md": 10,

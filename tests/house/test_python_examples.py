@@ -46,6 +46,7 @@ NOT_RUN = {
     "distil": "its student trains for hours",
     "fetch": "it downloads",
     "import_model": "it needs a checkpoint",
+    "mix": "it needs several files",
 }
 EXAMPLES = [
     (name, code)

@@ -16,7 +16,7 @@ from transduce.checkpoint.stored_model import load_model, read_stored_model, sav
 from transduce.errors import FolderError, InputError
 from transduce.paper.model import build_transformer
 from transduce.paper.training import scaled_learning_rate
-from transduce.runs.adapt import build_schedule, choose_adaptation, mix_old_pairs
+from transduce.runs.adapt import build_schedule, choose_adaptation
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import InMemoryPairs
@@ -198,20 +198,11 @@ def test_the_highest_learning_rate_is_the_last_one_of_the_parent(parent):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75])
-def test_old_text_has_its_share_of_the_pairs(share):
-    mixed = list(mix_old_pairs(InMemoryPairs(tuple(NEW)), InMemoryPairs(tuple(OLD)), share).read())
-    assert sum(pair in OLD for pair in mixed) / len(mixed) == pytest.approx(share, abs=0.02)
-    assert set(NEW + OLD) == set(mixed)
-
-
-def test_repeated_old_pairs_are_kept_when_they_are_mixed_in(parent, tmp_path):
-    settings = SHORT | {"training.steps": 1}
-    run = adapt(parent, tmp_path / "run", old=OLD, old_share=0.5, settings=settings)
-    assert len(open_prepared(run.folder / "store").train) == 2 * len(NEW) - 1  # new ones end it
-    assert not run.recipe.data.drop_duplicates
-    settings = SHORT | {"data.drop_duplicates": True}
-    with pytest.raises(InputError, match="old text is repeated to keep its share"):
-        adapt(parent, tmp_path / "other", old=OLD, settings=settings)
+def test_old_text_has_its_share_of_the_pairs_read(parent, tmp_path, share):
+    store = transduce.prepare(tmp_path / "s", NEW, parent=parent, old=OLD, old_share=share).train
+    new, old = store.mixture
+    assert (new.pairs, old.pairs) == (len(NEW), len(OLD)), "each pair stands there once"
+    assert old.weight / (new.weight + old.weight) == pytest.approx(share)
 
 
 @pytest.mark.parametrize(

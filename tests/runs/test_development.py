@@ -8,7 +8,7 @@ from tests.cli.language import sentences
 import transduce
 from transduce.errors import InputError
 from transduce.runs.development import choose_held_out, clean_text, divide, require_texts_agree
-from transduce.runs.texts import InMemoryPairs, MixedPairs
+from transduce.runs.texts import InMemoryPairs, add_pairs
 from transduce.settings import Data
 from transduce.text.clean import Cleaner
 
@@ -59,7 +59,7 @@ def test_a_text_joined_of_several_languages_has_the_letters_of_its_last_pairs():
 
 
 def test_old_text_that_is_mixed_in_has_the_sides_of_the_new():
-    mixed = MixedPairs(text(300, 1), text(40, 2, swap), 1.0, names=("new", "old"))
+    mixed = add_pairs(text(300, 1), text(40, 2, swap), 1.0, ("new", "old"))
     assert refusal(mixed, None).fact.startswith("the old text has its sides swapped")
 
 
@@ -94,7 +94,7 @@ def test_what_is_held_out_is_kept_out_of_training_with_all_pairs_of_its_sources(
 
 def test_copies_among_added_pairs_are_kept_out_of_training_too():
     gold, silver = InMemoryPairs(tuple(numbered(2_000))), InMemoryPairs(tuple(numbered(3_000)))
-    train, dev = divide(MixedPairs(gold, silver, 1.0), Data())
+    train, dev = divide(add_pairs(gold, silver, 1.0, ("gold", "silver")), Data())
     held_out = {source for source, _ in dev.read()}
     assert held_out
     assert not held_out & {source for source, _ in train.read()}

@@ -19,7 +19,7 @@ from transduce.runs.text_names import (
     read_languages,
     read_name,
 )
-from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, MixedPairs, TaskFiles
+from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles, add_pairs
 from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import with_changes
@@ -76,7 +76,8 @@ def test_the_name_of_one_file_tells_the_languages(file, kind, languages):
 
 
 def test_text_that_is_mixed_in_has_the_languages_of_the_new_text():
-    mixed = MixedPairs(FilePair(Path("a.en"), Path("a.fr")), FilePair(Path("b"), Path("c")), 1.0)
+    new, old = FilePair(Path("a.en"), Path("a.fr")), FilePair(Path("b"), Path("c"))
+    mixed = add_pairs(new, old, 1.0, ("new", "old"))
     assert read_languages(mixed) == ("en", "fr")
 
 

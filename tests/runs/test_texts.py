@@ -5,9 +5,12 @@ import math
 import pytest
 
 from transduce.errors import InputError
-from transduce.runs.texts import GeneratedCorpus, InMemoryPairs, MixedPairs, TaskFiles
+from transduce.runs.development import clean_text
+from transduce.runs.texts import GeneratedCorpus, InMemoryPairs, TaskFiles, add_pairs
+from transduce.settings import Data
 from transduce.tasks.parsing import PARSING
 from transduce.tasks.tagging import TAGGING
+from transduce.text.clean import Cleaner
 
 
 def test_a_corpus_of_another_grammar_has_another_fingerprint(monkeypatch):
@@ -74,43 +77,29 @@ def test_tagged_tokens_give_two_lines_of_equal_length(tmp_path):
     assert list(TaskFiles(tmp_path / "t", TAGGING).read()) == [("a b", "X Y"), ("c", "X")]
 
 
-@pytest.mark.parametrize("ratio", [0.3, 0.5, 1.0, 2.5])
-def test_silver_trees_come_once_and_gold_ones_at_the_ratio(tmp_path, ratio):
-    gold = TaskFiles(write_trees(tmp_path / "g", "g0 g1 g2"), PARSING)
-    silver = " ".join(f"s{number}" for number in range(20))
-    mixed = MixedPairs(gold, TaskFiles(write_trees(tmp_path / "s", silver), PARSING), ratio)
-    words = read_words(mixed)
-    assert [word for word in words if word[0] == "s"] == silver.split()
-    golds = [word for word in words if word[0] == "g"]
-    assert abs(20 / len(golds) - ratio) < ratio / 5
-    assert golds == [f"g{number % 3}" for number in range(len(golds))]
-    assert read_words(mixed) == words
+def mixed(gold, silver, ratio):
+    return add_pairs(gold, silver, ratio, ("gold", "silver"))
 
 
 @pytest.mark.parametrize("ratio", [math.nan, math.inf, 1e300, 1e-300, 0.0])
-def test_a_ratio_by_which_the_reading_would_never_end_is_refused(ratio):
+def test_a_ratio_by_which_a_text_would_hardly_be_read_is_refused(ratio):
     gold = InMemoryPairs((("g", "g"),))
     with pytest.raises(InputError, match="choose a ratio between"):
-        MixedPairs(gold, gold, ratio)
+        mixed(gold, gold, ratio)
 
 
-def test_a_mixture_is_known_by_both_texts_and_the_ratio(tmp_path):
+def test_a_mixture_has_every_tree_once_and_is_known_by_its_texts_and_the_ratio(tmp_path):
     gold, silver = (TaskFiles(write_trees(tmp_path / name, name), PARSING) for name in "gs")
-    mixtures = [MixedPairs(gold, silver, 1.0), MixedPairs(gold, silver, 2.0)]
-    mixtures.append(MixedPairs(silver, gold, 1.0))
+    assert read_words(mixed(gold, silver, 3.0)) == ["g", "s"]
+    mixtures = [mixed(gold, silver, 1.0), mixed(gold, silver, 2.0), mixed(silver, gold, 1.0)]
     assert len({one.fingerprint() for one in mixtures}) == 3
-
-
-def test_no_gold_tree_is_lost_beside_few_silver_ones(tmp_path):
-    gold = TaskFiles(write_trees(tmp_path / "g", "g0 g1 g2 g3"), PARSING)
-    silver = TaskFiles(write_trees(tmp_path / "s", "s0 s1"), PARSING)
-    read = read_words(MixedPairs(gold, silver, 1.0))
-    assert read == ["g0", "s0", "g1", "s1", "g2", "s0", "g3"]
+    before = f"{gold.fingerprint()} mixed 1:2.0 {silver.fingerprint()}"
+    assert mixtures[1].fingerprint() == before, "folders of earlier versions have it"
 
 
 def test_gold_trees_that_are_none_are_refused_beside_silver_ones(tmp_path):
     (tmp_path / "g").write_text("")
-    gold = TaskFiles(tmp_path / "g", PARSING)
-    mixed = MixedPairs(gold, TaskFiles(write_trees(tmp_path / "s", "a"), PARSING), 1.0)
+    silver = TaskFiles(write_trees(tmp_path / "s", "a"), PARSING)
+    text = mixed(TaskFiles(tmp_path / "g", PARSING), silver, 1.0)
     with pytest.raises(InputError, match="the gold text is empty"):
-        list(mixed.read())
+        list(clean_text(Cleaner(Data(task="parsing")), text, 0))

@@ -9,7 +9,7 @@ import transduce
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.recipes import by_name
-from transduce.runs.texts import MixedPairs, TaskFiles
+from transduce.runs.texts import TaskFiles
 from transduce.settings import Data, Search
 from transduce.settings.recipe import with_changes
 from transduce.tasks import build_task
@@ -143,15 +143,6 @@ def test_an_unconstrained_search_is_repaired_and_counted(run):
     free = load(run.folder, on_warning=heard.append).searching(constrained=False, extra_length=5)
     assert free("the dog saw a bank .").words == ("the", "dog", "saw", "a", "bank", ".")
     assert "malformed" in str(heard[0])
-
-
-def test_silver_trees_are_mixed_in_at_the_stated_ratio(tmp_path):
-    (tmp_path / "gold").write_text(TREE + "\n")
-    silver = "".join(f"(TOP (S (NN w{number})))\n" for number in range(6))
-    (tmp_path / "silver").write_text(silver)
-    gold, more = (TaskFiles(tmp_path / name, PARSING) for name in ("gold", "silver"))
-    read = [source for source, _ in MixedPairs(gold, more, 2.0).read()]
-    assert read == [WORDS, "w0", "w1", WORDS, "w2", "w3", WORDS, "w4", "w5"]
 
 
 def test_trees_need_a_recipe_of_parsing(tmp_path, treebank):

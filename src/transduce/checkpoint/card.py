@@ -29,6 +29,7 @@ class CardFacts:
     pairs_read: int
     # number of dropped pairs by reason, in the filters' order
     left_out: Mapping[str, int] = field(default_factory=dict)
+    mixture: Sequence[Sequence[str]] = ()  # a row for each text of a mixture: its share and so on
     # versions by package name, of the packages used in training
     versions: Mapping[str, str] = field(default_factory=dict)
     figures: Sequence[Score] = ()
@@ -121,7 +122,11 @@ def data_section(recipe: Recipe, facts: CardFacts) -> str:
         named = f"Corpus: {corpus}."
     read = [f"What was read, by its sha256 or its generator: `{escape_markdown(facts.text)}`."]
     about = "\n\n".join(["## Data", named, *(read if facts.text else [])])
-    return f"{about}\n\n" + markdown_table((f"{facts.unit}s", "left out", "remain"), rows)
+    tables = [markdown_table((f"{facts.unit}s", "left out", "remain"), rows)]
+    if facts.mixture:
+        head = ("text", f"{facts.unit}s", "share of those read", "updates", "tag")
+        tables.append(markdown_table(head, facts.mixture))
+    return "\n\n".join([about, *tables])
 
 
 def training_section(recipe: Recipe, facts: CardFacts) -> str:

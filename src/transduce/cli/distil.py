@@ -18,7 +18,6 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.distillation.rules import RuleReport
     from transduce.distillation.stages import OnLine
 
 DEV = ("dev_source", "dev_target", "dev_pairs")
@@ -143,20 +142,9 @@ def command(
             callbacks=show_progress,
         )
     if found.report is not None:
-        display.print_note(*describe_report(found.report))
+        display.print_note(*found.report.describe())
     if found.model is not None:
         display.print_note(f"the student: {found.model}")
-
-
-def describe_report(report: "RuleReport") -> list[str]:
-    """Return a line on the pairs that were kept, and one for each rule that others broke."""
-    from transduce.distillation.rules import RULES
-
-    lines = [f"{report.kept:,} of {report.read:,} pairs kept"]
-    for name, meaning in RULES.items():
-        if count := report.broken.get(name, 0):
-            lines.append(f"  {name}: {count:,}, {report.alone[name]:,} by it alone: {meaning}")
-    return lines
 
 
 @contextmanager

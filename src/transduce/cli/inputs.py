@@ -3,31 +3,71 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
+
+import click
 
 from transduce.cli.options import FILE, FiniteRange, format_options, option
 from transduce.errors import InputError
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
-    from transduce.runs.texts import Pairs
+    from transduce.runs.texts import Pairs, TaskFiles
+    from transduce.text.pair_files import Columns
 
-COLUMNS = re.compile("[1-9][0-9]{0,3},[1-9][0-9]{0,3}")
+WEIGHTED = re.compile(
+    r"(?P<file>.+?):(?P<weight>[0-9]*\.?[0-9]+)?(?::(?P<first>[0-9]{1,12})?-(?P<last>[0-9]{1,12})?)?"
+)
+COLUMNS = re.compile(r"[1-9][0-9]{0,3},[1-9][0-9]{0,3}|[^\d\W][^,]{0,99},[^\d\W][^,]{0,99}")
 PARALLEL = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs", "columns")
 TREES = ("trees", "dev_trees", "silver", "silver_ratio")
 CORPUS = (*PARALLEL, *TREES, "tags", "dev_tags")
 ADAPTATION = ("parent", "old_source", "old_target", "old_pairs", "old_share")
-TRAINING = (*CORPUS, "no_dev", *ADAPTATION)
-TEXTS = (*CORPUS, "old_source", "old_target", "old_pairs")
+TRAINING = (*CORPUS, "synthetic", "tag_synthetic", "no_dev", *ADAPTATION)
+TEXTS = (*CORPUS, "synthetic", "old_source", "old_target", "old_pairs")
 TEST = ("test_source", "test_target", "test_pairs")
 
 
 def read_columns(value: str) -> str:
-    """Return the text of two different numbers from 1, such as 1,3; refuse any other text."""
+    """Return the text of two different numbers from 1, or names, such as 1,3; refuse others."""
     if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
-        hint = "the columns of source and target, counted from 1: --columns 1,2"
+        hint = "the columns of source and target, counted from 1, or their names: --columns 1,2"
         raise InputError(f"--columns {value}: not two different columns", hint)
     return value
+
+
+@final
+@dataclass(frozen=True)
+class WeightedFile:
+    """A file of pairs, its weight (0: none was named), and the first and last update to read it."""
+
+    path: Path
+    weight: float = 0.0
+    first: int = 1
+    last: int = 0  # 0: the end of the training
+
+
+class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
+    """The parameter type for FILE, FILE:WEIGHT or FILE:WEIGHT:FIRST-LAST."""
+
+    name = "file[:weight[:first-last]]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Split a file's name from its weight and updates, unless a file has the whole name."""
+        if isinstance(value, WeightedFile):
+            return value
+        found = WEIGHTED.fullmatch(value)
+        if found is None or Path(value).exists():
+            return WeightedFile(FILE.convert(value, param, ctx))
+        first, last = int(found["first"] or 1), int(found["last"] or 0)
+        weight = float(found["weight"] or 1)
+        require(weight > 0, f"{value}: a weight of 0 reads nothing", "leave the text out")
+        path = FILE.convert(found["file"], param, ctx)
+        return WeightedFile(path, float(found["weight"] or 0), first, last)
+
+
+PAIRS_FILE = WeightedFileType()
+SHARE = 0.5  # of synthetic pairs, if none is named
 
 
 @final
@@ -40,15 +80,32 @@ class TextOptions:
 
     source: Path | None = option(type=FILE, help="Training text in the source language.")
     target: Path | None = option(type=FILE, help="Its translation, line by line.")
-    pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
+    pairs: tuple[WeightedFile, ...] = option(
+        type=PAIRS_FILE,
+        multiple=True,
+        default=(),
+        help="Both in one file, separated by a tab, or as CSV, TMX or XLIFF; may be repeated. "
+        "Updates read pairs of several files by their weights, such as a.tsv:3 and b.tsv:1, or all "
+        "pairs equally often; and with b.tsv:1:1-8000 only until update 8,000.",
+    )
+    synthetic: tuple[WeightedFile, ...] = option(
+        type=PAIRS_FILE,
+        multiple=True,
+        default=(),
+        help="Pairs to mix in, such as back-translations, and their share of the pairs read: "
+        "back.tsv:0.4 (default: 0.5); may be repeated, and limited to updates as --pairs.",
+    )
+    tag_synthetic: bool = option(
+        is_flag=True, help="Let synthetic sources begin with a symbol that no text can spell."
+    )
     dev_source: Path | None = option(type=FILE, help="A development set for validation.")
     dev_target: Path | None = option(type=FILE, help="Its translation.")
     dev_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
     columns: str | None = option(
         type=read_columns,
         metavar="SOURCE,TARGET",
-        help="Which columns of a pairs file are source and target, such as 1,3 (default: the file "
-        "has exactly two columns).",
+        help="Which columns of a pairs file are source and target, such as 1,3; of CSV also their "
+        "names, of TMX and XLIFF the languages, such as en,de (default: the file has only two).",
     )
     trees: Path | None = option(
         type=FILE,
@@ -90,12 +147,15 @@ class TextOptions:
     test_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
 
     def read_train(self) -> "Pairs | None":
-        """Return the training text, mixed with the trees of --silver; None if none is named."""
-        from transduce.runs.texts import MixedPairs, TaskFiles
+        """Return the training text, mixed with silver trees or synthetic pairs; None without any.
+
+        Refuses synthetic pairs without a text.
+        """
+        from transduce.runs.texts import TaskFiles, add_pairs
 
         if self.columns and not (self.pairs or self.dev_pairs or self.old_pairs):
             raise InputError("--columns is for --pairs", "name a file with tab-separated columns")
-        train = self._find_text("")
+        train = self._read_own()
         if self.silver is None:
             if self.silver_ratio is not None:
                 raise InputError("--silver-ratio needs --silver", "name the file of silver trees")
@@ -103,7 +163,34 @@ class TextOptions:
         if not isinstance(train, TaskFiles) or self.trees is None:
             raise InputError("--silver needs --trees", "silver trees are mixed with gold ones")
         silver = TaskFiles(self.silver, train.kind, "silver")
-        return MixedPairs(train, silver, self.silver_ratio or 1.0)
+        return add_pairs(train, silver, self.silver_ratio or 1.0, ("gold", "silver"))
+
+    def _read_own(self) -> "Pairs | None":
+        """Return the text or texts for training, mixed with synthetic pairs; None without any."""
+        from transduce.corpus.mixture import Share
+        from transduce.runs.mix import mix_texts
+        from transduce.runs.texts import MixedText
+
+        def open_file(one: WeightedFile, weight: float) -> MixedText:
+            pairs = self._open_pairs(one.path, "train")
+            share = Share(name="", weight=weight, start=one.first, stop=one.last)
+            return MixedText(pairs, share)
+
+        first = self._find_text("")  # of several --pairs, the first
+        if first is None:
+            require(
+                not self.synthetic,
+                "--synthetic pairs are mixed into others, and none were named",
+                "--pairs FILE, or --source FILE --target FILE",
+            )
+            return None
+        main = [open_file(one, one.weight) for one in self.pairs]
+        synthetic = [open_file(one, one.weight or SHARE) for one in self.synthetic]
+        return mix_texts(
+            main or [MixedText(first, Share(name=""))],
+            synthetic,
+            tag_synthetic=self.tag_synthetic,
+        )
 
     def read_dev(self) -> "Pairs | None":
         """Return the development set; None if none is named."""
@@ -138,11 +225,11 @@ class TextOptions:
         from transduce.runs.texts import FilePair, TaskFiles
         from transduce.tasks.parsing import PARSING
         from transduce.tasks.tagging import TAGGING
-        from transduce.tasks.text import TRANSLATION
 
-        kinds = {"pairs": TRANSLATION, "trees": PARSING, "tags": TAGGING}
-        files = {side: getattr(self, split + side, None) for side in ("source", "target", *kinds)}
-        given = {side: file for side, file in files.items() if file is not None}
+        kinds = {"trees": PARSING, "tags": TAGGING}
+        sides = ("source", "target", "pairs", *kinds)
+        files = {side: getattr(self, split + side, None) for side in sides}
+        given = {side: file for side, file in files.items() if file is not None and file != ()}
         prefix = f"--{split}".replace("_", "-")
         match list(given):
             case []:
@@ -152,13 +239,22 @@ class TextOptions:
             case ["source" | "target" as side]:
                 missing = "target" if side == "source" else "source"
                 raise InputError(f"{prefix}{missing} is missing", "a parallel text has two sides")
+            case ["pairs"]:
+                file = given["pairs"][0].path if split == "" else given["pairs"]
+                return self._open_pairs(file, "dev" if split == "dev_" else "train")
             case [side]:
-                columns = None
-                if side == "pairs" and self.columns:
-                    ours, theirs = map(int, self.columns.split(","))
-                    columns = ours, theirs
-                part = "dev" if split == "dev_" else "train"
-                return TaskFiles(given[side], kinds[side], part, columns)
-            case sides:
-                fact = f"{prefix}{sides[-1]} and {prefix}{sides[0]} name the text twice"
+                return TaskFiles(given[side], kinds[side], "dev" if split == "dev_" else "train")
+            case named:
+                fact = f"{prefix}{named[-1]} and {prefix}{named[0]} name the text twice"
                 raise InputError(fact, "give one of them")
+
+    def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
+        """Return the text in a file of pairs, by the columns that --columns names."""
+        from transduce.runs.texts import TaskFiles
+        from transduce.tasks.text import TRANSLATION
+
+        columns: Columns | None = None
+        if self.columns:
+            ours, theirs = self.columns.split(",")
+            columns = (int(ours), int(theirs)) if ours.isdigit() else (ours, theirs)
+        return TaskFiles(path, TRANSLATION, split, columns)

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "demo": "Train a small translator from English to German, and show how good it is.",
         "fetch": "Download public corpora and test sets into a cache for the other commands.",
+        "clean": "Find bad pairs of a parallel text by rules, and write the others.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
         "sweep": "Train RECIPE, or one for the text, with every combination of some settings.",

@@ -70,6 +70,7 @@ def command(
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
     """Describe a prepared corpus in lines: pairs read, kept and left out, and vocabulary sizes."""
+    from transduce.corpus.mixture import list_rows
     from transduce.tasks import find_task_kind
     from transduce.text.clean import EMPTY
 
@@ -84,6 +85,10 @@ def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
             dropped["too many pieces"] = {"count": too_long, "samples": []}
         if unknown := store.about["pairs"].get("unknown_label", 0):
             dropped["a label that training lacks"] = {"count": unknown, "samples": []}
+        for text, pairs, share, updates, _ in list_rows(store.mixture):
+            lines.append(
+                f"  {text}: {pairs} {kind.unit}s, {share} of those read, updates {updates}"
+            )
         for reason, found in dropped.items():
             why = kind.unusable if reason == EMPTY else reason
             lines.append(f"  left out, {why}: {found['count']:,}")

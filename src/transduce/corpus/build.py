@@ -15,12 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
+from transduce.corpus.mixture import Share, describe_mixture, resolve_shares
 from transduce.corpus.saved_segments import SavedSegments
 from transduce.corpus.segment import (
     EncodedSide,
     PairCounts,
     PairEncoder,
     Segment,
+    TaggingEncoder,
     add_counts,
     count_tokens,
     encode_block,
@@ -41,20 +43,22 @@ PACKAGES = ("numpy", "tokenizers")  # the manifest records their versions beside
 
 def build_store(  # noqa: PLR0913 - what the store is made from, and what it records
     folder: Path,
-    pairs: Iterable[tuple[str, str]],
+    texts: Sequence[Iterable[tuple[str, str]]],
     encoder: PairEncoder,
     data: Data,
     *,
     inputs: Mapping[str, str],
     cleaning: Callable[[], Mapping[str, object]],
+    shares: Sequence[Share] = (),
     keeps_texts: bool = False,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode pairs into a new store, and report the number of pairs read to `progress`.
+    """Encode the pairs of texts into a new store, and report how many were read to `progress`.
 
     The store records `inputs`, the sha256 of each input by name, and the report that `cleaning`
-    returns after the last pair. With `keeps_texts` it also has the text of every pair. Segments
-    that an interrupted call saved are read, and their pairs are not encoded again.
+    returns after the last pair. A mixture has one of `shares` for each text. With `keeps_texts` it
+    also has the text of every pair. Segments that an interrupted call saved are read, and their
+    pairs are not encoded again.
     """
     require_absent(folder)
     vocabularies = (encoder.source, encoder.target)
@@ -62,15 +66,28 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
         "symbols": {side: len(each) for side, each in zip(SIDES, vocabularies, strict=True)},
         "versions": {"transduce": __version__} | {name: version(name) for name in PACKAGES},
     }
-    encode = partial(
-        encode_block, encoder=encoder, max_length=data.max_length, keeps_texts=keeps_texts
-    )
     cut = {"segment_tokens": SEGMENT_TOKENS, "block_characters": BLOCK_CHARACTERS}
-    origin = hashlib.sha256(to_json(manifest | cut)).hexdigest()
-    saved = SavedSegments(folder, origin, (len(encoder.source), len(encoder.target)))
-    segments = encode_segments(saved, pairs, encode, progress)
+    segments, kept, read = list[Segment](), list[int](), 0
+    for index, pairs in enumerate(texts):
+        share = shares[index] if shares else Share(name="text")
+        part = describe_mixture(shares) | ({"text": index} if index else {})
+        origin = hashlib.sha256(to_json(manifest | cut | part)).hexdigest()
+        sizes = (len(encoder.source), len(encoder.target))
+        encode = partial(
+            encode_block,
+            encoder=TaggingEncoder(encoder) if share.is_tagged else encoder,
+            max_length=data.max_length,
+            keeps_texts=keeps_texts,
+        )
+        saved = SavedSegments(folder, origin, sizes, f"text{index}-" if index else "")
+        found = encode_segments(saved, pairs, encode, partial(add_progress, progress, read))
+        kept.append(sum(segment.counts.kept for segment in found))
+        read += sum(segment.counts.read for segment in found)
+        segments += found
     counts = add_counts(segment.counts for segment in segments)
     require_pairs(counts, data.max_length)
+    if shares:
+        manifest |= describe_mixture(resolve_shares(shares, kept))
     with atomic_folder(folder, kind=KIND, about=manifest) as writer:
         manifest["pieces"] = {
             "source": write_side(writer, "source", [segment.source for segment in segments]),
@@ -81,6 +98,11 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
         manifest["pairs"] = asdict(counts)
         manifest["cleaning"] = dict(cleaning())
     return Store.open(folder)
+
+
+def add_progress(progress: Callable[[int], None], before: int, read: int) -> None:
+    """Report the pairs read of a text to `progress`, with those of the texts before it."""
+    progress(before + read)
 
 
 def encode_segments(

@@ -3,11 +3,12 @@
 They are in the store's manifest, and in the data.json of a run that is trained on it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from transduce.corpus.mixture import Share, read_mixture
 from transduce.corpus.side import DAMAGED_HINT
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json
@@ -35,6 +36,7 @@ class DataFacts:
     inputs: Mapping[str, str]
     read: int
     left_out: Mapping[str, int]
+    mixture: Sequence[Share] = ()  # the texts of a mixture
 
 
 def read_data_facts(run: Path) -> DataFacts:
@@ -57,7 +59,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
             counts = {reason: parse_count(found, file) for reason, found in dropped.items()}
             counts["too many pieces"] = too_long
             if min(counts.values()) >= 0 and sum(counts.values()) <= read:
-                return DataFacts(inputs, read, counts)
+                return DataFacts(inputs, read, counts, read_mixture(about, file))
     raise FolderError("has no usable account of its pairs", DAMAGED_HINT, file=file)
 
 

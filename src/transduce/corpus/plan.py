@@ -4,19 +4,25 @@ There is no state to save: with any number of processes, any split into micro-ba
 restart, a step has the same pairs. Sentence pairs are batched together by approximate length, and
 an update holds about `source_tokens` source tokens and `target_tokens` target tokens (section
 5.1). Both budgets count tokens without padding and are never exceeded.
+
+Each text of a mixture has an endless order of its own, pass after pass, and an epoch takes the next
+pairs of each, as many as their shares say, until there are as many as the texts have together. An
+epoch ends early where a text begins or ends to be read.
 """
 
 import bisect
 import math
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
 from jaxtyping import Int, Integer
 
+from transduce.corpus.mixture import Share
 from transduce.errors import InputError
 from transduce.packed import greedy_cut
 
-# N: pairs of the corpus · U: updates of an epoch · P: pairs of an update
+# N: pairs of the corpus · M: of an epoch · P: of an update · K: texts · U: updates of an epoch
 
 WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
@@ -33,6 +39,7 @@ class Plan:
         source_tokens: int,
         target_tokens: int,
         seed: int,
+        mixture: Sequence[Share] = (),
     ) -> None:
         require_pairs(source_lengths, target_lengths)
         require_fit("source", source_lengths, source_tokens)
@@ -41,7 +48,9 @@ class Plan:
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
         self.window = count_window_pairs(self.lengths, self.budgets)
+        self.mixture = mixture or [Share(name="text", weight=1.0, pairs=len(source_lengths))]
         self.ends: list[int] = []  # the last step of each epoch computed so far
+        self.taken = [np.zeros(len(self.mixture), np.int64)]  # of each text, before each epoch
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
@@ -53,10 +62,16 @@ class Plan:
         """Return the number of a step's epoch, and the step's number in that epoch, both from 1."""
         assert step >= 1, f"steps are counted from 1, there is no step {step}"
         while not self.ends or self.ends[-1] < step:
-            before = self.ends[-1] if self.ends else 0
-            self.ends.append(before + len(self.epoch(len(self.ends) + 1)))
+            self.pass_epoch()
         number = bisect.bisect_left(self.ends, step) + 1
         return number, step - (self.ends[number - 2] if number > 1 else 0)
+
+    def pass_epoch(self) -> None:
+        """Compute the last step of the next epoch, and how much of each text is taken by then."""
+        begin = self.ends[-1] + 1 if self.ends else 1
+        end = begin - 1 + len(self.epoch(len(self.ends) + 1))
+        self.taken.append(self.taken[-1] + self.count_pairs(begin))
+        self.ends.append(min([end, *self.list_changes(begin)]))
 
     def epoch(self, number: int) -> "Epoch":
         """Return the epoch with this number, from 1; the last used epoch is cached."""
@@ -65,6 +80,32 @@ class Plan:
             self.cached_epoch = self.draw_epoch(number)
         return self.cached_epoch
 
+    def list_changes(self, step: int) -> list[int]:
+        """Return the last steps, from `step` on, before a text begins or ceases to be read."""
+        ends = [end for share in self.mixture for end in (share.start - 1, share.stop)]
+        return [end for end in ends if end >= step]
+
+    def count_pairs(self, step: int) -> Int[np.ndarray, " K"]:
+        """Return how many pairs of each of the K texts an epoch has that begins at a step."""
+        are_read = np.array([share.is_read(step) for share in self.mixture])
+        assert are_read.any(), f"no text is read at step {step}"
+        weights = np.array([share.weight for share in self.mixture]) * are_read
+        total = sum(share.pairs for share in self.mixture if share.is_read(step))
+        return np.maximum(np.rint(total * weights / weights.sum()), are_read).astype(np.int64)
+
+    def select_epoch(self, number: int) -> Int[np.ndarray, " M"]:
+        """Return the indices of the M pairs of an epoch, text by text."""
+        while len(self.ends) < number - 1:
+            self.pass_epoch()
+        begin = 1 if number == 1 else self.ends[number - 2] + 1
+        taken, counts = self.taken[number - 1], self.count_pairs(begin)
+        parts, first = list[Int[np.ndarray, " _"]](), 0
+        for text, (share, start, count) in enumerate(zip(self.mixture, taken, counts, strict=True)):
+            found = take_from_passes(share.pairs, int(start), int(count), (self.seed, text + 1))
+            parts.append(first + found)
+            first += share.pairs
+        return np.concatenate(parts)
+
     def draw_epoch(self, number: int) -> "Epoch":
         """Draw an epoch at random: updates whose pairs have similar lengths, in random order.
 
@@ -72,7 +113,8 @@ class Plan:
         updates are shuffled.
         """
         generator = np.random.Philox(np.random.SeedSequence([self.seed, number]))
-        order = draw_permutation(len(self.lengths[0]), generator)
+        pairs = self.select_epoch(number)
+        order = pairs[draw_permutation(len(pairs), generator)]
         sort_inside_windows(order, self.lengths, self.window)
         cuts = greedy_cut([row[order] for row in self.lengths], self.budgets)
         return Epoch(number, order, draw_permutation(len(cuts) - 1, generator), cuts)
@@ -85,7 +127,7 @@ class Epoch:
     def __init__(
         self,
         number: int,
-        order: Int[np.ndarray, " N"],
+        order: Int[np.ndarray, " M"],
         update_order: Int[np.ndarray, " U"],
         cuts: Int[np.ndarray, " U+1"],
     ) -> None:
@@ -105,12 +147,31 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
     return np.argsort(generator.random_raw(count), kind="stable")
 
 
+def take_from_passes(
+    pairs: int, start: int, count: int, seed: tuple[int, int]
+) -> Int[np.ndarray, " M"]:
+    """Return M pairs, from the one numbered `start`, of an endless run of passes over a text.
+
+    A pass is a permutation of its own. One that is taken as a whole stays in order, since an epoch
+    is shuffled anyway.
+    """
+    parts = []
+    for number in range(start // pairs, -(-(start + count) // pairs)):
+        first, last = max(start - number * pairs, 0), min(start + count - number * pairs, pairs)
+        if last - first == pairs:
+            parts.append(np.arange(pairs))
+        else:
+            generator = np.random.Philox(np.random.SeedSequence([*seed, number + 1]))
+            parts.append(draw_permutation(pairs, generator)[first:last])
+    return np.concatenate(parts) if parts else np.arange(0)
+
+
 def sort_inside_windows(
-    order: Int[np.ndarray, " N"],
+    order: Int[np.ndarray, " M"],
     lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]],
     window: int,
 ) -> None:
-    """Sort each run of `window` of the N pairs, in place, by the length of a pair's longer side.
+    """Sort each run of `window` of the M pairs, in place, by the length of a pair's longer side.
 
     In measurements this order was better than by source length, by source then target length, or
     by the sum of both lengths. Neighbouring pairs have similar lengths on both sides, and both

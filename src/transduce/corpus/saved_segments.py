@@ -42,6 +42,7 @@ class SavedSegments:
     store: Path  # the path of the finished store
     origin: str  # a hash of the inputs and settings that the store is built from
     symbols: tuple[int, int]  # sizes of the source and the target vocabulary
+    prefix: str = ""  # of the folders' names, for a further text of a mixture
 
     def open(self) -> Iterator[Segment]:
         """Yield the saved segments in order, their ids on disk, up to the first unusable one.
@@ -77,7 +78,7 @@ class SavedSegments:
 
     def folder(self, number: int) -> Path:
         """Return the path of the folder of segment `number`."""
-        return segments_folder(self.store) / f"{number:08d}"
+        return segments_folder(self.store) / f"{self.prefix}{number:08d}"
 
 
 def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import UInt, UInt32
 
 from transduce.corpus.side import StoredIds, id_type
-from transduce.vocabulary import Vocabulary
+from transduce.vocabulary import BEGIN, Vocabulary
 
 # N: sentences of a segment · T: number of all their tokens
 
@@ -33,6 +33,32 @@ class PairEncoder(Protocol):
 
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
         """Return the target token ids of cleaned lines; None for a line with an unknown label."""
+
+
+@final
+@dataclass(frozen=True)
+class TaggingEncoder:
+    """An encoder whose sources begin with BEGIN, a symbol that no text can spell."""
+
+    encoder: PairEncoder
+
+    @property
+    def source(self) -> Vocabulary:
+        """The vocabulary of the source lines."""
+        return self.encoder.source
+
+    @property
+    def target(self) -> Vocabulary:
+        """The vocabulary of the target lines."""
+        return self.encoder.target
+
+    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return BEGIN and the source token ids of cleaned lines, each list closed by END."""
+        return [[BEGIN, *ids] for ids in self.encoder.encode_sources(lines)]
+
+    def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
+        """Return the target token ids of cleaned lines, as the encoder does."""
+        return self.encoder.encode_targets(lines)
 
 
 @final

@@ -2,6 +2,7 @@
 
 import os
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -81,8 +82,13 @@ def id_type(symbols: int) -> np.dtype[np.unsignedinteger]:
     return np.min_scalar_type(symbols - 1).newbyteorder("<")
 
 
-def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> Side:
-    """Open one side of a store after checking its files and their contents."""
+def open_side(
+    verified: VerifiedFolder, side: str, symbols: int, pairs: int, tagged: Sequence[range] = ()
+) -> Side:
+    """Open one side of a store after checking its files and their contents.
+
+    The sentences with indices in `tagged` begin with BEGIN.
+    """
     ids = StoredIds(verified.verified_path(f"{side}.ids"), id_type(symbols))
     offsets = read_numbers(verified, f"{side}.offsets", OFFSETS, pairs + 1)
     file = verified.folder / f"{side}.offsets"
@@ -91,7 +97,9 @@ def open_side(verified: VerifiedFolder, side: str, symbols: int, pairs: int) -> 
     rises = bool(offsets[0] == 0 and (offsets[1:] > offsets[:-1]).all())
     require_consistent(rises, file, "offsets that rise from 0", "others")
     offsets = offsets.view(np.int64)
-    require_known_ids(ids, offsets[1:] - 1, symbols)
+    first = [offsets[part.start : part.stop] for part in tagged]
+    tags = np.concatenate([*first, offsets[:0]])
+    require_known_ids(ids, offsets[1:] - 1, symbols, tags)
     return Side(np.diff(offsets).astype(np.int32), offsets, ids)
 
 
@@ -106,10 +114,12 @@ def read_numbers(
     return np.frombuffer(data, kind)
 
 
-def require_known_ids(ids: StoredIds, ends: Int64[np.ndarray, " N"], symbols: int) -> None:
-    """Raise FolderError for an unknown id, BEGIN, a sentence without END, or END inside of one.
+def require_known_ids(
+    ids: StoredIds, ends: Int64[np.ndarray, " N"], symbols: int, tags: Int64[np.ndarray, " M"]
+) -> None:
+    """Raise FolderError for an unknown id, a sentence without END, or BEGIN or END inside of one.
 
-    `ends` are the indices of the sentences' last ids.
+    `ends` are the indices of the sentences' last ids, and `tags` those of BEGIN before M sentences.
     """
     for start in range(0, len(ids), BLOCK):
         count = min(BLOCK, len(ids) - start)
@@ -119,8 +129,11 @@ def require_known_ids(ids: StoredIds, ends: Int64[np.ndarray, " N"], symbols: in
         first, last = np.searchsorted(ends, (start, start + count))
         is_closed = bool((block[ends[first:last] - start] == END).all())
         require_consistent(is_closed, ids.file, f"{END} at the end of every sentence", "other ids")
-        is_plain = np.count_nonzero(block == END) == last - first and not (block == BEGIN).any()
-        require_consistent(bool(is_plain), ids.file, f"{END} only there, and no {BEGIN}", "others")
+        begin, end = np.searchsorted(tags, (start, start + count))
+        is_plain = np.count_nonzero(block == END) == last - first
+        is_tagged = np.array_equal(np.flatnonzero(block == BEGIN), tags[begin:end] - start)
+        expected = f"{END} only there, and no {BEGIN}{' but as a tag' * (len(tags) > 0)}"
+        require_consistent(bool(is_plain and is_tagged), ids.file, expected, "others")
 
 
 def require_consistent(holds: bool, file: Path, expected: str, found: str) -> None:  # noqa: FBT001

@@ -12,14 +12,17 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 from jaxtyping import Int, Int32
 
+from transduce.corpus.mixture import KEY as MIXTURE
+from transduce.corpus.mixture import Share, read_mixture
 from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side, require_consistent
-from transduce.durable.folder import VerifiedFolder, open_folder
+from transduce.durable.folder import MANIFEST, VerifiedFolder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
 from transduce.vocabulary import Vocabulary
@@ -38,8 +41,9 @@ class Store:
     source: Side
     target: Side
     about: Mapping[str, Any]  # the manifest's entries, such as counts and provenance
-    fingerprint: str  # sha256 of the ids and the vocabularies
+    fingerprint: str  # sha256 of the ids, the vocabularies and the shares of a mixture
     folder: Path
+    mixture: tuple[Share, ...] = ()  # of a mixture, its texts in the order of their pairs
 
     @staticmethod
     def open(folder: Path) -> "Store":
@@ -48,8 +52,16 @@ class Store:
         if TEXTS in verified.files:
             verified.verified_path(TEXTS)
         symbols, pairs = read_counts(verified)
-        source, target = (open_side(verified, side, symbols[side], pairs) for side in SIDES)
-        return Store(source, target, verified.about, hash_content(verified), folder)
+        mixture = read_mixture(verified.about, folder / MANIFEST)
+        ends = list(accumulate(share.pairs for share in mixture))
+        tagged = [
+            range(end - share.pairs, end)
+            for share, end in zip(mixture, ends, strict=True)
+            if share.is_tagged
+        ]
+        source = open_side(verified, "source", symbols["source"], pairs, tagged)
+        target = open_side(verified, "target", symbols["target"], pairs)
+        return Store(source, target, verified.about, hash_content(verified), folder, mixture)
 
     def require_provenance(self, origin: Mapping[str, object]) -> None:
         """Raise FolderError unless the store was built from the inputs and settings in `origin`."""
@@ -134,9 +146,10 @@ def read_counts(verified: VerifiedFolder) -> tuple[dict[str, int], int]:
 
 
 def hash_content(verified: VerifiedFolder) -> str:
-    """Return one sha256 over a store's ids, offsets and vocabularies."""
+    """Return one sha256 over a store's ids, offsets, vocabularies and any shares of a mixture."""
     files = [
         verified.entry(f"{side}.{part}").sha256 for side in SIDES for part in ("ids", "offsets")
     ]
     meaning = flatten_tables({"vocabularies": verified.about.get("vocabularies")})
-    return hashlib.sha256(repr((files, sorted(meaning.items()))).encode()).hexdigest()
+    content = (files, sorted(meaning.items()), *verified.about.get(MIXTURE, ()))
+    return hashlib.sha256(repr(content).encode()).hexdigest()

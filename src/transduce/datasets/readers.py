@@ -5,19 +5,17 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import cast
 from xml.etree import ElementTree as Xml
 
 from transduce.datasets.languages import shorten_code
 from transduce.datasets.values import LineReader, Pair, PairFilter, WrongFileError
 from transduce.errors import InputError
+from transduce.text.pair_files import LANGUAGE, join_text, parse_units
 from transduce.text.xml import unescape_references
 
 # (?>…) never tries a later tag than the first; if no end tag follows the first, none follows later.
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
-LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-MARKUP_TAGS = {"bpt", "ept", "it", "ph", "ut"}  # TMX elements of format codes, not of words
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
 
 
@@ -80,10 +78,8 @@ def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
         found = False
-        for unit in parse_units(lines):
-            texts = {
-                variant_language(one): segment_text(one.find("seg")) for one in unit.iter("tuv")
-            }
+        for unit, _ in parse_units(lines, {"tu"}, "the TMX file"):
+            texts = {variant_language(one): join_text(one.find("seg")) for one in unit.iter("tuv")}
             if all(texts.get(language) for language in wanted):
                 found = True
                 yield texts[wanted[side]].encode()
@@ -95,39 +91,10 @@ def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
     return read
 
 
-def parse_units(lines: Iterator[bytes]) -> Iterator[Xml.Element]:
-    """Yield the translation units (<tu>) of a TMX file one by one, in constant memory."""
-    parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
-    body = Xml.Element("body")
-    for line in lines:
-        parser.feed(line)
-        for event, element in cast("Iterator[tuple[str, Xml.Element]]", parser.read_events()):
-            if (event, element.tag) == ("start", "body"):
-                body = element
-            elif (event, element.tag) == ("end", "tu"):
-                yield element
-                body.clear()
-    parser.close()
-
-
 def variant_language(variant: Xml.Element) -> str:
     """Return the two-letter language code of a TMX variant (<tuv>): de for DE-AT and for deu."""
     code = variant.get(LANGUAGE) or variant.get("lang") or ""
     return shorten_code(code.replace("_", "-").partition("-")[0].lower())
-
-
-def segment_text(segment: Xml.Element | None) -> str:
-    """Return the text of a TMX segment (<seg>) without markup, on one line."""
-    return "" if segment is None else " ".join("".join(text_fragments(segment)).split())
-
-
-def text_fragments(element: Xml.Element) -> Iterator[str]:
-    """Yield the text inside a TMX element, leaving out the content of its markup elements."""
-    yield element.text or ""
-    for inner in element:
-        if inner.tag not in MARKUP_TAGS:
-            yield from text_fragments(inner)
-        yield inner.tail or ""
 
 
 def take_every(step: int) -> PairFilter:

@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from transduce.cleaning.rules import RuleReport, require_detectable
 from transduce.distillation import STAGES
-from transduce.distillation.rules import RuleReport
 from transduce.distillation.stages import (
     Inputs,
     OnLine,
@@ -91,6 +91,8 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     options = PairOptions(worst, seed, language)
     require_translators(teacher=teacher, backward=backward)
+    if language:
+        require_detectable(language)
     files = {"source": source, "pairs": pairs, "outputs": outputs}
     inputs = Inputs(
         **{name: None if file is None else read_path(name, file) for name, file in files.items()}

@@ -13,19 +13,19 @@ teacher or with other options is refused.
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from jaxtyping import Float
 
-from transduce.distillation.rules import RuleReport, choose_nearest, find_lowest, find_rules_broken
-from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder, open_folder
+from transduce.cleaning.rules import RuleReport, Rules, find_lowest
+from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
-from transduce.errors import InputError, short_repr
+from transduce.errors import short_repr
 from transduce.inference.shards import (
     OUTPUT,
     Shard,
@@ -39,7 +39,8 @@ from transduce.inference.shards import (
 from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require
 from transduce.text.clean import normalise
-from transduce.text.files import read_lines, read_pairs, read_pairs_tsv
+from transduce.text.files import read_lines, read_pairs
+from transduce.text.pair_files import read_pair_file
 
 TEXT_KIND, PAIRS_KIND = "distil-text", "distil-pairs"
 SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
@@ -75,7 +76,7 @@ class Inputs:
     def read(self) -> Iterator[tuple[str, str, str]]:
         """Yield source, reference and output of each line; the last two may be empty."""
         if self.pairs is not None:
-            yield from ((ours, theirs, "") for ours, theirs in read_pairs_tsv(self.pairs))
+            yield from ((ours, theirs, "") for ours, theirs in read_pair_file(self.pairs))
         if self.outputs is not None and self.source is not None:
             yield from ((ours, "", found) for ours, found in read_pairs(self.source, self.outputs))
         elif self.source is not None:
@@ -85,21 +86,6 @@ class Inputs:
         """Return the sha256 of each file, unpacked."""
         files = {name: file for name, file in asdict(self).items() if file is not None}
         return {name: measure_text(file)[1] for name, file in files.items()}
-
-
-def complete_stage(
-    path: Path, kind: str, about: Mapping[str, Any], write: Callable[[FolderWriter], None]
-) -> VerifiedFolder:
-    """Write a stage's folder if it is absent; open it, and refuse one that was made otherwise."""
-    if not path.exists():
-        with atomic_folder(path, kind=kind, about=about) as writer:
-            write(writer)
-    found = open_folder(path, kind)
-    for name, value in about.items():
-        if found.about.get(name) != value:
-            fact = f"was made with another {name}"
-            raise InputError(fact, "choose another folder, or delete this stage", file=path)
-    return found
 
 
 def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
@@ -126,7 +112,7 @@ def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
         require(counts["kept"] > 0, fact, "look at the file")
         writer.write(REPORT, to_json(counts))
 
-    return complete_stage(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)
+    return complete_folder(folder / "text", TEXT_KIND, {"inputs": inputs.fingerprint()}, write)
 
 
 def translate_text(
@@ -191,6 +177,16 @@ class Translation:
         return self.source, self.target
 
 
+def choose_nearest(outputs: Sequence[str], reference: str) -> int:
+    """Return the index of the output with the highest sentence BLEU; of equal ones the first."""
+    if len(outputs) == 1:
+        return 0
+    from sacrebleu import sentence_bleu
+
+    scores = [sentence_bleu(output, [reference]).score for output in outputs]
+    return scores.index(max(scores))
+
+
 def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
     """Yield each line's translations, best first: a teacher's, or the given ones without it."""
     if not shards.exists():
@@ -224,8 +220,9 @@ def choose_pairs(
 
     def write(writer: FolderWriter) -> None:
         report, kept = RuleReport(), list[Translation]()
+        rules = Rules(languages=("", options.language))
         for one in read_translations(text, shards):
-            broken = find_rules_broken(one.source, one.target, options.language)
+            broken = rules.find_broken(*one.pair)
             report.read += 1
             report.add(one.pair, broken)
             kept += [] if broken else [one]
@@ -241,7 +238,7 @@ def choose_pairs(
                 stream.write("{}\t{}\n".format(*kept[index].pair).encode())
         writer.write(REPORT, to_json(asdict(report)))
 
-    found = complete_stage(folder / "pairs", PAIRS_KIND, about, write)
+    found = complete_folder(folder / "pairs", PAIRS_KIND, about, write)
     report = RuleReport(**parse_json(found.read(REPORT)))
     fact = f"no pair of {report.read:,} passed the rules"
     require(report.kept > 0, fact, f"look at {found.folder / REPORT}")

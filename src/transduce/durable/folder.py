@@ -316,6 +316,21 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
     return VerifiedFolder(path, kind, values, files, hashlib.sha256(data).hexdigest())
 
 
+def complete_folder(
+    path: Path, kind: str, about: Mapping[str, object], write: Callable[[FolderWriter], None]
+) -> VerifiedFolder:
+    """Write a folder if it is absent; open it, and refuse one with other entries than `about`."""
+    if not path.exists():
+        with atomic_folder(path, kind=kind, about=about) as writer:
+            write(writer)
+    found = open_folder(path, kind)
+    for name, value in about.items():
+        if found.about.get(name) != value:
+            fact = f"was made with another {name}"
+            raise InputError(fact, "choose another folder, or delete this one", file=path)
+    return found
+
+
 def require_replaceable(path: Path, kind: str, unlisted: Collection[str] = ()) -> None:
     """Raise InputError unless a path is free, or a valid folder of this kind without other files.
 

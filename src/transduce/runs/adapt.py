@@ -26,7 +26,7 @@ from transduce.runs.ledger import PARENT
 from transduce.runs.prepared_corpus import OnProgress, PreparedCorpus
 from transduce.runs.recommend import count_corpus, count_store_pieces, list_intervals
 from transduce.runs.text_names import FITTED, is_untitled
-from transduce.runs.texts import MixedPairs, Pairs
+from transduce.runs.texts import MixedPairs, Pairs, add_pairs
 from transduce.settings import Architecture, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -69,7 +69,8 @@ def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
     """Return new text mixed with old text; a fraction `share` of the pairs read is old."""
     fact = f"the share of old pairs lies between 0.001 and 0.999, not at {share}"
     require(0.001 <= share <= 0.999, fact)
-    return MixedPairs(new, old, share / (1 - share), names=("new", "old"))
+    earlier = 1 + (new.ratio if isinstance(new, MixedPairs) else 0)
+    return add_pairs(new, old, share / (1 - share) * earlier, ("new", "old"))
 
 
 def choose_adaptation(
@@ -84,21 +85,11 @@ def choose_adaptation(
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
     fits the text or prepared corpus `train`.
     """
-    mixing: dict[str, Value] = {}
-    if isinstance(train, MixedPairs):  # the shorter text is repeated; repeats must not be dropped
-        mixing["data.drop_duplicates"] = False
-    reasons: list[str] = []
     if named is None:
-        recipe, reasons = continue_recipe(parent, train, mixing | dict(settings), on_progress)
-    else:
-        recipe = customise_recipe(with_changes(named, mixing), settings)
+        return continue_recipe(parent, train, settings, on_progress)
+    recipe = customise_recipe(named, settings)
     require_inherited(parent, recipe)
-    require(
-        not (mixing and recipe.data.drop_duplicates),
-        "old text is repeated to keep its share, and data.drop_duplicates would drop it",
-        "--set data.drop_duplicates=false",
-    )
-    return recipe, reasons
+    return recipe, []
 
 
 def continue_recipe(

@@ -18,6 +18,7 @@ from transduce.checkpoint.steps import CHECKPOINTS
 from transduce.checkpoint.stored_model import save_model
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.corpus.facts import read_data_facts
+from transduce.corpus.mixture import list_rows
 from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title
@@ -109,6 +110,7 @@ def write_average(
         unit=find_task_kind(recipe.data).unit,
         pairs_read=data.read,
         left_out=data.left_out,
+        mixture=list_rows(data.mixture),
         versions={"transduce": __version__} | {name: version(name) for name in PACKAGES},
         figures=list_card_scores(progress),
         parent=begun.fingerprints.get(ledger.PARENT, ""),

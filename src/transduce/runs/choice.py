@@ -31,6 +31,7 @@ from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import read_path, require_encodable
 from transduce.text.files import read_lines, read_pairs_tsv
+from transduce.text.pair_files import is_exchange_file
 
 PathName = str | PathLike[str]
 Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
@@ -79,7 +80,8 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 def require_two_columns(argument: str, texts: TaskFiles) -> None:
     """Refuse a single file without a tab in its first line: it is only one side of a text."""
-    if texts.kind.read_file is not read_pairs_tsv or not texts.path.is_file():
+    is_plain = texts.kind.read_file is read_pairs_tsv and not is_exchange_file(texts.path)
+    if not is_plain or not texts.path.is_file():
         return
     line = next(read_lines(texts.path), "\t")
     require(

@@ -12,13 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from math import log
 from typing import final
 
 import numpy as np
 
 from transduce.errors import InputError
-from transduce.runs.texts import MixedPairs, Pair, Pairs, clean_pairs, take_pairs
+from transduce.runs.texts import (
+    MixedPairs,
+    MixedText,
+    Pair,
+    Pairs,
+    clean_pairs,
+    take_pairs,
+)
 from transduce.settings import Data
 from transduce.tasks import find_task_kind
 from transduce.text.clean import Cleaner
@@ -139,20 +147,39 @@ def hash_source(source: str) -> int:
 
 
 def clean_text(cleaner: Cleaner, text: Pairs, count: int) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps from a text's first `count` pairs, or from all if 0.
+    """Yield the pairs that cleaning keeps from a text, as `clean_texts` does."""
+    return chain.from_iterable(clean_texts(cleaner, text, count))
 
-    The cleaner's report counts held-out pairs among the pairs that are left out.
+
+def clean_texts(cleaner: Cleaner, text: Pairs, count: int) -> list[Iterator[Pair]]:
+    """Return iterators over the pairs that cleaning keeps, one for each text of a mixture.
+
+    Each reads a text's first `count` pairs, or all if 0. The cleaner's report counts held-out pairs
+    among the pairs that are left out.
     """
+    mixture = find_mixture(text)
     if isinstance(text, TrainingPart):
         cleaner.is_held_out, text = text.division.holds_out, text.division.text
-    return clean_pairs(cleaner, take_pairs(text, count))
+    if not mixture:
+        return [clean_pairs(cleaner, take_pairs(text, count))]
+    return [clean_pairs(cleaner, take_pairs(one.pairs, count), one.share.name) for one in mixture]
+
+
+def find_mixture(text: Pairs) -> tuple[MixedText, ...]:
+    """Return the texts of a mixture or of the part of one to train on; () for any other text."""
+    if isinstance(text, TrainingPart):
+        text = text.division.text
+    return text.texts if isinstance(text, MixedPairs) else ()
 
 
 def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
     """Refuse a development set or mixed-in old text if its sides do not match the new text's."""
     new = find_whole_text(train)
     if isinstance(new, MixedPairs):
-        require_same_sides(new.main, new.added, f"the {new.names[1]} text", data)
+        for added in new.texts[1:]:
+            require_same_sides(
+                new.texts[0].pairs, added.pairs, f"the {added.share.name} text", data
+            )
         new = new.main
     if dev is not None and not isinstance(dev, HeldOutPart):
         require_same_sides(new, dev, "the development set", data)

@@ -25,7 +25,13 @@ from transduce.durable.folder import MANIFEST, read_regular, remove_folder
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.records import parse_record
 from transduce.errors import FolderError, InputError
-from transduce.runs.development import clean_text, find_whole_text, require_texts_agree
+from transduce.runs.development import (
+    clean_text,
+    clean_texts,
+    find_mixture,
+    find_whole_text,
+    require_texts_agree,
+)
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.texts import Pair, Pairs, build_dev_settings, hash_parts
 from transduce.settings import Data
@@ -304,11 +310,12 @@ def encode_split(
     cleaner = Cleaner(rules, find_task_kind(data).normalise)
     build_store(
         folder,
-        clean_text(cleaner, pairs, data.max_pairs if folder.name == "train" else 0),
+        clean_texts(cleaner, pairs, data.max_pairs if folder.name == "train" else 0),
         build_task(data, vocabularies),
         data,
         inputs={folder.name: fingerprint},
         cleaning=lambda: cleaner.report.as_json(),
+        shares=[text.share for text in find_mixture(pairs)],
         keeps_texts=folder.name != "train",
         progress=lambda read: on_progress(f"encoding {folder.name}", read),
     )

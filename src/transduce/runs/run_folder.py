@@ -264,4 +264,5 @@ def build_plan(recipe: Recipe, prepared: PreparedCorpus) -> Plan:
         source_tokens=recipe.data.source_tokens,
         target_tokens=recipe.data.target_tokens,
         seed=recipe.training.seed,
+        mixture=store.mixture,
     )

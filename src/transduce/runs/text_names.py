@@ -31,6 +31,7 @@ from transduce.text.languages import (
     is_language_code,
     rank_languages,
 )
+from transduce.text.pair_files import detect_languages
 
 FITTED = "fitted"  # the name of a recipe that was chosen to fit a text, until it has a title
 GUESSED = "the languages were guessed from the text by py3langid"
@@ -211,7 +212,7 @@ def read_languages(text: Pairs) -> tuple[str, str]:
     """Return the languages in a text's file names, such as a.en and a.fr; "" for unknown ones."""
     match text:
         case MixedPairs():
-            return read_languages(text.main)
+            return read_languages(text.texts[0].pairs)
         case FilePair():
             source, target = read_language(text.source), read_language(text.target)
             if source != target:
@@ -221,7 +222,11 @@ def read_languages(text: Pairs) -> tuple[str, str]:
         case TaskFiles() if text.kind.target_symbols is not None:
             return read_language(text.path), ""
         case TaskFiles():
-            return read_language_pair(text.path)
+            named = text.columns or ("", "")
+            if all(isinstance(name, str) and is_language_code(name) for name in named):
+                return str(named[0]), str(named[1])
+            known = read_language_pair(text.path)
+            return known if any(known) else detect_languages(text.path)
     return "", ""
 
 

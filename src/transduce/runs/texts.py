@@ -11,6 +11,7 @@ from typing import Protocol, final, runtime_checkable
 
 from transduce import phrasebook
 from transduce.corpus import toys
+from transduce.corpus.mixture import Share
 from transduce.durable.folder import is_nearly_empty
 from transduce.errors import InputError
 from transduce.settings import Data
@@ -18,6 +19,8 @@ from transduce.settings.fields import require
 from transduce.tasks import TaskKind, find_task_kind
 from transduce.text.clean import EMPTY, Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
+from transduce.text.pair_files import Columns, read_pair_file
+from transduce.vocabulary import BEGIN
 
 Pair = tuple[str, str]
 GENERATED = ("phrasebook", "toy-copy", "toy-reverse", "toy-sort")  # corpora that need no files
@@ -58,7 +61,7 @@ class FilePair:
 @final
 @dataclass(frozen=True)
 class TaskFiles:
-    """Files that hold source and target in a task's format: TSV columns, trees, or tagged tokens.
+    """Files that hold source and target in a task's format: pairs, trees, or tagged tokens.
 
     The path may also be the folder of a treebank, from which one split is read.
     """
@@ -66,15 +69,15 @@ class TaskFiles:
     path: Path
     kind: TaskKind
     split: str = "train"
-    columns: tuple[int, int] | None = None  # of source and target, in a TSV file with more columns
+    columns: Columns | None = None  # of source and target, as `read_pair_file` takes them
 
     def read(self) -> Iterator[Pair]:
         """Yield (source, target) for every line, tree or tagged sentence of the files."""
         for file in self.list_files():
-            if self.columns is None:
-                yield from self.kind.read_file(file)
+            if self.kind.read_file is read_pairs_tsv:
+                yield from read_pair_file(file, self.columns)
             else:
-                yield from read_pairs_tsv(file, self.columns)
+                yield from self.kind.read_file(file)
 
     def fingerprint(self) -> str:
         """Return the sha256 of the file; for a folder, the sha256 of the hashes of its files."""
@@ -94,57 +97,64 @@ class TaskFiles:
 
 @final
 @dataclass(frozen=True)
-class MixedPairs:
-    """Training pairs mixed with added pairs, such as gold trees with silver ones.
+class MixedText:
+    """One text of a mixture, and how updates read it."""
 
-    Each main pair is followed by `ratio` added pairs on average. The text that ends first is
-    repeated until the other one has been read once.
-    """
-
-    main: Pairs
-    added: Pairs
-    ratio: float
-    names: tuple[str, str] = ("gold", "silver")  # names of main and added text in errors
-
-    def __post_init__(self) -> None:
-        fact = f"{self.ratio:g} {self.names[1]} pairs for each of the {self.names[0]} ones"
-        require(0.001 <= self.ratio <= 1000, fact, "choose a ratio between 0.001 and 1,000")
-
-    def read(self) -> Iterator[Pair]:
-        """Yield main and added pairs, with `ratio` added pairs after each main pair on average."""
-        main, added = map(RepeatedPairs, self.names, (self.main, self.added))
-        due = 0.0
-        while not (main.was_read and added.was_read):
-            yield (main if due < 1 else added).take()
-            due += self.ratio if due < 1 else -1.0
-
-    def fingerprint(self) -> str:
-        """Return the main fingerprint, the ratio and the added fingerprint as one string."""
-        return f"{self.main.fingerprint()} mixed 1:{self.ratio} {self.added.fingerprint()}"
+    pairs: Pairs
+    share: Share
 
 
 @final
-class RepeatedPairs:
-    """An endless stream of the pairs of a text, which starts again after the last pair."""
+@dataclass(frozen=True)
+class MixedPairs:
+    """Several texts, of which updates read shares: a user's own, then added ones such as old pairs.
 
-    def __init__(self, name: str, pairs: Pairs) -> None:
-        self.pairs, self.was_read = pairs, False  # whether every pair has been taken once
-        self.rest = pairs.read()
-        self.following = next(self.rest, None)
-        require(
-            self.following is not None,
-            f"the {name} text is empty, and cannot be mixed in",
-            "look at the files",
-        )
+    A text that is read up begins anew, in another order, so that its share stays.
+    """
 
-    def take(self) -> Pair:
-        """Return the next pair of the text; after the last pair, the first one again."""
-        taken, self.following = self.following, next(self.rest, None)
-        if self.following is None:
-            self.was_read, self.rest = True, self.pairs.read()
-            self.following = next(self.rest)
-        assert taken is not None
-        return taken
+    texts: tuple[MixedText, ...]
+
+    @property
+    def main(self) -> Pairs:
+        """The text without added ones, such as gold trees without silver ones."""
+        main = tuple(text for text in self.texts if not text.share.is_added)
+        return main[0].pairs if len(main) == 1 else MixedPairs(main)
+
+    @property
+    def ratio(self) -> float:
+        """How many added pairs updates read for each of the others."""
+        return sum(text.share.weight for text in self.texts if text.share.is_added)
+
+    def read(self) -> Iterator[Pair]:
+        """Yield all pairs once, text by text."""
+        return chain.from_iterable(text.pairs.read() for text in self.texts)
+
+    def fingerprint(self) -> str:
+        """Return the fingerprints of all texts, each after the first with its share."""
+        first, *others = self.texts
+        parts = [first.pairs.fingerprint()]
+        start = first.share.weight or 1.0
+        for text in others:
+            share = text.share
+            parts.append(f"mixed {start:g}:{share.weight}" if share.weight else "and")
+            parts += [f"tagged by {BEGIN}"] * share.is_tagged
+            parts += [f"from {share.start} to {share.stop}"] * ((share.start, share.stop) != (1, 0))
+            parts.append(text.pairs.fingerprint())
+        if (first.share.start, first.share.stop) != (1, 0):
+            parts.append(f"the first from {first.share.start} to {first.share.stop}")
+        return " ".join(parts)
+
+
+def add_pairs(main: Pairs, added: Pairs, ratio: float, names: tuple[str, str]) -> MixedPairs:
+    """Return a text with added pairs, such as silver trees: `ratio` are read for each other pair.
+
+    `names` are what both texts are called.
+    """
+    fact = f"{ratio:g} {names[1]} pairs for each of the {names[0]} ones"
+    require(0.001 <= ratio <= 1000, fact, "choose a ratio between 0.001 and 1,000")
+    share = Share(name=names[1], weight=ratio, is_added=True)
+    texts = main.texts if isinstance(main, MixedPairs) else (MixedText(main, Share(name=names[0])),)
+    return MixedPairs((*texts, MixedText(added, share)))
 
 
 @final
@@ -197,11 +207,17 @@ def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
     return islice(pairs.read(), count or None)
 
 
-def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs that cleaning keeps; raise InputError with the reasons if it keeps none."""
-    yield from cleaner.clean(pairs)
+def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iterator[Pair]:
+    """Yield the pairs that cleaning keeps; raise InputError with the reasons if it keeps none.
+
+    `name` is what this text of a mixture is called.
+    """
     report, kind = cleaner.report, find_task_kind(cleaner.data)
-    require(report.read > 0, "the text is empty", "look at the files")
+    before = report.read, report.kept
+    yield from cleaner.clean(pairs)
+    read, kept = report.read - before[0], report.kept - before[1]
+    text = f"the {name} text" if name else "the text"
+    require(read > 0, f"{text} is empty", "look at the files")
     reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
     hint = "look at the text, or change the rule: --set data.drop_identical=false and so on"
     if list(report.dropped) == [EMPTY]:
@@ -209,8 +225,9 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair]) -> Iterator[Pair]:
         if kind.unusable != EMPTY:  # the reader's error is in place of a tree
             why = report.dropped[EMPTY].samples[0]["target"]
             reasons, hint = why or kind.unusable, f"are these the right files? {kind.options}"
-    fact = f"no {kind.unit} is left of {report.read:,}, all were left out ({reasons})"
-    require(report.kept > 0, fact, hint)
+    of = f" of {text}" if name else ""
+    fact = f"no {kind.unit}{of} is left of {read:,}, all were left out ({reasons})"
+    require(kept > 0, fact, hint)
 
 
 def build_dev_settings(data: Data) -> Data:
@@ -239,8 +256,8 @@ def hash_parts(text: Pairs) -> Iterator[tuple[str, str]]:
     """Yield the name and the sha256 of each file of a text, or of the pairs in memory."""
     match text:
         case MixedPairs():
-            yield from hash_parts(text.main)
-            yield from hash_parts(text.added)
+            for one in text.texts:
+                yield from hash_parts(one.pairs)
         case FilePair():
             files = (text.source, text.target)
             hashes = text.fingerprint().split()

@@ -48,9 +48,10 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Train a model in a folder, or resume the run that the folder holds.
 
     `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
-    fetched corpus; without them the recipe's corpus is used. A new run without `recipe` and `dev`
-    holds out 1 % of the pairs for validation, if there are 2,000 or more; `dev=False` holds out
-    none. `store` is the folder of a corpus that `transduce.prepare` made, in place of both.
+    fetched corpus, or several that `transduce.mix` mixed; without them the recipe's is used. A new
+    run without `recipe` and `dev` holds out 1 % of the pairs for validation, if there are 2,000 or
+    more; `dev=False` holds out none. `store` is the folder of a corpus that `transduce.prepare`
+    made, in place of both.
     `recipe` is a name, a file or a `Recipe`; without one a recipe that fits the text and the
     machine is chosen. `settings` overrides settings of the recipe, such as
     `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes the recipe

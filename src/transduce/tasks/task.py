@@ -105,6 +105,8 @@ class Task(ABC):
 class TaskKind:
     """The functions for one value of `data.task`, which read files and build the task.
 
+    - `read_file` reads a file with both sides; where that is `read_pairs_tsv`, `TaskFiles` also
+      takes CSV, TMX and XLIFF.
     - `read_test_file` reads a test set that is one file with both sides, and refuses malformed
       lines; None if a test set is two text files.
     - `find_mismatch` returns why a target cannot belong to a source, such as other words, or "".

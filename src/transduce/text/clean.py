@@ -99,19 +99,22 @@ class Cleaner:
         self.data = data
         self.normalise = normalise_line or normalise
         self.report = CleaningReport()
+        self.seen = DuplicateFilter()
         # returns whether the pairs of a normalised source are held out for validation
         self.is_held_out: Callable[[str], bool] = lambda _source: False
 
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`."""
-        report = self.report = CleaningReport()
-        seen = DuplicateFilter()
+        """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`.
+
+        A further text of a mixture is counted there, too, and its lines are numbered from 1.
+        """
+        report = self.report
         for line, pair in enumerate(pairs, start=1):
             source, target = map(self.normalise, pair)
             reason = exclusion_reason(source, target, self.data)
             if not reason and self.is_held_out(source):
                 reason = HELD_OUT
-            if not reason and self.data.drop_duplicates and not seen.add(source, target):
+            if not reason and self.data.drop_duplicates and not self.seen.add(source, target):
                 reason = "duplicate"
             report.read += 1
             if reason:

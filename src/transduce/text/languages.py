@@ -38,6 +38,12 @@ def rank_languages(text: str) -> list[tuple[str, float]]:
     return [(OTHER_CODES.get(code, code), found) for code, found in load_identifier().rank(text)]
 
 
+def detect_language(text: str) -> tuple[str, float]:
+    """Return the code and the probability of a text's likeliest language, as `rank_languages`."""
+    code, found = load_identifier().classify(text)
+    return OTHER_CODES.get(code, code), found
+
+
 @cache
 def load_identifier() -> Any:  # noqa: ANN401 - py3langid has no types
     """Return py3langid's identifier; the first call loads its tables, 78 MB."""

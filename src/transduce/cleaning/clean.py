@@ -1,0 +1,153 @@
+"""`transduce.clean`: a parallel text without the pairs that break a rule, in a folder
+
+    FOLDER/pairs.tsv      the pairs that are left, in their order: source, tab, target
+    FOLDER/report.json    what each rule dropped, what it alone dropped, and examples
+
+The text is read line by line. Two models need 8 bytes of memory for each pair that they score.
+"""
+
+import math
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import tee
+from os import PathLike
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from transduce.cleaning.rules import Pair, RuleReport, Rules, find_lowest, read_test_lines
+from transduce.durable.folder import FolderWriter, complete_folder
+from transduce.durable.json import parse_json, to_json
+from transduce.inference.shards import measure_text
+from transduce.inference.translator import Translator
+from transduce.runs.choice import Texts, open_texts
+from transduce.runs.prepared_corpus import OnProgress
+from transduce.runs.texts import Pairs
+from transduce.settings import Data
+from transduce.settings.fields import require
+from transduce.text.arguments import ignore_event, read_path
+from transduce.text.clean import normalise
+from transduce.text.languages import FORM
+
+KIND, PAIRS, REPORT = "clean", "pairs.tsv", "report.json"
+NOTED = 1_000  # pairs between two calls of `on_progress`
+
+
+@final
+@dataclass(frozen=True)
+class CleanText:
+    """A folder of clean text, its file of pairs, and the report of the rules."""
+
+    folder: Path
+    pairs: Path
+    report: RuleReport
+
+
+def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
+    folder: str | PathLike[str],
+    pairs: Texts,
+    *,
+    languages: Sequence[str] = ("", ""),
+    numbers: bool = False,
+    urls: bool = False,
+    letters: float = 0.0,
+    not_in: Iterable[str | PathLike[str]] = (),
+    models: tuple[Translator, Translator] | None = None,
+    worst: float = 0.05,
+    on_progress: OnProgress = ignore_event,
+) -> CleanText:
+    """Write the pairs of a text that break no rule into a folder, and report on the others.
+
+    `pairs` are a text, as for `transduce.train`. Always dropped are pairs with an empty side, with
+    equal sides, with sides of very unequal length, and with a target that repeats a phrase. The
+    other rules also drop some good pairs, and are off: `languages`, such as `("en", "de")`, drops
+    pairs with a side that reads like another language (this needs py3langid); `numbers` and `urls`
+    drop pairs whose sides differ in them; `letters` is the least share of letters of a side.
+    `not_in` names files with lines of test sets, which are dropped from the text. `models` are a
+    model from source to target and one back: by the probabilities that both give, the share `worst`
+    of the pairs is dropped. A second call opens the folder.
+
+        found = transduce.clean("clean", ("a.en", "a.de"), numbers=True, not_in=["test.en"])
+        print(found.report.broken)
+    """
+    require(len(languages) == 2, "a text has a source and a target language", FORM)
+    require(0 <= worst < 1, f"--worst must lie in [0, 1), not {worst}")
+    files = [read_path("not_in", file) for file in not_in]
+    rules = Rules(
+        languages=(languages[0], languages[1]),
+        numbers=numbers,
+        urls=urls,
+        letters=letters,
+        test_lines=read_test_lines(files),
+    )
+    text = open_texts("pairs", pairs, Data())
+    about = {
+        "text": text.fingerprint(),
+        "rules": asdict(rules)
+        | {"languages": [*languages], "test_lines": [measure_text(file)[1] for file in files]},
+        "models": [list(one.hashes) for one in models or ()],
+        "worst": float(worst) if models else 0.0,
+    }
+
+    def write(writer: FolderWriter) -> None:
+        report = RuleReport()
+        good = report.filter(read_normalised(text, on_progress), rules)
+        if models is not None:
+            lowest = find_lowest(np.fromiter(rate_pairs(good, *models, on_progress), float), worst)
+            again = RuleReport().filter(read_normalised(text, ignore_event), rules)
+            good = drop_improbable(again, lowest, report)
+        with writer.open(PAIRS) as stream:
+            for pair in good:
+                report.kept += 1
+                stream.write("{}\t{}\n".format(*pair).encode())
+        require(text.fingerprint() == about["text"], "the text changed while it was read")
+        hint = "; ".join(f"{name}: {count:,}" for name, count in report.broken.items())
+        require(report.kept > 0, f"no pair of {report.read:,} passed the rules", hint)
+        writer.write(REPORT, to_json(asdict(report)))
+
+    found = complete_folder(read_path("folder", folder), KIND, about, write)
+    report = RuleReport(**parse_json(found.read(REPORT)))
+    return CleanText(found.folder, found.verified_path(PAIRS), report)
+
+
+def read_normalised(text: Pairs, on_progress: OnProgress) -> Iterator[Pair]:
+    """Yield the pairs of a text, normalised."""
+    for number, (source, target) in enumerate(text.read(), start=1):
+        yield normalise(source), normalise(target)
+        if number % NOTED == 0:
+            on_progress("cleaning", number)
+
+
+def rate_pairs(
+    pairs: Iterable[Pair], forward: Translator, backward: Translator, on_progress: OnProgress
+) -> Iterator[float]:
+    """Yield each pair's dual cross-entropy by two models, negated    (Junczys-Dowmunt 2018)
+
+    With H the nats a piece of a side, given the other side, it is |H_f - H_b| + (H_f + H_b) / 2. A
+    pair that is too long for a model gets -infinity.
+    """
+    first, second, swapped = tee(pairs, 3)
+    there = forward.likelihood(first)
+    back = backward.likelihood((target, source) for source, target in swapped)
+    for number, (pair, f, b) in enumerate(zip(second, there, back, strict=True), start=1):
+        counts = [
+            len(model.task.target.encode(side)) + 1
+            for model, side in ((backward, pair[0]), (forward, pair[1]))
+        ]
+        h_b, h_f = -b.log_prob / counts[0], -f.log_prob / counts[1]
+        rate = -(abs(h_f - h_b) + (h_f + h_b) / 2)
+        yield -math.inf if math.isnan(rate) else rate
+        if number % NOTED == 0:
+            on_progress("scoring", number)
+
+
+def drop_improbable(
+    pairs: Iterable[Pair], lowest: Container[int], report: RuleReport
+) -> Iterator[Pair]:
+    """Yield the pairs whose index is not in `lowest`; report the others as improbable."""
+    for index, pair in enumerate(pairs):
+        if index in lowest:
+            report.add(pair, ["improbable"])
+        else:
+            yield pair

@@ -1,0 +1,175 @@
+"""Rules that a pair must keep to be training text, and the report of the pairs that broke one."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+from jaxtyping import Float
+
+from transduce.errors import InputError
+from transduce.settings.fields import require
+from transduce.text.files import read_lines
+from transduce.text.languages import (
+    NO_LANGUAGE,
+    can_detect_languages,
+    detect_language,
+    rank_languages,
+)
+from transduce.text.placeholders import count_items, count_numbers
+
+Pair = tuple[str, str]
+EXAMPLES = 5
+SHOWN = 200  # characters of an example's side
+MOST_RATIO, FEWEST = 3.0, 20  # of the lengths of both sides, if the longer one has 20 characters
+SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
+REPEATS, LONGEST_REPEAT = 4, 4  # a phrase of up to 4 words, 4 times in a row
+RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "empty": "a side is empty",
+        "copy": "both sides are equal",
+        "length": "one side has over three times the characters of the other",
+        "repetition": "the target repeats a phrase more often than the source",
+        "language": "a side reads like another language",
+        "numbers": "the numbers of both sides differ",
+        "urls": "the URLs, e-mail addresses or placeholders of both sides differ",
+        "letters": "a side has too few letters",
+        "leak": "a side is a line of a test set",
+        "improbable": "the pair is among the least probable",
+    }
+)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The rules that are in use: those that spare good text always, the others as they are set."""
+
+    languages: tuple[str, str] = ("", "")  # codes of source and target; "" for an unchecked side
+    numbers: bool = False  # whether the numbers of both sides must be equal
+    urls: bool = False  # whether their URLs, e-mail addresses and placeholders must be
+    letters: float = 0.0  # the least share of letters among a side's characters without blanks
+    test_lines: frozenset[str] = frozenset()  # lines of test sets, as `strip_to_letters` has them
+
+    def __post_init__(self) -> None:
+        require(0 <= self.letters <= 1, f"a share of letters is in [0, 1], not {self.letters}")
+        for language in filter(None, self.languages):
+            require_detectable(language)
+
+    def find_broken(self, source: str, target: str) -> list[str]:
+        """Return the names of the rules that a normalised pair breaks."""
+        if not source or not target:
+            return ["empty"]
+        both = (source, target)
+        is_repeated = repeats(target) >= REPEATS and repeats(target) > repeats(source)
+        found = {
+            "copy": source == target,
+            "length": is_unequal(source, target),
+            "repetition": is_repeated,
+            "language": any(map(reads_otherwise, both, self.languages)),
+            "numbers": self.numbers and count_numbers(source) != count_numbers(target),
+            "urls": self.urls and count_items(source) != count_items(target),
+            "letters": min(map(share_letters, both)) < self.letters,
+            "leak": any(strip_to_letters(side) in self.test_lines for side in both),
+        }
+        return [name for name, is_broken in found.items() if is_broken]
+
+
+def repeats(text: str) -> int:
+    """Return how often the most repeated phrase of 1 to 4 words stands in a row."""
+    words, most = text.split(), 1
+    for size in range(1, LONGEST_REPEAT + 1):
+        run = 0  # words that equal the word `size` places before
+        for word, before in zip(words[size:], words, strict=False):
+            run = run + 1 if word == before else 0
+            most = max(most, run // size + 1)
+    return most
+
+
+def is_unequal(source: str, target: str) -> bool:
+    """Return whether one side has over three times the characters of the other."""
+    shorter, longer = sorted((len(source), len(target)))
+    return longer >= FEWEST and longer > MOST_RATIO * shorter
+
+
+def require_detectable(language: str) -> None:
+    """Refuse a language that is unknown to py3langid, or any language without py3langid."""
+    if not can_detect_languages():
+        fact = "languages are not detected here: py3langid is not installed"
+        raise InputError(fact, "pip install py3langid")
+    known = {code for code, _ in rank_languages("")}
+    fact = f"py3langid does not know the language {language!r}"
+    require(language.partition("-")[0] in known, fact, "a two-letter code, such as de")
+
+
+def reads_otherwise(text: str, language: str) -> bool:
+    """Return whether py3langid gives another language than `language` more than `SURE`.
+
+    Names of a language's variants, such as pt-BR, count as the language; "" stands for any.
+    """
+    if not language:
+        return False
+    code, share = detect_language(text)
+    return share > SURE and code not in (language.partition("-")[0], NO_LANGUAGE)
+
+
+def share_letters(text: str) -> float:
+    """Return the share of letters, with their marks, among a text's characters without blanks."""
+    return sum(map(str.isalpha, text)) / max(1, len(text) - text.count(" "))
+
+
+def strip_to_letters(text: str) -> str:
+    """Return a text's letters and digits only, in lower case, by which copies are recognised."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
+    """Return the lines of test sets for `Rules.test_lines`; tabs separate lines, too."""
+    lines = (side for file in files for line in read_lines(file) for side in line.split("\t"))
+    return frozenset(filter(None, map(strip_to_letters, lines)))
+
+
+def find_lowest(rates: Float[np.ndarray, " N"], share: float) -> set[int]:
+    """Return the indices of the lowest ⌊share · N⌋ rates; of equal ones the first."""
+    return set(np.argsort(rates, kind="stable")[: int(share * len(rates))].tolist())
+
+
+@final
+@dataclass
+class RuleReport:
+    """How many pairs broke each rule, how many broke it alone, and a few of each."""
+
+    read: int = 0
+    kept: int = 0
+    broken: dict[str, int] = field(default_factory=dict)
+    alone: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, list[list[str]]] = field(default_factory=dict)
+
+    def add(self, pair: Pair, rules: Collection[str]) -> None:
+        """Count a pair for the rules that it breaks."""
+        for name in rules:
+            self.broken[name] = self.broken.get(name, 0) + 1
+            self.alone[name] = self.alone.get(name, 0) + (len(rules) == 1)
+            examples = self.examples.setdefault(name, [])
+            if len(examples) < EXAMPLES:
+                examples.append([side[:SHOWN] for side in pair])
+
+    def filter(self, pairs: Iterable[Pair], rules: Rules) -> Iterator[Pair]:
+        """Yield the pairs that break no rule, and count all."""
+        for pair in pairs:
+            broken = rules.find_broken(*pair)
+            self.read += 1
+            self.add(pair, broken)
+            if not broken:
+                yield pair
+
+    def describe(self) -> list[str]:
+        """Return a line on the pairs that were kept, and lines on each rule that others broke."""
+        lines = [f"{self.kept:,} of {self.read:,} pairs kept"]
+        for name, meaning in RULES.items():
+            if count := self.broken.get(name, 0):
+                lines.append(f"  {name}: {count:,}, {self.alone[name]:,} by it alone: {meaning}")
+                lines += ["    {} | {}".format(*pair) for pair in self.examples[name]]
+        return lines

@@ -1,0 +1,119 @@
+"""`transduce clean`: a parallel text without the pairs that break a rule."""
+
+from pathlib import Path
+
+import click
+
+from transduce.cli import display, options
+from transduce.cli.inputs import TextOptions
+from transduce.cli.line_outputs import WarningPrinter
+from transduce.cli.options import FILE, add_options
+from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice
+from transduce.settings.fields import require
+from transduce.text.languages import parse_languages
+
+
+@click.command("clean")
+@add_options(TextOptions, "texts", ("source", "target", "pairs", "columns"))
+@options.output_folder("The folder of the clean text and of the report.")
+@click.option(
+    "--languages",
+    type=parse_languages,
+    metavar="SOURCE-TARGET",
+    help="Drop pairs with a side that py3langid finds in another language (it is unsure of very "
+    "short lines).",
+)
+@click.option("--numbers", is_flag=True, help="Drop pairs whose sides have different numbers.")
+@click.option(
+    "--urls",
+    is_flag=True,
+    help="Drop pairs whose sides have different URLs, e-mail addresses or placeholders.",
+)
+@click.option(
+    "--letters",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Drop pairs with a side that has a smaller share of letters, such as 0.5.",
+)
+@click.option(
+    "--not-in",
+    type=FILE,
+    multiple=True,
+    help="Drop pairs with a side that is a line of this test set, whatever its case and "
+    "punctuation; may be repeated.",
+)
+@click.option("--forward", type=FILE, help="A model from source to target; needs --backward.")
+@click.option(
+    "--backward",
+    type=FILE,
+    help="A model from target to source. The pairs that both models find least probable, and of "
+    "unequal probability, are dropped.",
+)
+@click.option(
+    "--worst",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="With two models: the share of the pairs that is dropped.",
+)
+@add_options(ModelOptions, "models", ("precision",))
+@add_options(Processes, "processes")
+@options.quiet
+@options.no_progress
+def command(
+    *,
+    texts: TextOptions,
+    output: Path,
+    languages: tuple[str, ...] | None,
+    numbers: bool,
+    urls: bool,
+    letters: float,
+    not_in: tuple[Path, ...],
+    forward: Path | None,
+    backward: Path | None,
+    worst: float,
+    models: ModelOptions,
+    processes: Processes,
+) -> None:
+    """Find bad pairs of a parallel text by rules, and write the others.
+
+    Pairs with an empty side, equal sides, sides of very unequal length, or a repeated phrase are
+    dropped; every other rule is an option, since it also drops good pairs. OUTPUT gets pairs.tsv,
+    for --pairs of other commands, and report.json: for each rule how many pairs broke it, how many
+    broke it alone, and five of them.
+
+    \b
+    transduce clean --pairs web.tsv --languages en-de --not-in test.en --not-in test.de -o CLEAN
+    """
+    from transduce.cleaning.clean import clean
+
+    text = texts.read_train()
+    require(text is not None, "no text was named", "--source FILE --target FILE, or --pairs FILE")
+    assert text is not None
+    require((forward is None) == (backward is None), "--forward and --backward need each other")
+    require(
+        not any(one.weight for one in texts.pairs), "a text is cleaned as a whole, not by weights"
+    )
+    on_warning, translators = WarningPrinter(), None
+    first = texts.pairs[0].path if texts.pairs else texts.source
+    if forward is not None and backward is not None:
+        there, back = (
+            TranslatorChoice(model, models).open(processes, on_warning, first)
+            for model in (forward, backward)
+        )
+        translators = there, back
+    with display.show_pair_count() as on_progress:
+        found = clean(
+            output,
+            text,
+            languages=languages or ("", ""),
+            numbers=numbers,
+            urls=urls,
+            letters=letters,
+            not_in=not_in,
+            models=translators,
+            worst=worst,
+            on_progress=on_progress,
+        )
+    display.print_note(*found.report.describe(), f"the clean text: {found.pairs}")
+    on_warning.print_count("not scored, and so among the least probable")

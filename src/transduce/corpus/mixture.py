@@ -1,0 +1,93 @@
+"""The texts of a mixture, such as people's pairs and synthetic ones, and their shares of updates
+
+A store holds each text once, one after another; its manifest says how updates read them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, final
+
+from transduce.corpus.side import DAMAGED_HINT
+from transduce.durable.records import parse_record
+from transduce.errors import FolderError, InputError
+
+KEY = "mixture"  # of the manifest
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """How updates read one text of a store: how often, from which update to which, with a tag.
+
+    `weight` is relative to the other texts that are read at the time. In a request it may be 0,
+    which stands for the text's number of pairs, and that of an added text is relative to all that
+    are not added; in a store all weights are relative to each other.
+    """
+
+    name: str
+    weight: float = 0.0
+    start: int = 1  # the first update that reads it
+    stop: int = 0  # the last one; 0: none is
+    is_tagged: bool = False  # whether its sources begin with BEGIN, which no other source holds
+    is_added: bool = False  # such as old, silver or synthetic pairs
+    pairs: int = 0  # of the store
+
+    def is_read(self, step: int) -> bool:
+        """Return whether an update reads this text."""
+        return self.start <= step and (step <= self.stop or not self.stop)
+
+
+def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share]:
+    """Return shares with the numbers of pairs in the store, and weights relative to each other."""
+    both = list(zip(shares, counts, strict=True))
+    for share, count in both:
+        if not count:
+            fact = f"no pair of the {share.name} text is left, and it cannot be mixed in"
+            raise InputError(fact, "are all of them too long, or in the other texts too?")
+    main = sum(share.weight or count for share, count in both if not share.is_added)
+    return [
+        replace(
+            share,
+            pairs=count,
+            weight=share.weight if share.is_added else (share.weight or count) / main,
+        )
+        for share, count in both
+    ]
+
+
+def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
+    """Return a row for each text: name, pairs, share of those read, updates, whether it has a tag.
+
+    The shares hold for updates that read all texts.
+    """
+    total = sum(share.weight for share in mixture)
+    return [
+        [
+            share.name,
+            f"{share.pairs:,}",
+            f"{share.weight / total:.1%}",
+            f"{share.start:,} to {f'{share.stop:,}' if share.stop else 'the last'}",
+            "yes" if share.is_tagged else "no",
+        ]
+        for share in mixture
+    ]
+
+
+def describe_mixture(shares: Sequence[Share]) -> dict[str, Any]:
+    """Return the manifest's entries on a mixture; none for a single text."""
+    return {KEY: [asdict(share) for share in shares]} if shares else {}
+
+
+def read_mixture(about: Mapping[str, Any], file: Path) -> tuple[Share, ...]:
+    """Return the shares in a store's manifest, () for a single text; refuse malformed ones."""
+    try:
+        shares = tuple(parse_record(Share, one) for one in about.get(KEY, ()))
+    except (ValueError, TypeError) as error:
+        fact = f"has an unusable account of its texts: {error}"
+        raise FolderError(fact, DAMAGED_HINT, file=file) from error
+    total = sum(share.pairs for share in shares)
+    is_sound = all(share.pairs > 0 and 0 < share.weight < float("inf") for share in shares)
+    if shares and not (is_sound and total == about["pairs"]["kept"]):
+        raise FolderError("has texts that are not its own", DAMAGED_HINT, file=file)
+    return shares

@@ -1,0 +1,108 @@
+"""`transduce.mix`: several texts as one, each read in a share of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+
+from transduce.corpus.mixture import Share
+from transduce.runs.choice import Texts, open_texts
+from transduce.runs.texts import FilePair, MixedPairs, MixedText, Pairs, TaskFiles
+from transduce.settings import Data
+from transduce.settings.fields import require
+
+MOST = 1_000_000
+Weight = float | int | tuple[float | int, int, int]  # or also the first and last update
+Weights = Mapping[str | PathLike[str], Weight]
+
+
+def mix(
+    texts: Texts | Weights, synthetic: Weights | None = None, *, tag_synthetic: bool = False
+) -> Pairs:
+    """Return several texts as one, for `transduce.train` and `transduce.prepare`.
+
+    `texts` are one text, or files with weights: with `{"a.tsv": 3, "b.tsv": 1}` three of four pairs
+    that updates read are of `a.tsv`. The weight 0 for all of them reads every pair equally often.
+    `synthetic` are files of pairs such as back-translations, each with its share of all pairs that
+    are read, such as `{"back.tsv": 0.4}`. `(0.4, 1, 8000)` in place of a number also names the
+    first and the last update that reads the file; 0 stands for the last of the training. With
+    `tag_synthetic` the sources of synthetic pairs begin with a symbol that no text can spell, so
+    that the model learns to tell them apart.
+
+        text = transduce.mix({"a.tsv": 3, "b.tsv": 1}, {"back.tsv": (0.4, 1, 8000)})
+    """
+    if isinstance(texts, Mapping):
+        main = open_weighted(texts)
+    else:
+        main = [MixedText(open_texts("texts", texts, Data()), Share(name=""))]
+    return mix_texts(main, open_weighted(synthetic or {}), tag_synthetic=tag_synthetic)
+
+
+def open_weighted(files: Weights) -> list[MixedText]:
+    """Open files, each with its weight and its updates."""
+    opened = []
+    for file, how in files.items():
+        weight, first, last = how if isinstance(how, tuple) else (how, 1, 0)
+        share = Share(name="", weight=float(weight), start=first, stop=last)
+        opened.append(MixedText(open_texts("texts", file, Data()), share))
+    return opened
+
+
+def mix_texts(
+    main: Sequence[MixedText], synthetic: Sequence[MixedText], *, tag_synthetic: bool
+) -> Pairs:
+    """Return a mixture of texts by weights, with synthetic ones by their shares of all pairs read.
+
+    A single text without others stays as it is.
+    """
+    weights, shares = ([one.share.weight for one in some] for some in (main, synthetic))
+    require(
+        all(weights) or not any(weights),
+        "some texts have weights, and others have none",
+        "give each of them one, such as --pairs a.tsv:3",
+    )
+    require(
+        all(0 <= weight <= MOST for weight in weights),
+        f"a weight is at most {MOST:,}, and not negative",
+        "weights are relative: 3 and 1, or 0.75 and 0.25",
+    )
+    require(
+        all(0 < share < 1 for share in shares) and sum(shares) < 1,
+        f"shares of {', '.join(f'{share:g}' for share in shares)} leave nothing to other pairs",
+        "shares of synthetic pairs and their sum lie between 0 and 1: --synthetic back.tsv:0.4",
+    )
+    require(bool(synthetic) or not tag_synthetic, "there are no synthetic pairs to tag")
+    mixed = [MixedText(one.pairs, replace(one.share, name=name_pairs(one.pairs))) for one in main]
+    for one in synthetic:
+        share = replace(
+            one.share,
+            name=f"synthetic {name_pairs(one.pairs)}",
+            weight=one.share.weight / (1 - sum(shares)),
+            is_tagged=tag_synthetic,
+            is_added=True,
+        )
+        mixed.append(MixedText(one.pairs, share))
+    require_text_for_all([one.share for one in mixed])
+    is_plain = len(mixed) == 1 and mixed[0].share == Share(name=mixed[0].share.name)
+    return mixed[0].pairs if is_plain else MixedPairs(tuple(mixed))
+
+
+def require_text_for_all(shares: Sequence[Share]) -> None:
+    """Refuse texts without one for some update, or with updates that are none."""
+    for share in shares:
+        is_run = share.start >= 1 and (share.stop >= share.start or not share.stop)
+        fact = f"{share.name} is read from update {share.start:,} to {share.stop:,}"
+        require(is_run, fact, "the first is at least 1, and the last not before it")
+    for step in (1, *(share.stop + 1 for share in shares if share.stop)):
+        hint = "let one of them be read to the end: --pairs a.tsv:1:8001-"
+        is_read = any(share.is_read(step) for share in shares)
+        require(is_read, f"update {step:,} has no text to read", hint)
+
+
+def name_pairs(pairs: Pairs) -> str:
+    """Return a short name of a text, such as those of its files."""
+    match pairs:
+        case FilePair():
+            return f"{pairs.source.name} and {pairs.target.name}"
+        case TaskFiles():
+            return pairs.path.name
+    return "main"

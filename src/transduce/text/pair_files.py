@@ -1,0 +1,342 @@
+"""Files of pairs: tab-separated columns, CSV, and the translation memories TMX and XLIFF
+
+They are read one unit at a time. A unit that is no pair, such as one without a translation, gives a
+pair with an empty source and the reason as its target, which the cleaning counts and shows.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+from xml.etree import ElementTree as Xml
+from xml.parsers import expat
+
+from transduce.errors import InputError
+from transduce.settings.fields import require
+from transduce.text.files import (
+    count_columns,
+    display_name,
+    explain_read_errors,
+    open_unpacked,
+    read_pairs_tsv,
+)
+from transduce.text.languages import is_language_code
+
+Pair = tuple[str, str]
+Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
+XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
+PACKED = {".gz", ".xz", ".zst"}
+PART = 1 << 16
+DEEPEST = 100  # elements that may be inside one another
+CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # no words
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+# the states of XLIFF 1.2 and 2 that are translated and better; none says nothing
+GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
+DELIMITERS = ",;\t|"
+QUOTED = re.compile(r'"[^"]*"')
+HEADS = {"source", "target"}
+
+
+def read_pair_file(path: Path, columns: Columns | None = None) -> Iterator[Pair]:
+    """Yield the pairs of a file: CSV, TMX or XLIFF by its name, else tab-separated columns.
+
+    `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
+    names; in TMX and XLIFF the codes of two languages. By default a line has two columns, and a
+    memory two languages.
+    """
+    readers = {".csv": read_csv, ".tmx": read_tmx, **dict.fromkeys(XLIFF, read_xliff)}
+    read = readers.get(find_suffix(path))
+    if read is not None:
+        return read(path, columns)
+    numbers = None if columns is None else read_numbers(columns, path)
+    return read_pairs_tsv(path, numbers)
+
+
+def is_exchange_file(path: Path) -> bool:
+    """Return whether a file is CSV, TMX or XLIFF by its name."""
+    return find_suffix(path) in {".csv", ".tmx", *XLIFF}
+
+
+def find_suffix(path: Path) -> str:
+    """Return the end of a file's name in lower case, without that of a packed file."""
+    suffixes = [one.lower() for one in path.suffixes]
+    return next((one for one in reversed(suffixes) if one not in PACKED), "")
+
+
+def read_numbers(columns: Columns, path: Path) -> tuple[int, int]:
+    """Return the numbers of two columns; refuse names."""
+    source, target = columns
+    if isinstance(source, int) and isinstance(target, int):
+        return source, target
+    fact = f"--columns {source},{target}: these columns have no names"
+    raise InputError(fact, "count the columns from 1, such as --columns 1,3", file=path)
+
+
+def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
+    """Yield two columns of a CSV file, in UTF-8 or UTF-16, with or without a line of names."""
+    name = display_name(path)
+    with explain_read_errors(name, str), open_unpacked(path) as file:
+        head = file.peek(PART)
+        wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        encoding = "utf-16" if wide else "utf-8-sig"
+        stream = io.TextIOWrapper(file, encoding, newline="")
+        first = QUOTED.sub("", head.decode(encoding, "ignore").partition("\n")[0])
+        rows = csv.reader(stream, delimiter=max(DELIMITERS, key=first.count), strict=True)
+        places = None
+        try:
+            for row in filter(None, rows):
+                if places is None:
+                    places, is_head = find_columns(row, columns, name)
+                    if is_head:
+                        continue
+                if len(row) <= max(places):
+                    fact = f"{count_columns(row)}, and number {max(places) + 1} is read"
+                    hint = "quote a text with a delimiter or a line break in it"
+                    raise InputError(fact, hint, file=name, line=rows.line_num)
+                yield row[places[0]], row[places[1]]
+        except csv.Error as error:
+            raise InputError(f"is no CSV: {error}", file=name, line=rows.line_num) from None
+        except UnicodeDecodeError:
+            hint = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+            fact = f"not {'UTF-16' if wide else 'UTF-8'}"
+            raise InputError(fact, hint, file=name, line=rows.line_num + 1) from None
+
+
+def find_columns(
+    row: Sequence[str], columns: Columns | None, name: str
+) -> tuple[tuple[int, int], bool]:
+    """Return the indices of source and target in a CSV file's first row, and if it has names."""
+    names = [cell.strip().lower() for cell in row]
+    if columns is None:
+        columns = (1, 2) if len(row) == 2 else ("source", "target")
+    indices = []
+    for column in columns:
+        if isinstance(column, int):
+            indices.append(column - 1)
+            continue
+        if names.count(column.lower()) != 1:
+            fact = f"no column is called {column}"
+            hint = f"--columns names two of these: {', '.join(row)}"
+            raise InputError(fact, hint, file=name, line=1)
+        indices.append(names.index(column.lower()))
+    is_named = isinstance(columns[0], str)
+    cells = [names[index] for index in indices if index < len(names)]
+    looks_named = all(cell in HEADS or is_language_code(cell.partition("-")[0]) for cell in cells)
+    return (indices[0], indices[1]), is_named or looks_named
+
+
+def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
+    """Yield the pairs of a TMX file, of two languages."""
+    sides = read_languages(columns, path)
+    counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
+    for texts, declared in list_variants(path):
+        known |= dict.fromkeys(texts)
+        counts["units"] += 1
+        if sides is None and len(texts) > 1:
+            sides = choose_languages(list(texts), declared, path)
+        pair = [find_variant(texts, side) for side in sides or ()]
+        counts["pairs"] += len(list(filter(None, pair))) == 2
+        if len(pair) == 2 and all(pair):
+            yield pair[0], pair[1]
+        else:
+            yield "", f"no text in both languages, but in {', '.join(texts)}"
+    require_pairs(counts, sides, known, path)
+
+
+def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the texts of each unit of a TMX file by language, and the header's source language."""
+    declared = ""
+    for unit, _ in parse_file(path, {"header", "tu"}):
+        if local_name(unit) == "header":
+            declared = normalise_code(unit.get("srclang", ""))
+            continue
+        texts = dict[str, str]()
+        for variant in find_all(unit, "tuv"):
+            code = normalise_code(variant.get(LANGUAGE) or variant.get("lang") or "")
+            texts.setdefault(code, join_text(next(find_all(variant, "seg"), None)))
+        yield texts, declared
+
+
+def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
+    """Yield the translated pairs of an XLIFF file, version 1.2 or 2."""
+    sides = read_languages(columns, path)
+    counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
+    for unit, above in parse_file(path, {"trans-unit", "segment"}):
+        languages = find_declared(above)
+        known |= dict.fromkeys(filter(None, languages))
+        target = next(find_all(unit, "target"), None)
+        both = (join_text(next(find_all(unit, "source"), None)), join_text(target))
+        texts = dict(zip(languages, both, strict=True))
+        state = unit.get("state") or (None if target is None else target.get("state"))
+        pair = both if sides is None else tuple(find_variant(texts, side) for side in sides)
+        counts["units"] += 1
+        if not all(pair):
+            yield "", "no text in both languages"
+        elif state not in GOOD_STATES and unit.get("approved") != "yes":
+            yield "", f"state {state}: {pair[1]}"
+        else:
+            counts["pairs"] += 1
+            yield pair[0], pair[1]
+    require_pairs(counts, sides, known, path)
+
+
+def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
+    """Return the source and target language that the elements around an XLIFF unit declare."""
+    found = {name: value for one in above for name, value in one.attrib.items()}
+    source = found.get("source-language") or found.get("srcLang") or ""
+    target = found.get("target-language") or found.get("trgLang") or ""
+    return normalise_code(source), normalise_code(target)
+
+
+def detect_languages(path: Path) -> tuple[str, str]:
+    """Return the languages of a memory's first unit that has two, or ("", "")."""
+    if find_suffix(path) == ".tmx":
+        for texts, declared in list_variants(path):
+            if len(texts) > 1:
+                return choose_languages(list(texts), declared, path)
+    elif find_suffix(path) in XLIFF:
+        for _, above in parse_file(path, {"trans-unit", "segment"}):
+            source, target = find_declared(above)
+            return source.partition("-")[0], target.partition("-")[0]
+    return "", ""
+
+
+def read_languages(columns: Columns | None, path: Path) -> tuple[str, str] | None:
+    """Return the codes of two languages of a memory; refuse numbers."""
+    if columns is None:
+        return None
+    source, target = columns
+    if isinstance(source, str) and isinstance(target, str):
+        return normalise_code(source), normalise_code(target)
+    raise InputError("has no numbered columns", "--columns en,de names languages", file=path)
+
+
+def normalise_code(code: str) -> str:
+    """Return a code of a language as it is compared: en-gb for EN_GB."""
+    return code.strip().replace("_", "-").lower()
+
+
+def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
+    """Return source and target of a TMX file by its header; refuse what leaves a choice."""
+    main = [code.partition("-")[0] for code in codes]
+    source = declared.partition("-")[0]
+    others = {*main} - {source}
+    if source in main and len(others) == 1:
+        return source, others.pop()
+    fact = f"has texts in {', '.join(codes)}, and its source language is {declared or 'not named'}"
+    raise InputError(fact, f"--columns {main[0]},{main[1]} names source and target", file=path)
+
+
+def find_variant(texts: Mapping[str, str], wanted: str) -> str:
+    """Return the text in a language, such as that in en-gb for en; "" if there is none."""
+    if wanted in texts:
+        return texts[wanted]
+    return next((text for code, text in texts.items() if code.partition("-")[0] == wanted), "")
+
+
+def require_pairs(
+    counts: Mapping[str, int], sides: Sequence[str] | None, known: Iterable[str], path: Path
+) -> None:
+    """Refuse a memory that has units, and no pair among them."""
+    wanted = "a source and a target" if sides is None else " and ".join(sides)
+    fact = f"none of its {counts['units']:,} units has a finished text in {wanted}"
+    hint = f"--columns SOURCE,TARGET names two of its languages: {', '.join(known)}"
+    if counts["units"] and not counts["pairs"]:
+        raise InputError(fact, hint, file=path)
+
+
+def parse_file(
+    path: Path, units: Collection[str]
+) -> Iterator[tuple[Xml.Element, list[Xml.Element]]]:
+    """Yield the elements of an XML file that have one of these names, as `parse_units` does."""
+    name = display_name(path)
+    with explain_read_errors(name, str), open_unpacked(path) as file:
+        try:
+            yield from parse_units(iter(lambda: file.read(PART), b""), units, name)
+        except (Xml.ParseError, ValueError, LookupError) as error:  # the last two: its encoding
+            fact = f"is no XML that can be read ({error})"
+            hint = "is the file complete? export it anew, in UTF-8"
+            raise InputError(fact, hint, file=name) from None
+
+
+def parse_units(
+    parts: Iterable[bytes], units: Collection[str], name: str
+) -> Iterator[tuple[Xml.Element, list[Xml.Element]]]:
+    """Yield the elements with these names and those around them, in constant memory.
+
+    Refuses XML that declares entities, with which a small file can stand for gigabytes.
+    """
+    parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
+    prolog = PrologCheck(name)
+    above, inside = list[Xml.Element](), 0
+    for part in parts:
+        prolog.read(part)
+        parser.feed(part)
+        for event, element in cast("Iterator[tuple[str, Xml.Element]]", parser.read_events()):
+            is_unit = local_name(element) in units
+            if event == "start":
+                above.append(element)
+                inside += is_unit
+                require(len(above) <= DEEPEST, f"{name}: over {DEEPEST} nested elements")
+                continue
+            above.pop()
+            inside -= is_unit
+            if is_unit:
+                yield element, above
+            if above and not inside:
+                del above[-1][:]  # what is read goes
+    parser.close()
+
+
+class PrologCheck:
+    """A parser of what comes before an XML file's first element; it refuses declared entities."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.is_done = name, False
+        self.parser = expat.ParserCreate()
+        self.parser.EntityDeclHandler = self.refuse
+        self.parser.StartElementHandler = self.finish
+
+    def read(self, part: bytes) -> None:
+        """Read a part of the file, unless the first element was found."""
+        if not self.is_done:
+            with suppress(expat.ExpatError, ValueError, LookupError):  # the other parser raises it
+                self.parser.Parse(part, False)  # noqa: FBT003 - expat's "this is the last part"
+
+    def finish(self, *_: object) -> None:
+        """Note that the first element was found."""
+        self.is_done = True
+
+    def refuse(self, entity: str, *_: object) -> None:
+        """Refuse the declaration of an entity."""
+        hint = "with entities a small file can stand for gigabytes: export it without them"
+        if not self.is_done:
+            raise InputError(f"declares the entity {entity}", hint, file=self.name)
+
+
+def local_name(element: Xml.Element) -> str:
+    """Return the name of an element without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+def find_all(element: Xml.Element, name: str) -> Iterator[Xml.Element]:
+    """Yield the children of an element that have this name, in any namespace."""
+    return (child for child in element if local_name(child) == name)
+
+
+def join_text(element: Xml.Element | None) -> str:
+    """Return the text of a segment on one line, without codes of formats."""
+    return "" if element is None else " ".join("".join(list_fragments(element)).split())
+
+
+def list_fragments(element: Xml.Element) -> Iterator[str]:
+    """Yield the text inside an element, leaving out the content of elements for format codes."""
+    yield element.text or ""
+    for inner in element:
+        if local_name(inner) not in CODE_TAGS:
+            yield from list_fragments(inner)
+        yield inner.tail or ""

@@ -1,0 +1,62 @@
+"""transduce.clean: the pairs that are left, what a second call does, and two models."""
+
+from dataclasses import replace
+
+import pytest
+from tests.inference.random_models import random_translator
+
+import transduce
+from transduce.errors import InputError
+
+PAIRS = [(f"the dog sees {n} cats", f"der Hund sieht {n} Katzen") for n in range(40)]
+BAD = [("the dog", "the dog"), ("a cat", ""), ("two", "2")]
+
+
+def read(found):
+    return [tuple(line.split("\t")) for line in found.pairs.read_text().splitlines()]
+
+
+def test_good_pairs_are_left_in_their_order_and_normalised(tmp_path):
+    mixed = [*PAIRS[:20], BAD[0], ("a\tdog", " ein  Hund "), BAD[1], *PAIRS[20:]]
+    found = transduce.clean(tmp_path / "c", mixed)
+    assert read(found) == [*PAIRS[:20], ("a dog", "ein Hund"), *PAIRS[20:]]
+    assert (found.report.read, found.report.kept) == (43, 41)
+    assert found.report.broken == {"copy": 1, "empty": 1}
+
+
+def test_a_second_call_opens_the_folder_and_refuses_other_rules(tmp_path):
+    found = transduce.clean(tmp_path / "c", [*PAIRS, *BAD])
+    before = found.pairs.stat().st_mtime_ns
+    again = transduce.clean(tmp_path / "c", [*PAIRS, *BAD])
+    assert (again, again.pairs.stat().st_mtime_ns) == (found, before)
+    with pytest.raises(InputError, match="was made with another rules"):
+        transduce.clean(tmp_path / "c", [*PAIRS, *BAD], numbers=True)
+    with pytest.raises(InputError, match="was made with another text"):
+        transduce.clean(tmp_path / "c", PAIRS)
+
+
+def test_nothing_is_written_where_no_pair_is_left(tmp_path):
+    with pytest.raises(InputError, match="no pair of 2 passed the rules\nhint: copy: 1; empty: 1"):
+        transduce.clean(tmp_path / "c", BAD[:2])
+    assert not (tmp_path / "c").exists()
+
+
+def test_two_models_drop_what_is_improbable_or_of_unequal_probability(tmp_path):
+    forward, backward = (replace(random_translator(n), on_warning=print) for n in (1, 2))
+    found = transduce.clean(tmp_path / "c", PAIRS, models=(forward, backward), worst=0.25)
+
+    nats = []
+    for model, pairs in ((forward, PAIRS), (backward, [pair[::-1] for pair in PAIRS])):
+        encoded = model.task.encode_targets([target for _, target in pairs])
+        sizes = [len(ids or ()) for ids in encoded]
+        scored = model.likelihood(pairs)
+        nats.append([-one.log_prob / size for one, size in zip(scored, sizes, strict=True)])
+    rates = {
+        pair: -abs(one - other) - (one + other) / 2
+        for pair, one, other in zip(PAIRS, *nats, strict=True)
+    }
+    kept = read(found)
+    assert len(kept) == 30
+    worst = max(rates[pair] for pair in PAIRS if pair not in kept)
+    assert worst <= min(rates[pair] for pair in kept) + 1e-4
+    assert found.report.broken == {"improbable": 10}

@@ -1,0 +1,101 @@
+"""The rules that pairs must keep, each alone and together, and their report."""
+
+import numpy as np
+import pytest
+
+from transduce.cleaning.rules import RuleReport, Rules, find_lowest, read_test_lines, repeats
+from transduce.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "broken"),
+    [
+        ("a dog", "", ["empty"]),
+        ("a dog", "a dog", ["copy"]),
+        ("a dog", "ein Hund und noch ein Hund", ["length"]),
+        ("a dog runs home", "ja ja ja ja nein", ["repetition"]),
+        ("no no no no yes", "ja ja ja ja nein", []),
+        ("a dog runs home", "der Hund der Hund der Hund der Hund", ["repetition"]),
+        ("a dog", "ein Hund", []),
+    ],
+)
+def test_a_rule_is_broken(source, target, broken):
+    assert Rules().find_broken(source, target) == broken
+
+
+def test_a_side_in_another_language_is_dropped_where_that_is_asked_for():
+    pytest.importorskip("py3langid")
+    english, french = "the dog runs home very fast", "le chien court très vite à la maison"
+    assert Rules(languages=("", "de")).find_broken(english, french) == ["language"]
+    assert Rules(languages=("fr", "")).find_broken(english, french) == ["language"]
+    assert Rules(languages=("en-GB", "fr")).find_broken(english, french) == []
+    assert Rules(languages=("en", "fr")).find_broken(english, "12:30, 14:15") == []
+    assert Rules().find_broken(english, french) == []
+    with pytest.raises(InputError, match="does not know the language 'qq'"):
+        Rules(languages=("en", "qq"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "source", "target", "broken"),
+    [
+        (Rules(numbers=True), "1,000 dogs in 2", "2 mal 1000 Hunde", []),
+        (Rules(numbers=True), "two dogs", "2 Hunde", ["numbers"]),
+        (Rules(urls=True), "see www.a.org.", "siehe www.a.org", []),
+        (Rules(urls=True), "see www.a.org", "siehe www.a.de", ["urls"]),
+        (Rules(urls=True), "a dog of {0}", "ein Hund von {1}", ["urls"]),
+        (Rules(letters=0.5), "ab 12", "ab 12", ["copy"]),
+        (Rules(letters=0.5), "ab 123", "so viel", ["letters"]),
+        (Rules(), "12:30", "14.30", []),
+    ],
+)
+def test_a_rule_that_is_asked_for_is_broken(rules, source, target, broken):
+    assert rules.find_broken(source, target) == broken
+
+
+def test_lines_of_a_test_set_are_found_whatever_their_case_and_punctuation(tmp_path):
+    (tmp_path / "test.en").write_text("A dog runs.\n\n")
+    (tmp_path / "test.tsv").write_text("a\tEine Katze\n")
+    rules = Rules(test_lines=read_test_lines([tmp_path / "test.en", tmp_path / "test.tsv"]))
+    assert rules.find_broken("a dog runs !", "Hund") == ["leak"]
+    assert rules.find_broken("cat", "»Eine Katze!«") == ["leak"]
+    assert rules.find_broken("A dog runs fast.", "…") == []
+
+
+def test_a_report_tells_what_a_rule_dropped_alone():
+    report = RuleReport()
+    pairs = [("a dog", "ein Hund"), ("x", "x"), ("1 1 1 1", "1 1 1 1"), ("", "x"), ("12", "zwölf")]
+    assert [*report.filter(pairs, Rules(numbers=True, letters=0.5))] == pairs[:1]
+    assert report.broken == {"copy": 2, "letters": 2, "empty": 1, "numbers": 1}
+    assert report.alone == {"copy": 1, "letters": 0, "empty": 1, "numbers": 0}
+    assert report.examples["letters"] == [["1 1 1 1", "1 1 1 1"], ["12", "zwölf"]]
+
+
+def test_repeats_are_those_of_brute_force():
+    def brute(words):
+        return max(
+            [
+                count
+                for size in range(1, 5)
+                for start in range(len(words))
+                for count in range(1, len(words) + 1)
+                if words[start : start + size * count] == words[start : start + size] * count
+                and len(words[start : start + size]) == size
+            ],
+            default=1,
+        )
+
+    for text in (
+        "",
+        "a",
+        "a a",
+        "a b a b a",
+        "b a a b a a b",
+        "a b c a b c a b c x x",
+        "a b a a b",
+    ):
+        assert repeats(text) == brute(text.split()), text
+
+
+def test_the_lowest_share_is_found():
+    assert find_lowest(np.array([0.5, -3.0, 2.0, -3.0, 1.0]), 0.4) == {1, 3}
+    assert find_lowest(np.array([1.0, 2.0]), 0.4) == set()

@@ -1,0 +1,42 @@
+"""transduce clean: from files to a folder that other commands read, and what is refused."""
+
+import json
+
+
+def test_the_clean_text_of_two_files_trains(call, tmp_path):
+    lines = [f"the dog sees {n} cats" for n in range(50)]
+    (tmp_path / "a.en").write_text("\n".join([*lines, "bad", "leaked line"]) + "\n")
+    german = [f"der Hund sieht {n} Katzen" for n in range(50)]
+    (tmp_path / "a.de").write_text("\n".join([*german, "bad", "Loch"]) + "\n")
+    (tmp_path / "test.en").write_text("Leaked line!\n")
+    text = (f"--source={tmp_path}/a.en", f"--target={tmp_path}/a.de")
+    ended = call("clean", *text, f"--not-in={tmp_path}/test.en", "-o", tmp_path / "c")
+    assert ended.code == 0, ended.stderr
+    assert "50 of 52 pairs kept" in ended.stderr
+    assert "leak: 1, 1 by it alone: a side is a line of a test set\n    leaked line | Loch" in (
+        ended.stderr
+    )
+    assert json.loads((tmp_path / "c" / "report.json").read_text())["kept"] == 50
+    assert call("verify", tmp_path / "c").code == 0
+    prepared = call(
+        "prepare",
+        "tiny",
+        "--set=data.vocabulary_size=262",
+        f"--pairs={tmp_path}/c/pairs.tsv",
+        "-o",
+        tmp_path / "s",
+    )
+    assert "50 pairs read, 50 kept" in prepared.stderr, prepared.stderr
+
+
+def test_what_does_not_fit_is_refused(call, corpus):
+    text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
+    for words, fact in [
+        ((), "no text was named"),
+        ((*text, "--forward=model"), "--forward and --backward need each other"),
+        ((*text, "--languages=en"), "a text has a source and a target language"),
+        ((*text, "--not-in=missing"), "missing: cannot be read"),
+    ]:
+        ended = call("clean", *words, "-o", corpus / "c")
+        assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
+        assert not (corpus / "c").exists()

@@ -1,0 +1,157 @@
+"""The same pairs in TSV, CSV, TMX and XLIFF; what is left out, and what is refused."""
+
+import csv
+import gzip
+import io
+from html import escape
+
+import pytest
+
+from transduce.errors import InputError
+from transduce.text.pair_files import detect_languages, parse_units, read_pair_file
+
+PAIRS = [
+    (f"a <b> & {n}; dog, \u201cäö\u201d", f"ein Hund\t{n}".replace("\t", " ")) for n in range(300)
+]
+
+
+def as_csv(delimiter, head=()):
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows([*head, *PAIRS])
+    return text.getvalue()
+
+
+def tmx(units, header='srclang="en"', doctype=""):
+    return (
+        f"<?xml version='1.0'?>{doctype}<tmx><header {header}/><body>{''.join(units)}</body></tmx>"
+    )
+
+
+def unit(**texts):
+    variants = (
+        f'<tuv xml:lang="{code.replace("_", "-")}"><seg>{text}</seg></tuv>'
+        for code, text in texts.items()
+    )
+    return f"<tu><note>n</note>{''.join(variants)}</tu>"
+
+
+def xliff(units, attributes='source-language="en-US" target-language="de"'):
+    body = "".join(f'<trans-unit id="1"{one}</trans-unit>' for one in units)
+    return (
+        f'<xliff xmlns="urn:x"><file {attributes}><body><group>{body}</group></body></file></xliff>'
+    )
+
+
+UNITS = [unit(EN_us=escape(source), de=escape(target)) for source, target in PAIRS]
+SEGMENTS = [
+    f"><source>{escape(source)}</source><target>{escape(target)}</target>"
+    for source, target in PAIRS
+]
+SPELLINGS = {
+    "a.tsv": "".join("{}\t{}\n".format(*pair) for pair in PAIRS).encode(),
+    "a.csv": as_csv(",").encode("utf-8-sig"),
+    "b.csv": as_csv(";", [("en", "de-DE")]).encode(),
+    "c.csv": as_csv("\t", [("Source", "Target")]).encode("utf-16"),
+    "a.tmx": tmx(UNITS, doctype='<!DOCTYPE tmx SYSTEM "tmx14.dtd">').encode(),
+    "b.tmx": tmx(UNITS).encode("utf-16"),
+    "c.tmx.gz": gzip.compress(tmx(UNITS, 'srclang="EN-GB"').encode()),
+    "a.xlf": xliff(SEGMENTS).encode(),
+    "b.xliff": (
+        '<xliff version="2.0" srcLang="en" trgLang="de"><file><unit>'
+        + "".join(f"<segment{one}</segment>" for one in SEGMENTS)
+        + "</unit></file></xliff>"
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_every_format_gives_the_same_pairs(tmp_path, name):
+    (tmp_path / name).write_bytes(SPELLINGS[name])
+    assert list(read_pair_file(tmp_path / name)) == PAIRS
+    if "tmx" in name or "xl" in name:
+        assert detect_languages(tmp_path / name) == ("en", "de")
+        swapped = [(target, source) for source, target in PAIRS]
+        assert list(read_pair_file(tmp_path / name, ("de", "en"))) == swapped
+
+
+def read(tmp_path, name, text, columns=None):
+    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    return list(read_pair_file(tmp_path / name, columns))
+
+
+def test_codes_of_formats_go_and_words_between_them_stay(tmp_path):
+    source = "a <ph>&lt;x&gt;</ph><hi>big <it>1</it>dog</hi>"
+    assert read(tmp_path, "a.tmx", tmx([unit(en=source, de="x")])) == [("a big dog", "x")]
+    source = '<g id="1">a <mrk>big</mrk></g> dog<x id="2"/><bpt id="3">b</bpt>'
+    segment = f"><source>{source}</source><target>x</target>"
+    assert read(tmp_path, "a.xlf", xliff([segment])) == [("a big dog", "x")]
+
+
+def test_a_unit_without_a_finished_translation_says_why(tmp_path):
+    units = [
+        "><source>a</source><target state='new'>b</target>"
+        "<alt-trans><target>z</target></alt-trans>",
+        " approved='yes'><source>a</source><target state='needs-review-translation'>c</target>",
+        "><source>a</source><target state='final'>d</target>",
+        "><source>a</source>",
+    ]
+    assert read(tmp_path, "a.xlf", xliff(units)) == [
+        ("", "state new: b"),
+        ("a", "c"),
+        ("a", "d"),
+        ("", "no text in both languages"),
+    ]
+    units = [unit(en="a", de="b"), unit(en="c", fr="d"), unit(en="e", de="")]
+    found = read(tmp_path, "a.tmx", tmx(units))
+    assert found == [
+        ("a", "b"),
+        ("", "no text in both languages, but in en, fr"),
+        ("", found[2][1]),
+    ]
+
+
+def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
+    text = 'id,English,German\n1,"a\nb",c\n'
+    assert read(tmp_path, "a.csv", text, ("german", "English")) == [("c", "a\nb")]
+    assert read(tmp_path, "a.csv", text, (2, 3))[1:] == [("a\nb", "c")]
+    units = [unit(en_GB="colour", en_US="color", de="Farbe")]
+    memory = tmx(units, 'srclang="*all*"')
+    assert read(tmp_path, "a.tmx", memory, ("de", "en_US")) == [("Farbe", "color")]
+    assert read(tmp_path, "a.tmx", memory, ("en", "de")) == [("colour", "Farbe")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns", "fact"),
+    [
+        ("a.tmx", tmx(UNITS)[:-30], None, "is no XML that can be read"),
+        (
+            "a.tmx",
+            tmx(UNITS[:1]),
+            ("fr", "en"),
+            "none of its 1 units .* in fr and en\nhint: .*: en-us, de",
+        ),
+        ("a.tmx", tmx(UNITS[:1], 'srclang="*all*"'), None, "its source language is \\*all\\*"),
+        ("a.tmx", tmx(UNITS[:1]), (1, 2), "has no numbered columns"),
+        ("a.tmx", tmx([], doctype='<!DOCTYPE t [<!ENTITY a "x">]>'), None, "declares the entity a"),
+        ("a.tmx", tmx(["<tu>" * 200]), None, "over 100 nested elements"),
+        ("a.csv", "a,b,c\n1,2,3\n", None, "no column is called source\nhint: .*: a, b, c"),
+        ("a.csv", "a,b\nc\n", None, "line 2: 1 column, and number 2 is read"),
+        ("a.csv", 'a,"b\nc\n', None, "is no CSV: unexpected end of data"),
+        ("a.tsv", "a\tb\n", ("en", "de"), "these columns have no names"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tmp_path, name, text, columns, fact):
+    with pytest.raises(InputError, match=fact):
+        read(tmp_path, name, text, columns)
+
+
+def test_an_encoding_that_was_not_named_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_bytes("ä,b\n".encode("latin-1"))
+    with pytest.raises(InputError, match="line 1: not UTF-8"):
+        list(read_pair_file(tmp_path / "a.csv"))
+
+
+def test_what_is_read_of_a_memory_does_not_stay_in_memory():
+    parts = [tmx(UNITS[:1]).partition("</body>")[0], *UNITS * 3, "</body></tmx>"]
+    found = parse_units((part.encode() for part in parts), {"tu"}, "a.tmx")
+    assert max(len(one) for _, above in found for one in above) == 1
