@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from transduce.errors import TransduceError
     from transduce.exports.export import export
     from transduce.inference.align import align
+    from transduce.inference.average import average
     from transduce.inference.choose_heads import choose_alignment_heads
     from transduce.inference.documents import translate_document
     from transduce.inference.evaluate import evaluate
     from transduce.inference.load import load
-    from transduce.runs.average import average
     from transduce.runs.fetch import fetch
     from transduce.runs.import_model import import_model
     from transduce.runs.mix import mix
@@ -92,7 +92,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "TransduceError": "transduce.errors",
         "align": "transduce.inference.align",
         "attend": "transduce.view.attention.attend",
-        "average": "transduce.runs.average",
+        "average": "transduce.inference.average",
         "choose_alignment_heads": "transduce.inference.choose_heads",
         "clean": "transduce.cleaning.clean",
         "curves": "transduce.view.curves.curves",

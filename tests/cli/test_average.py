@@ -10,12 +10,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import transduce
 from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint, save_snapshot
 from transduce.checkpoint.run_file import read_run, write_run
 from transduce.checkpoint.stored_model import load_model
 from transduce.errors import InputError
+from transduce.inference.average import average
 from transduce.recipes import by_name
-from transduce.runs.average import average, average_weights
+from transduce.runs.average import average_weights
 
 
 def test_the_last_snapshots_become_their_mean(call, trained, tmp_path):
@@ -207,3 +209,16 @@ def test_an_early_snapshot_without_progress_is_averaged_without_figures(call, tr
     card = (tmp_path / "m/README.md").read_text("utf-8")
     assert "None were taken." in card
     assert "hardware: " not in card
+
+
+def test_a_new_model_has_the_heads_that_agree_with_counting_words(call, trained, tmp_path):
+    model = tmp_path / "model"
+    assert call("average", trained, "-o", model, "--name", "one").code == 0
+    chosen = json.loads((model / "alignment.json").read_text())
+    assert chosen.keys() >= {"layer", "heads", "shifted", "pairs", "model"}
+    assert "aer" not in chosen, "no gold was given"
+    heads = transduce.load(model).alignment_heads
+    assert heads is not None
+    assert [heads.layer, list(heads.heads), heads.shifted] == [
+        chosen[name] for name in ("layer", "heads", "shifted")
+    ]

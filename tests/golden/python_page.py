@@ -26,7 +26,7 @@ RETURNED = (  # classes that the public functions take or return
     "transduce.training.progress:ValidationResult",
     "transduce.runs.prepared_corpus:PreparedCorpus",
     "transduce.runs.sweep:SweepRow",
-    "transduce.runs.average:AveragedModel",
+    "transduce.inference.average:AveragedModel",
     "transduce.runs.import_model:ImportedModel",
     "transduce.runs.fetch:FetchedCorpus",
     "transduce.runs.verify:VerifiedPart",

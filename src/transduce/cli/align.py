@@ -65,7 +65,8 @@ def command(
     A word is linked to the word that MODEL attends to most while it reads it (Chen et al. 2020).
     --choose finds the layer and heads with the lowest alignment error rate on pairs with gold
     links, and stores them in the model folder; `transduce align` and `translate --align` use them
-    from then on. Without a choice all heads of the middle layer are read.
+    from then on. `transduce average` has made a first choice, by the words that stand together in
+    the training text. Without any, all heads of the middle layer are read.
 
     \b
     transduce align model dev.en dev.de --choose dev.align

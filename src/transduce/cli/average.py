@@ -34,7 +34,7 @@ def command(
     The paper averages the last 5 for the base models and the last 20 for the big ones. A run
     without snapshots gives the weights of its last checkpoint.
     """
-    from transduce.runs.average import average
+    from transduce.inference.average import average
 
     model = average(run, output, last=last, name=name, languages=languages, force=force)
     steps = model.steps

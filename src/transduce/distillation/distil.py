@@ -17,9 +17,9 @@ from transduce.distillation.stages import (
     translate_text,
 )
 from transduce.errors import suggest_names
+from transduce.inference.average import average
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
-from transduce.runs.average import average
 from transduce.runs.choice import open_texts
 from transduce.runs.output_folder import locked_folder, require_own_folder
 from transduce.runs.text_names import read_languages

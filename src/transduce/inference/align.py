@@ -22,8 +22,10 @@ def align(
         print(alignment, alignment.links)
 
     `model` is a translator, a model folder or a run folder. For two lists of texts a list of
-    alignments is returned. Alignments are read from the attention of the heads that
-    `transduce.choose_alignment_heads` stored with the model, by default all of its middle layer.
+    alignments is returned. Alignments are read from the attention of the heads that are stored
+    with the model: `transduce.average` chooses them by counting words that stand together, and
+    `transduce.choose_alignment_heads` by gold links. Without a choice they are all of the model's
+    middle layer.
     """
     translator = model if isinstance(model, Translator) else load(model)
     return translator.align(source, target)  # type: ignore[arg-type]  # two of a kind, or refused

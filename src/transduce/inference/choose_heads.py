@@ -1,11 +1,14 @@
 """Chooses the layer and heads that align best with gold links, and stores them with the model.
 
+Without gold links those of a statistical aligner stand for them (`counted_links.py`).
+
 The first pass over the pairs ranks the heads of each layer by their error rates. The second pass
 tries the mean of a layer's best two heads, of its best three, and so on. Both are done with the
 weights of the step that reads a target piece (shifted) and with those of the step that writes it.
 Each pass computes the weights, so that memory does not grow with the number of pairs.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -19,6 +22,7 @@ from jaxtyping import Bool, Float32
 from transduce.checkpoint.model_files import is_model, save_alignment_heads
 from transduce.errors import InputError
 from transduce.inference.alignment import PairWords, capture_steps, find_pair_words
+from transduce.inference.counted_links import count_links
 from transduce.inference.lines import LineWarning, Pair
 from transduce.inference.load import load
 from transduce.inference.pairs import EncodedPair, encode_pairs, find_unscorable
@@ -32,11 +36,15 @@ from transduce.scores.alignments import (
 from transduce.scores.scoring import require_parallel
 from transduce.settings.alignment import AlignmentHeads, number_heads
 from transduce.settings.fields import require
+from transduce.tasks.text import TextToText
 from transduce.text.arguments import Text, read_text
+from transduce.vocabulary import Vocabulary
+from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
 # H heads · C choices of heads of a layer · t target and s source pieces
 # I source and J target words
 
+SCORED = 100  # pairs by which heads are chosen without gold links
 Choices = Mapping[int, Sequence[tuple[int, ...]]]  # by layer: choices of heads, all from 1
 
 
@@ -166,8 +174,15 @@ def choose_alignment_heads(
 def choose_heads(translator: Translator, source: Text, target: Text, gold: Text) -> AlignmentChoice:
     """Return the layer and heads that align best with gold links, shifted or unshifted."""
     translator.aligner.require_alignable()
-    sizes = translator.models[0].sizes
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
+    return choose_by(translator, pairs, warnings)
+
+
+def choose_by(
+    translator: Translator, pairs: GoldPairs, warnings: Sequence[LineWarning] = ()
+) -> AlignmentChoice:
+    """Return the layer and heads that align these pairs best, shifted or unshifted."""
+    sizes = translator.models[0].sizes
     single = {
         layer: [(head,) for head in number_heads(sizes)]
         for layer in range(1, sizes.decoder_depth + 1)
@@ -181,6 +196,40 @@ def choose_heads(translator: Translator, source: Text, target: Text, gold: Text)
     ]
     best, plain = min(layers, key=order_by_error), found[False][sizes.decoder_depth][-1]
     return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings))
+
+
+def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
+    """Choose a model's heads by the links that counting finds in training pairs; store them.
+
+    All pairs are counted, and the first `SCORED` of them choose. Returns None, and stores nothing,
+    if the model does not translate text, or no pair has words on both sides.
+    """
+    translator = load(model)
+    task = translator.task
+    known = [pair for pair in pairs if min(len(pair.source), len(pair.target)) > 1]
+    if not isinstance(task, TextToText) or not known:
+        return None
+    sources = [name_words(task.source, pair.source) for pair in known]
+    targets = [name_words(task.target, pair.target) for pair in known]
+    used = [pair for pair in known[:SCORED] if not find_unscorable(pair, translator.recipe)]
+    if not used:
+        return None
+    counted = count_links(sources, targets)
+    by_number = {pair.number: links for pair, links in zip(known, counted, strict=True)}
+    gold = [by_number[pair.number] for pair in used]
+    best = choose_by(translator, GoldPairs(used, gold)).best.heads
+    save_alignment_heads(model, translator.hashes[0], best, {"pairs": len(used)})
+    return best
+
+
+def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
+    """Return the words of ids that end with END, in lower case and without punctuation around."""
+    pieces = [vocabulary.piece_bytes(number) for number in ids[:-1]]
+    words = [
+        b"".join(pieces[start:end]).decode(errors="replace").strip().casefold()
+        for start, end in group_words(pieces, find_spaced_starts)
+    ]
+    return [re.sub(r"^\W+(?=\w)|(?<=\w)\W+$", "", word) for word in words]
 
 
 def read_gold_pairs(

@@ -7,11 +7,11 @@ from typing import final
 
 from transduce.datasets.catalogue import is_treebank
 from transduce.datasets.penn import has_penn_sections
+from transduce.inference.average import average
 from transduce.inference.evaluate import find_task_files
 from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.reproduce.parsing_table import read_gold
-from transduce.runs.average import average
 from transduce.runs.choice import choose_texts
 from transduce.runs.texts import MixedPairs, Pairs, TaskFiles
 from transduce.runs.train import train as train_run

@@ -1,11 +1,9 @@
 """Average the last snapshots of a run into a model folder with a model card    (section 6.1)"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
-from os import PathLike
 from pathlib import Path
-from typing import final
 
 import torch
 from torch import Tensor
@@ -26,55 +24,10 @@ from transduce.runs import ledger
 from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
 from transduce.scores.score import Score
 from transduce.tasks import build_task, find_task_kind
-from transduce.text.arguments import read_path, require_count
 from transduce.training.progress import Progress, read_progress
 from transduce.version import __version__
 
 PACKAGES = ("torch", "tokenizers")
-
-
-@final
-@dataclass(frozen=True)
-class AveragedModel:
-    """A model folder whose weights are the mean of a run's snapshots, and the snapshots' steps."""
-
-    folder: Path
-    steps: tuple[int, ...]  # the training steps of the averaged snapshots
-
-    def __fspath__(self) -> str:
-        return str(self.folder)
-
-
-def average(
-    run: str | PathLike[str],
-    output: str | PathLike[str] | None = None,
-    *,
-    last: int | None = None,
-    name: str | None = None,
-    languages: Sequence[str] | None = None,
-    force: bool = False,
-) -> AveragedModel:
-    """Average the last snapshots of a run into a model folder    (section 6.1)
-
-    `output` must be a new folder; with `force` it may be a model folder, which is then replaced. By
-    default it is the folder `model` next to the run folder. If that exists, and neither `name`,
-    `languages` nor `force` is given, the model in it is opened; one of another run, or of other
-    snapshots, is refused. `last` is the number of snapshots to average; a run that
-    has fewer is refused. By default it is the recipe's `training.average_last`, or all snapshots if
-    the run has fewer. A run without snapshots gives the weights of its last checkpoint.
-
-    `name` is what the model is called, by default as the run is. `languages`, such as
-    `("en", "fr")`, are the codes of source and target, by default the run's.
-    """
-    run = read_path("run", run)
-    if last is not None:
-        require_count("last", last)
-    if output is None and name is None and languages is None and not force:
-        model = open_or_write_average(run, last)
-        return AveragedModel(model.folder, tuple(model.about["averaged"]))
-    folder = run.parent / KIND if output is None else read_path("output", output)
-    steps = write_average(run, folder, last, name, languages, force=force)
-    return AveragedModel(folder, tuple(steps))
 
 
 def write_average(

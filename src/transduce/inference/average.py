@@ -1,0 +1,86 @@
+"""`transduce.average`: the mean of a run's last snapshots, and the heads that align its words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import final
+
+from transduce.checkpoint.model_files import KIND
+from transduce.corpus.store import Store
+from transduce.errors import TransduceError
+from transduce.inference.choose_heads import choose_without_gold
+from transduce.inference.pairs import EncodedPair
+from transduce.runs.average import open_or_write_average, write_average
+from transduce.runs.prepared_corpus import STORE
+from transduce.text.arguments import read_path, require_count
+
+COUNTED = 5_000  # training pairs whose words are counted
+
+
+@final
+@dataclass(frozen=True)
+class AveragedModel:
+    """A model folder whose weights are the mean of a run's snapshots, and the snapshots' steps."""
+
+    folder: Path
+    steps: tuple[int, ...]  # the training steps of the averaged snapshots
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+
+def average(
+    run: str | PathLike[str],
+    output: str | PathLike[str] | None = None,
+    *,
+    last: int | None = None,
+    name: str | None = None,
+    languages: Sequence[str] | None = None,
+    force: bool = False,
+) -> AveragedModel:
+    """Average the last snapshots of a run into a model folder    (section 6.1)
+
+    `output` must be a new folder; with `force` it may be a model folder, which is then replaced. By
+    default it is the folder `model` next to the run folder. If that exists, and neither `name`,
+    `languages` nor `force` is given, the model in it is opened; one of another run, or of other
+    snapshots, is refused. `last` is the number of snapshots to average; a run that
+    has fewer is refused. By default it is the recipe's `training.average_last`, or all snapshots if
+    the run has fewer. A run without snapshots gives the weights of its last checkpoint.
+
+    `name` is what the model is called, by default as the run is. `languages`, such as
+    `("en", "fr")`, are the codes of source and target, by default the run's.
+
+    Of a new model that translates text, the layer and heads that align words are chosen by the
+    links that counting finds in the run's training text.
+    """
+    run = read_path("run", run)
+    if last is not None:
+        require_count("last", last)
+    if output is None and name is None and languages is None and not force:
+        is_new = not (run.parent / KIND).exists()
+        model = open_or_write_average(run, last)
+        if is_new:
+            choose_heads_of(model.folder, run)
+        return AveragedModel(model.folder, tuple(model.about["averaged"]))
+    folder = run.parent / KIND if output is None else read_path("output", output)
+    steps = write_average(run, folder, last, name, languages, force=force)
+    choose_heads_of(folder, run)
+    return AveragedModel(folder, tuple(steps))
+
+
+def choose_heads_of(model: Path, run: Path) -> None:
+    """Choose the heads that align words in a run's new model, if the run has its training text.
+
+    A model that cannot align, or a damaged text, leaves the choice out: the model itself is whole.
+    """
+    folder = run / STORE / "train"
+    if not folder.is_dir():
+        return
+    try:
+        train = Store.open(folder)
+        numbers = range(min(COUNTED, len(train)))
+        pairs = [EncodedPair(n + 1, *(ids.tolist() for ids in train.pair(n))) for n in numbers]
+        choose_without_gold(model, pairs)
+    except TransduceError:
+        return

@@ -1,0 +1,77 @@
+"""Word alignment by counts alone: IBM Model 1 with a diagonal    (Brown et al. 1993)
+
+P(t | s) of a target word t for a source word s is learned by EM from sentence pairs. A link is the
+likelier, the nearer it lies to the diagonal of the pair (Dyer et al. 2013). Both directions are
+learned. Links that both find are sure; those that one finds are possible.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from transduce.scores.alignments import GoldLinks
+
+# C links that might be, of all pairs, end to end · W words of one side of all pairs, end to end
+
+Words = Sequence[str]
+ROUNDS = 5  # of EM
+SLOPE = 4.0  # how fast a link gets less likely off the diagonal; fast_align begins with it
+
+
+def count_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[GoldLinks]:
+    """Return the links of each pair of texts, which are not empty and given as words."""
+    forward = find_best(sources, targets)
+    backward = find_best(targets, sources)
+    found = list[GoldLinks]()
+    for ours, theirs in zip(forward, backward, strict=True):
+        one = {(int(i), j) for j, i in enumerate(ours)}
+        other = {(i, int(j)) for i, j in enumerate(theirs)}
+        found.append(GoldLinks(frozenset(one & other), frozenset(one | other)))
+    return found
+
+
+def find_best(sources: Sequence[Words], targets: Sequence[Words]) -> list[Int64[np.ndarray, " W"]]:
+    """Return for each target word of each pair the index of the likeliest source word."""
+    heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
+    counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to
+    word = np.repeat(np.arange(len(counts)), counts)  # [C]
+    firsts = np.cumsum(counts) - counts
+    i = np.arange(len(word)) - firsts[word]
+    j = np.concatenate([np.arange(height) for height in heights])[word]
+    pair = np.repeat(np.arange(len(heights)), heights)[word]
+    apart = np.abs((i + 0.5) / widths[pair] - (j + 0.5) / heights[pair])
+    ours, theirs = number_words(sources), number_words(targets)
+    source = ours[(np.cumsum(widths) - widths)[pair] + i]
+    keys, entry = np.unique(source * (theirs.max() + 1) + theirs[word], return_inverse=True)
+    posterior = learn(entry, keys // (theirs.max() + 1), word, np.exp(-SLOPE * apart))
+    order = np.lexsort((posterior, word))
+    best = i[order[np.cumsum(counts) - 1]]
+    return np.split(best, np.cumsum(heights)[:-1])
+
+
+def learn(
+    entry: Int64[np.ndarray, " C"],
+    source: Int64[np.ndarray, " E"],
+    word: Int64[np.ndarray, " C"],
+    prior: Float64[np.ndarray, " C"],
+) -> Float64[np.ndarray, " C"]:
+    """Return the probability of each link after some rounds of EM.
+
+    `entry` is the place of a link's P(t | s) in a table of E entries, `source` the source word of
+    each entry, and `word` the target word of each link.
+    """
+    table = np.ones(len(source))
+    for _ in range(ROUNDS):
+        links = table[entry] * prior
+        links /= np.bincount(word, links)[word]
+        counts = np.bincount(entry, links)
+        table = counts / np.bincount(source, counts)[source]
+    return table[entry] * prior
+
+
+def number_words(texts: Sequence[Words]) -> Int64[np.ndarray, " W"]:
+    """Return for each word of all texts a number; equal words have equal numbers."""
+    numbers: dict[str, int] = {}
+    found = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
+    return np.array(found, np.int64)
