@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         draw_positions,
         draw_rate,
     )
+    from transduce.view.edition.edition import read
     from transduce.view.explainer.explain import explain
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "load",
     "mix",
     "prepare",
+    "read",
     "recipes",
     "reproduce",
     "score",
@@ -109,6 +111,7 @@ FUNCTIONS = MappingProxyType(  # the module that each public function or class i
         "load": "transduce.inference.load",
         "mix": "transduce.runs.mix",
         "prepare": "transduce.runs.prepare",
+        "read": "transduce.view.edition.edition",
         "show_progress": "transduce.cli.training",
         "survey": "transduce.view.attention.survey.survey",
         "sweep": "transduce.runs.sweep",

@@ -36,6 +36,7 @@ texts = {
     "survey": (folder / "survey.html").read_text(encoding="utf-8"),
     "positions": draw_positions("tiny"),
     "rate": draw_rate("tiny"),
+    "edition": transduce.read(folder / "edition.html").read_text(encoding="utf-8"),
 }
 print(json.dumps({k: hashlib.sha256(v.encode()).hexdigest() for k, v in texts.items()}))
 """
@@ -61,4 +62,4 @@ def test_another_process_with_another_order_of_sets_writes_the_same_bytes(tmp_pa
     """Row V18."""
     first, second = build_all(tmp_path / "1", "1"), build_all(tmp_path / "2", "2")
     assert first == second
-    assert len(set(first.values())) == 7
+    assert len(set(first.values())) == 8

@@ -40,6 +40,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "score": "Score translations, trees, labels or word alignments.",
         "attend": "Show what each head of MODEL attends to in TEXT and its output: an HTML page.",
         "explain": "Write a page in which MODEL runs: type a sentence, and follow every step.",
+        "read": "Write the paper's code as a page, with prose, tests and a tiny model's values "
+        "beside it.",
         "serve": "Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.",
         "export": "Write MODEL as files that another program loads, and compare the outputs.",
         "import": "Convert a Marian checkpoint of Hugging Face (the OPUS-MT family) to a model.",

@@ -1,4 +1,4 @@
-"""The Transformer, in the order of the paper's section 3
+"""The Transformer    (section 3)
 
 Batches are packed: the tokens of all sentences lie end to end, and only attention knows where one
 sentence ends. What has no weights, such as attention itself, is in `Operations` (operations.py).
@@ -721,7 +721,7 @@ def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int]
         nn.init.uniform_(matrix, -bound, bound, generator=generator)
 
 
-# --- What a search needs of a model (section 6.1) -------------------------------------------------
+# --- The model as a decoder (section 6.1) ---------------------------------------------------------
 
 
 @final

@@ -141,7 +141,90 @@ def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[
     return pad_sequence(x.split(list(lengths)), batch_first=True).transpose(1, 2)
 
 
-# --- The cache of a search (section 3.1: each step depends on the symbols before it) --------------
+# --- The loss and the highest sums (sections 5.4 and 6.1) -----------------------------------------
+
+
+def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
+    """log P of V symbols, in at least float32    (section 3.4)"""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(dim=1)
+
+
+def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
+    """Return the probability that label smoothing, in one of two forms, spreads over all symbols.
+
+    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code,
+    tensor2tensor. It spreads ε over the V - 1 wrong symbols, which is the same as spreading
+    ε V / (V - 1) over all V symbols.
+    """
+    return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
+
+
+def smoothed_loss(
+    states: Float[Tensor, "T_P d_model"],
+    weight: Float[Tensor, "V d_model"],
+    targets: Int[Tensor, " T"],
+    mass: float,
+    bias: Float[Tensor, " V"] | None = None,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
+
+    Return this sum over T targets, and the sum of -log p(target) without a gradient. `pad_batch`
+    may have added tokens at the end; their states are left out.
+    """
+    log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
+    right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
+    return ((1 - mass) * right + mass * mean).sum(), right.detach().sum()
+
+
+def target_log_probs(
+    states: Float[Tensor, "T d_model"],
+    weight: Float[Tensor, "V d_model"],
+    targets: Int[Tensor, " T"],
+    bias: Float[Tensor, " V"] | None = None,
+) -> Float[Tensor, " T"]:
+    """log p(target) of each of T tokens, given the decoder's states and the output matrix"""
+    logits = functional.linear(states, weight, bias)
+    return log_softmax(logits).gather(1, targets[:, None])[:, 0]
+
+
+def stable_topk(
+    values: Float[Tensor, "B C"], count: int
+) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
+    """Return the K = `count` highest of C values in each row and their columns, highest first.
+
+    Of equal values the leftmost comes first, NaN comes last.
+    """
+    columns = values.neg().sort(dim=1, stable=True).indices[:, :count]
+    return values.gather(1, columns), columns
+
+
+def highest_sums(
+    scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
+) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
+    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
+
+    A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
+    hypothesis w is w V + v. Of equal sums the leftmost comes first, NaN comes last.
+    """
+    sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
+    return stable_topk(sums.flatten(1), count)
+
+
+def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
+    """Return whether any flag is True.
+
+    Another function in its place may return True without looking: the search then does work that
+    changes nothing.
+    """
+    return bool(flags.any())
+
+
+def keep_batch(batch: Batch) -> Batch:
+    """Return a batch as it is, without padding."""
+    return batch
+
+
+# --- The cache of a search (section 6.1) ----------------------------------------------------------
 
 
 @final
@@ -275,89 +358,6 @@ def run_layers(
     for layer, cache in zip(decoder, caches, strict=True):
         x = layer.decode_step(x, cache)
     return x
-
-
-# --- Probabilities and the loss (sections 3.4, 5.4 and 6.1) ---------------------------------------
-
-
-def log_softmax(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """log P of V symbols, in at least float32    (section 3.4)"""
-    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(dim=1)
-
-
-def smoothing_mass(smoothing: float, form: str, symbols: int) -> float:
-    """Return the probability that label smoothing, in one of two forms, spreads over all symbols.
-
-    In the form of Szegedy et al. this is ε. The form "t2t" is that of the authors' code,
-    tensor2tensor. It spreads ε over the V - 1 wrong symbols, which is the same as spreading
-    ε V / (V - 1) over all V symbols.
-    """
-    return smoothing * symbols / (symbols - 1) if form == "t2t" else smoothing
-
-
-def smoothed_loss(
-    states: Float[Tensor, "T_P d_model"],
-    weight: Float[Tensor, "V d_model"],
-    targets: Int[Tensor, " T"],
-    mass: float,
-    bias: Float[Tensor, " V"] | None = None,
-) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p), m = `mass`    (section 5.4)
-
-    Return this sum over T targets, and the sum of -log p(target) without a gradient. `pad_batch`
-    may have added tokens at the end; their states are left out.
-    """
-    log_p = log_softmax(functional.linear(states[: len(targets)], weight, bias))  # [T V]
-    right, mean = -log_p.gather(1, targets[:, None])[:, 0], -log_p.mean(dim=1)
-    return ((1 - mass) * right + mass * mean).sum(), right.detach().sum()
-
-
-def target_log_probs(
-    states: Float[Tensor, "T d_model"],
-    weight: Float[Tensor, "V d_model"],
-    targets: Int[Tensor, " T"],
-    bias: Float[Tensor, " V"] | None = None,
-) -> Float[Tensor, " T"]:
-    """log p(target) of each of T tokens, given the decoder's states and the output matrix"""
-    logits = functional.linear(states, weight, bias)
-    return log_softmax(logits).gather(1, targets[:, None])[:, 0]
-
-
-def stable_topk(
-    values: Float[Tensor, "B C"], count: int
-) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
-    """Return the K = `count` highest of C values in each row and their columns, highest first.
-
-    Of equal values the leftmost comes first, NaN comes last.
-    """
-    columns = values.neg().sort(dim=1, stable=True).indices[:, :count]
-    return values.gather(1, columns), columns
-
-
-def highest_sums(
-    scores: Float[Tensor, "B W"], log_probs: Float[Tensor, "R V"], count: int
-) -> tuple[Float[Tensor, "B C"], Int[Tensor, "B C"]]:
-    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
-
-    A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
-    hypothesis w is w V + v. Of equal sums the leftmost comes first, NaN comes last.
-    """
-    sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
-    return stable_topk(sums.flatten(1), count)
-
-
-def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
-    """Return whether any flag is True.
-
-    Another function in its place may return True without looking: the search then does work that
-    changes nothing.
-    """
-    return bool(flags.any())
-
-
-def keep_batch(batch: Batch) -> Batch:
-    """Return a batch as it is, without padding."""
-    return batch
 
 
 # --- The functions as one value ------------------------------------------------------------------

@@ -209,7 +209,7 @@ class DecodingStrategy:
     expand: Callable[[BeamState, Float[Tensor, "R V"]], StepResult]  # called with log P of symbols
 
 
-# --- Beam search, and one step of it --------------------------------------------------------------
+# --- The steps of beam search ---------------------------------------------------------------------
 
 
 def beam_search(

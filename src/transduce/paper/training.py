@@ -275,7 +275,7 @@ def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
             return
 
 
-# --- What any other implementation of these parts must be -----------------------------------------
+# --- Interfaces -----------------------------------------------------------------------------------
 
 
 @runtime_checkable

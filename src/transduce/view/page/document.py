@@ -146,8 +146,9 @@ def build_page(
     language: str = "",
     *,
     is_packed: bool = False,
+    body: str = "",
 ) -> str:
-    """Return one HTML file: markup first, then the data blocks, then the script that reads them.
+    """Return one HTML file: markup, `body`, the data blocks, and the script that reads them.
 
     The content security policy allows this script and this style by their SHA-256 and refuses every
     request. `language` is the code of the interface's language ("en" if empty). Equal arguments
@@ -175,6 +176,7 @@ def build_page(
             f"<title>{html.escape(held, quote=False)}</title>\n",
             f"<style>{style}</style>\n</head>\n<body>\n",
             re.sub(r"\n +", "\n", read_part(parts.markup)),
+            body,
             *(f"{block.to_html()}\n" for block in data),
             f"<script>{script}</script>\n</body>\n</html>\n",
         ]

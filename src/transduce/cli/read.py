@@ -1,0 +1,33 @@
+"""`transduce read`: the paper's code as an annotated edition."""
+
+from pathlib import Path
+
+import click
+
+from transduce.cli import display, options
+from transduce.errors import InputError
+
+
+@click.command("read")
+@options.output("The page to write, a name ending in .html.")
+@click.option(
+    "--language",
+    default="",
+    help="The language of the page's own words, en or de (default: the browser's choice).",
+)
+@options.quiet
+def command(*, output: Path | None, language: str) -> None:
+    """Write the paper's code as a page, with prose, tests and a tiny model's values beside it.
+
+    The page goes through the paper section by section. It is one file that needs no network.
+
+    \b
+    transduce read -o edition.html
+    """
+    if output is None or output.suffix != ".html":
+        fact = "nothing says where the page goes" if output is None else f"{output} is not .html"
+        raise InputError(fact, "-o edition.html")
+    options.require_writable(output)
+    from transduce.view.edition.edition import read
+
+    display.print_note(f"the page: {read(output, language=language)}")

@@ -1,0 +1,213 @@
+"""The chapters of `paper/` in the paper's order: sections, passages, and the tests that hold them.
+
+A passage is a row of the page: prose from a docstring or comment, and the code that it is about.
+The facts and their tests are the rows of docs/internals/paper.md.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+import transduce
+from transduce.errors import FolderError
+
+PACKAGE = Path(transduce.__file__).parent
+CHECKOUT = PACKAGE.parents[1]  # unless the package is installed elsewhere
+PAPER = "docs/internals/paper.md"
+IS_CHECKOUT = (CHECKOUT / PAPER).is_file()
+CHAPTERS = ("training", "search", "model", "operations")  # of equal sections, the first comes first
+HEADING = re.compile(r"# --- (.+?) -+")
+NUMBER = re.compile(r"sections? (\d(?:\.\d)*)")
+ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+@final
+@dataclass(frozen=True)
+class Test:
+    """A test that holds a fact: its file from the checkout, its name, and its code."""
+
+    file: str
+    name: str
+    code: str = ""  # empty without a checkout
+
+
+@final
+@dataclass(frozen=True)
+class Fact:
+    """A fact of the paper as docs/internals/paper.md states it, with the tests that hold it."""
+
+    text: str
+    tests: tuple[Test, ...]
+
+
+@final
+@dataclass
+class Passage:
+    """Prose and the lines of code beside it, from 1; `name` is that of a definition, if any."""
+
+    name: str = ""
+    prose: str = ""
+    lines: list[int] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+
+
+@final
+@dataclass
+class Section:
+    """A section of a chapter; `order` has the numbers of the paper's section, such as (3, 2, 1)."""
+
+    chapter: str
+    title: str
+    order: tuple[int, ...]
+    number: str = ""  # as the heading states it
+    is_opening: bool = False  # of a chapter: its docstring, imports and letters
+    passages: list[Passage] = field(default_factory=list)
+
+    @property
+    def identifier(self) -> str:
+        """The name of the section in links: the words of its title."""
+        return "-".join(re.findall(r"\w+", self.title.lower()))
+
+
+@final
+class Chapter:
+    """A file of Python: its lines, its definitions, and where its passages begin."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.lines = ["", *text.splitlines()]  # line 1 is the first
+        self.tree = ast.parse(text)
+        self.definitions = {one.name: one for one in self.tree.body if isinstance(one, Definition)}
+        for name, outer in list(self.definitions.items()):
+            inner = [one for one in outer.body if isinstance(one, Definition)]
+            self.definitions |= {f"{name}.{one.name}": one for one in inner}
+        self.hidden = set[int]()  # lines of docstrings and comments, which are prose
+        self.begins = self.find_passages()
+
+    def find_passages(self) -> dict[int, Passage]:
+        """Return the passages by their first lines, each without its lines of code.
+
+        One begins at each definition with a docstring, at each comment that fills its lines, and
+        where other statements follow a definition.
+        """
+        begins, is_after = dict[int, Passage](), True
+        for node in self.tree.body:
+            if is_after and not isinstance(node, Definition):
+                begins[node.lineno] = Passage()
+            is_after = isinstance(node, Definition)
+        outer: list[tuple[str, ast.Module | Definition]] = [("", self.tree)]
+        for name, one in [*outer, *self.definitions.items()]:
+            text = ast.get_docstring(one)
+            if text is not None:
+                begins[first_line(one)] = Passage(name, text)
+                self.hidden.update(range(one.body[0].lineno, (one.body[0].end_lineno or 0) + 1))
+        comment = list[int]()
+        for number, line in enumerate(self.lines):
+            if line.lstrip().startswith("#") and not HEADING.match(line):
+                comment.append(number)
+            elif comment:
+                text = "\n".join(self.lines[one].lstrip(" #") for one in comment)
+                passage = begins.setdefault(number, Passage())
+                passage.prose = "\n\n".join(filter(None, [text, passage.prose]))
+                self.hidden.update(comment)
+                comment.clear()
+        return begins
+
+    def read_sections(self) -> Iterator[Section]:
+        """Yield the chapter's opening and its sections; none comes before an earlier one."""
+        about, _, self.begins[1].prose = self.begins[1].prose.partition("\n\n")
+        number = NUMBER.search(about + self.begins[1].prose)
+        assert number, self.name
+        order = read_order(number[1])
+        section = Section(self.name, about.split("    ")[0], order, number[1], is_opening=True)
+        passage = Passage()
+        for line, text in enumerate(self.lines):
+            if heading := HEADING.match(text):
+                yield section
+                number = NUMBER.search(text)
+                order = max(order, read_order(number[1] if number else ""))
+                title = re.sub(r" ?\((?:sections? )?\d[^)]*\)", "", heading[1])
+                is_next = number is not None and order == read_order(number[1])
+                section = Section(self.name, title, order, number[1] if number and is_next else "")
+            elif line in self.begins:
+                passage = self.begins[line]
+                section.passages.append(passage)
+            if line not in self.hidden and not heading and (text or passage.lines):
+                passage.lines.append(line)
+        for passage in self.begins.values():
+            while passage.lines and not self.lines[passage.lines[-1]]:
+                passage.lines.pop()
+        yield section
+
+
+def first_line(node: ast.AST) -> int:
+    """Return the first line of a definition, with its decorators; 1 for a whole file."""
+    return min(
+        [getattr(node, "lineno", 1), *(one.lineno for one in getattr(node, "decorator_list", []))]
+    )
+
+
+def read_order(number: str) -> tuple[int, ...]:
+    """Return the number of a section of the paper, such as "3.2.1", as one that can be compared."""
+    return tuple(int(part) for part in number.split(".") if part)
+
+
+def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str, Chapter]]:
+    """Return the sections in the paper's order, with these facts, and the chapters by name.
+
+    Raises FolderError if a section has no fact.
+    """
+    chapters = {
+        name: Chapter(name, (PACKAGE / "paper" / f"{name}.py").read_text(encoding="utf-8"))
+        for name in CHAPTERS
+    }
+    sections = [one for chapter in chapters.values() for one in chapter.read_sections()]
+    for section in sections:
+        for passage in section.passages:
+            passage.facts = facts.get(f"{section.chapter}.{passage.name}", [])
+        if not (section.is_opening or any(one.facts for one in section.passages)):
+            fact = f"no test holds the section {section.title!r} of paper/{section.chapter}.py"
+            raise FolderError(fact, "name one for a definition of this section", file=PAPER)
+    return sorted(sections, key=lambda one: one.order), chapters
+
+
+def read_facts() -> dict[str, list[Fact]]:
+    """Return the facts of each definition of `paper/`, named as chapter.definition.
+
+    Raises FolderError if a test is not there.
+    """
+    page = CHECKOUT / PAPER if IS_CHECKOUT else PACKAGE / "view/edition/paper.md"
+    facts, files = defaultdict[str, list[Fact]](list), list[str]()
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            files = []
+        row = ROW.fullmatch(line)
+        if row is None:
+            files += re.findall(r"`(tests/[\w/]+\.py)`", line)
+        else:
+            named = re.findall(r"`(?:(tests/[\w/]+\.py):)?(test_\w+)`", row[3])
+            codes = re.findall(r"`paper/(\w+)\.py:([\w.]+)`", row[2])
+            if codes:
+                tests = (read_test([file] if file else files, name) for file, name in named)
+                fact = Fact(row[1], tuple(tests))
+                for chapter, name in codes:
+                    facts[f"{chapter}.{name}"].append(fact)
+    return facts
+
+
+def read_test(files: list[str], name: str) -> Test:
+    """Return the test of this name in one of these files; raise FolderError if none has it."""
+    if not IS_CHECKOUT:
+        return Test(files[0], name)
+    for file in files:
+        text = (CHECKOUT / file).read_text(encoding="utf-8")
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                lines = text.splitlines()[first_line(node) - 1 : node.end_lineno]
+                return Test(file, name, "\n".join(lines))
+    raise FolderError(f"{name} is in none of {', '.join(files) or 'its files'}", file=PAPER)

@@ -1,0 +1,172 @@
+"""`transduce.read`: the paper's code as an annotated edition, one HTML file.
+
+Prose stands at the left and code at the right; the tests that hold the code are below it, and a
+statement opens the values that it gave in a tiny model. Equal sources give equal bytes.
+"""
+
+import base64
+import html
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+from transduce.durable.files import resolve_output, write_atomically
+from transduce.settings.fields import require
+from transduce.view.drawings.draw import draw_attention, draw_model, draw_positions
+from transduce.view.edition.chapters import (
+    CHECKOUT,
+    Chapter,
+    Fact,
+    Passage,
+    Section,
+    Test,
+    read_facts,
+    read_paper,
+)
+from transduce.view.edition.tracer import PAIRS, SIZES, Tracer, run_tiny_model
+from transduce.view.edition.typeset import set_code, set_line, set_prose
+from transduce.view.page.document import PageParts, build_page, read_texts, texts_block
+
+PARTS = PageParts(
+    scripts=("page/dom.js", "page/language.js", "edition/edition.js"),
+    styles=("page/theme.css", "edition/edition.css"),
+    markup="edition/edition.html",
+)
+TITLE = "Attention Is All You Need, line by line"
+DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = MappingProxyType(
+    {  # below which heading each stands
+        "The model": (draw_model, "Figure 1: the encoder at the left, the decoder at the right"),
+        "Attention and who may attend to whom": (draw_attention, "Figure 2: attention, heads"),
+        "Positional encoding": (draw_positions, "Sines and cosines of the first 100 positions"),
+    }
+)
+
+
+def read(output: str | Path, *, language: str = "") -> Path:
+    """Write the annotated edition, the paper's code with its tests and values, as an HTML page.
+
+        page = transduce.read("edition.html")
+
+    The page's own words are in `language`, "en" or "de", by default in that of the reader's
+    browser; the prose is English. Raises FolderError in a checkout where a test is missing that
+    docs/internals/paper.md names.
+    """
+    known = ("en", *read_texts("edition"))
+    fact = f"the page has no language {language!r}"
+    require(language in ("", *known), fact, f"known: {', '.join(known)}")
+    path = resolve_output(Path(output))
+    write_atomically(path, build_edition(path.parent, language).encode())
+    return path
+
+
+def build_edition(folder: Path, language: str = "") -> str:
+    """Return the page; its links to tests lead from this folder to the checkout."""
+    sections, chapters = read_paper(read_facts())
+    tracer, outputs = run_tiny_model(chapters)
+    book = Book(chapters, tracer, folder)
+    entries, text = map(book.set_entry, sections), map(book.set_section, sections)
+    body = f"<nav><ol>{''.join(entries)}</ol></nav><main>{set_tiny(outputs)}{''.join(text)}</main>"
+    texts = {code: one for code, one in read_texts("edition").items() if language in ("", code)}
+    return build_page(TITLE, PARTS, [texts_block(texts, language)], language, body=body)
+
+
+def set_tiny(outputs: Sequence[str]) -> str:
+    """Set the sizes of the tiny model, and the sentences that it translates."""
+    sizes = ("layers", "d_model", "d_ff", "heads", "d_k", "d_v")
+    cells = "".join(f"<li>{set_line(name)} = {getattr(SIZES, name)}</li>" for name in sizes)
+    rows = "".join(f"<li>{a} <b>{b}</b></li>" for (a, _), b in zip(PAIRS, outputs, strict=True))
+    return f'<section id="tiny"><ul>{cells}</ul><ul>{rows}</ul></section>'
+
+
+def set_test(test: Test, code: Sequence[str], folder: Path) -> str:
+    """Set a test's name as a sentence that opens its code, with a link to its file."""
+    words = test.name.removeprefix("test_").replace("_", " ")
+    sentence = f"<b>✓</b> {set_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
+    if not test.code:
+        return f"<p>{sentence} <code>{test.file}</code></p>"
+    path = Path(os.path.relpath(CHECKOUT / test.file, folder)).as_posix()
+    lines = "".join(f"<span>{line}</span>" for line in code)
+    link = f'<a href="{html.escape(path)}">{test.file}</a>'
+    return f"<details><summary>{sentence}</summary><div><pre>{lines}</pre>{link}</div></details>"
+
+
+@final
+class Book:
+    """Sets the sections of the page, from chapters and the values of their statements."""
+
+    def __init__(self, chapters: Mapping[str, Chapter], tracer: Tracer, folder: Path) -> None:
+        self.links = {
+            name: f"{one.name}.{name}"
+            for one in chapters.values()
+            for name in one.definitions
+            if "." not in name
+        }
+        self.code = {
+            name: set_code("\n".join(one.lines), self.links) for name, one in chapters.items()
+        }
+        self.tracer, self.folder = tracer, folder
+
+    def set_entry(self, section: Section) -> str:
+        """Set a section's line of the contents, with its definitions below."""
+        names = (one.name for one in section.passages if one.name)
+        inner = "".join(
+            f'<li><a href="#{section.chapter}.{one}">{re.sub(".*[.]", " .", one)}</a></li>'
+            for one in names
+        )
+        short = re.split(", |: ", section.title)[0]
+        title = f"<span>{section.number}</span> {html.escape(short)}"
+        below = f"<ol>{inner}</ol>" if inner else ""
+        return f'<li><a href="#{section.identifier}">{title}</a>{below}</li>'
+
+    def set_section(self, section: Section) -> str:
+        """Set a section: its heading, its drawing if it has one, its passages."""
+        title = f"<span>{section.number}</span> {html.escape(section.title)}"
+        level = "h2" if section.is_opening else "h3"
+        heading = f"<{level}>{title} <small>paper/{section.chapter}.py</small></{level}>"
+        if section.title in DRAWINGS:
+            draw, about = DRAWINGS[section.title]
+            content = base64.b64encode(draw().encode()).decode()
+            image = f'<img alt="{about}" loading="lazy" src="data:image/svg+xml;base64,{content}">'
+            heading += f"<figure>{image}</figure>"
+        rows = "".join(self.set_passage(section.chapter, one) for one in section.passages)
+        return f'<section id="{section.identifier}">{heading}{rows}</section>'
+
+    def set_passage(self, chapter: str, passage: Passage) -> str:
+        """Set a row: prose at the left, code and the tests that hold it at the right."""
+        named = f' id="{chapter}.{passage.name}"' if passage.name else ""
+        title = f"<h4>{passage.name}</h4>" if passage.name else ""
+        code = "".join(self.set_statements(chapter, passage.lines))
+        facts = "".join(map(self.set_fact, passage.facts))
+        held = f'<div class="tests">{facts}</div>' if facts else ""
+        if "import" in self.code[chapter][min(passage.lines, default=0)]:
+            code = f"<details><summary><span>import …</span></summary>{code}</details>"
+        right = f'<div><div class="code">{code}</div>{held}</div>' if code else ""
+        return f'<div class="row"{named}><div>{title}{set_prose(passage.prose)}</div>{right}</div>'
+
+    def set_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
+        """Yield the statements in these lines; one with values is a summary that opens them."""
+        statements, found = self.tracer.statements[chapter], self.tracer.values[chapter]
+        code = self.code[chapter]
+        for key, lines in groupby(
+            numbers, lambda line: statements.get(line, ((line, line), None))[0]
+        ):
+            text = "".join(f"<span data-n={line}>{code[line]}</span>" for line in lines)
+            values = found.get(key)
+            if values is None or key[0] not in numbers:
+                yield text
+                continue
+            call = f" <i>call {values.call}</i>" if values.call > 1 else ""
+            rows = "".join(
+                f"<div><dt>{html.escape(name)}{call}</dt><dd>{html.escape(value)}</dd></div>"
+                for name, value in values.named.items()
+            )
+            yield f"<details><summary>{text}</summary><dl>{rows}</dl></details>"
+
+    def set_fact(self, fact: Fact) -> str:
+        """Set a fact of the paper and the tests that hold it."""
+        tests = (set_test(one, set_code(one.code, self.links), self.folder) for one in fact.tests)
+        return f"<p>{set_line(fact.text)}</p>{''.join(tests)}"

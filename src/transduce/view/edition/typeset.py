@@ -1,0 +1,190 @@
+"""Sets what a source file holds for a page: equations as MathML, prose, and code in colours.
+
+In an equation, a slash between spaces is a fraction, whose numerator is the product before it;
+one without spaces stays a slash. Digits after a letter are its index.
+"""
+
+import html
+import io
+import keyword
+import re
+import tokenize
+from collections.abc import Mapping
+
+# Equations as the docstrings write them; one that fills its line is set apart.
+EQUATIONS = (
+    "softmax(Q Kᵀ / √d_k) V",
+    "softmax(Q Kᵀ / √d_k)",
+    "Q Kᵀ / √d_k",
+    "w · tanh(q + k)",
+    "q W · k / √d_k",
+    "Dropout(√d_model · E(w) + PE(pos))",
+    "LayerNorm(x + Dropout(Sublayer(x)))",
+    "x + Dropout(Sublayer(LayerNorm(x)))",
+    "gain · (x - mean) / √(variance + ε) + bias",
+    "x + Dropout(y)",
+    "x / (1 - p)",
+    "Concat(head_1 .. head_h) W^O",
+    "max(0, x W1 + b1) W2 + b2",
+    "max(0, x W1 + b1)",
+    "max(0, x Wᵀ + b)",
+    "x Wᵀ + b",
+    "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))",
+    "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))",
+    "√(6 / (fan-in + fan-out))",
+    "Σ (1 - m) · (-log p(target)) + m · mean over symbols of (-log p)",
+    "d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)",
+    "m ← β1 m + (1 - β1) g",
+    "v ← β2 v + (1 - β2) g²",
+    "w ← w - rate · m / (1 - β1^t) / (√(v / (1 - β2^t)) + ε)",
+    "√d_model",
+)
+LETTER = r"[A-Za-zβ]+(?:_(?:model|ff|k|v|i|n|h|P|\d)|\^(?:-?[\d.]+|[A-Z]))+"
+MARKED = re.compile(
+    rf"`(?P<code>[^`]+)`|(?<![\w^])(?P<math>{'|'.join(map(re.escape, EQUATIONS))}|{LETTER})(?!\w)"
+)
+NOTE = re.compile(r"(.*?\S) {4,}(\S.*)")
+TOKEN = re.compile(r"(\s*)(\d[\d.,]*(?<![.,])|fan-in|fan-out|[^\W\d_ᵀ²]+|\.\.|\S)")
+SIGNS = frozenset("+-=←,<≤")
+SPACE = '<mspace width="0.2em"></mspace>'
+
+
+def set_equation(text: str, *, is_block: bool = False) -> str:
+    """Return an equation as a MathML element, in a line of its own if `is_block`."""
+    tokens = [(bool(space), token) for space, token in TOKEN.findall(text)]
+    display = ' display="block"' if is_block else ""
+    label = html.escape(text, quote=True)
+    return f'<math{display} aria-label="{label}"><mrow>{set_sum(tokens)}</mrow></math>'
+
+
+def set_sum(tokens: list[tuple[bool, str]]) -> str:
+    """Set products with the signs between them, up to a closing parenthesis; remove the tokens."""
+    found = list[str]()
+    while tokens and tokens[0][1] != ")":
+        if tokens[0][1] in SIGNS:
+            found.append(set_symbol(tokens.pop(0)[1]))
+        else:
+            found.append(set_product(tokens))
+    return "".join(found)
+
+
+def set_product(tokens: list[tuple[bool, str]]) -> str:
+    """Set factors side by side, and fractions."""
+    factors = list[str]()
+    while tokens and tokens[0][1] not in SIGNS | {")"}:
+        spaced, token = tokens[0]
+        if token == "/" and spaced:
+            tokens.pop(0)
+            above = strip(factors.pop()) if len(factors) == 1 else "".join(factors)
+            factors = [
+                f"<mfrac><mrow>{above}</mrow><mrow>{strip(set_factor(tokens))}</mrow></mfrac>"
+            ]
+        elif token in "/·":
+            tokens.pop(0)
+            factors.append(f"<mo>{token}</mo>")
+        else:
+            is_apart = bool(factors) and spaced and not factors[-1].startswith("<mo>")
+            factors.append((SPACE if is_apart else "") + set_factor(tokens))
+    return "".join(factors)
+
+
+def set_factor(tokens: list[tuple[bool, str]]) -> str:
+    """Set a root, a parenthesis, a number or a letter, with its index and exponent."""
+    token = tokens.pop(0)[1]
+    if token == "√":
+        return f"<msqrt>{strip(set_factor(tokens))}</msqrt>"
+    if token == "(":
+        inner = set_sum(tokens)
+        tokens.pop(0)
+        size = "" if "<mfrac" in inner or "<msqrt" in inner else ' stretchy="false"'
+        found = f"<mrow><mo{size}>(</mo>{inner}<mo{size}>)</mo></mrow>"
+    else:
+        found = set_symbol(token)
+    below = above = ""
+    while tokens and not tokens[0][0] and (mark := tokens[0][1]) in "_^²ᵀ0123456789":
+        tokens.pop(0)
+        if mark == "_" or mark.isdecimal():
+            below = set_symbol(mark if mark.isdecimal() else tokens.pop(0)[1])
+        elif mark == "^":
+            sign = set_symbol(tokens.pop(0)[1]) if tokens[0][1] == "-" else ""
+            is_open = tokens[0][1] == "("
+            above = sign + (strip(set_factor(tokens)) if is_open else set_symbol(tokens.pop(0)[1]))
+        else:
+            above = set_symbol({"²": "2", "ᵀ": "T"}[mark])
+    for kind, script in (("msub", below), ("msup", above)):
+        found = f"<{kind}>{found}<mrow>{script}</mrow></{kind}>" if script else found
+    return found
+
+
+def set_symbol(token: str) -> str:
+    """Set a number, a letter or a word."""
+    kind = "mn" if token[0].isdigit() else "mi" if token[0].isalpha() else "mo"
+    return f"<{kind}>{html.escape({'-': '−', '..': '…'}.get(token, token))}</{kind}>"
+
+
+def strip(row: str) -> str:
+    """Return what stands between the parentheses of a factor that is a parenthesis, else it all."""
+    inner = re.fullmatch(r"<mrow><mo[^>]*>\(</mo>(.*)<mo[^>]*>\)</mo></mrow>", row)
+    return inner[1] if inner else row
+
+
+def set_prose(text: str) -> str:
+    """Set paragraphs, lists and equations of a docstring or comment as HTML."""
+    return "".join(map(set_paragraph, re.split(r"\n\s*\n", text.strip())))
+
+
+def set_paragraph(text: str) -> str:
+    """Set a paragraph; a line that is an equation stands apart, with its note at the right."""
+    is_legend = " · " in text.split("\n")[0] and not text.endswith((".", ")"))
+    if is_legend or text.startswith("- "):
+        items = re.split(" · |\n" if is_legend else r"\n?- ", text)
+        return f"<ul>{''.join(f'<li>{set_line(item)}</li>' for item in items if item)}</ul>"
+    found, rest = list[str](), list[str]()
+    for line in text.split("\n"):
+        content, note = match.groups() if (match := NOTE.fullmatch(line)) else (line, "")
+        noted = f'<span class="note">{html.escape(note.strip("()"))}</span>' if note else ""
+        if content.strip() in EQUATIONS:
+            found.append(
+                f'<div class="equation">{set_equation(content.strip(), is_block=True)}{noted}</div>'
+            )
+        else:
+            rest.append(set_line(content) + (" " + noted))
+    return "".join(found) + (f"<p>{' '.join(rest)}</p>" if rest else "")
+
+
+def set_line(text: str) -> str:
+    """Set names in backticks as code, and equations and letters with an index as MathML."""
+    found, end = list[str](), 0
+    for match in MARKED.finditer(text):
+        found.append(html.escape(text[end : match.start()]))
+        code = match["code"]
+        found.append(f"<code>{html.escape(code)}</code>" if code else set_equation(match["math"]))
+        end = match.end()
+    return "".join([*found, html.escape(text[end:])])
+
+
+def set_code(text: str, links: Mapping[str, str]) -> list[str]:
+    """Return each line of Python as HTML with its words in classes; names in `links` are links."""
+    lines = text.split("\n")
+    found, ends, before = [""] * len(lines), [0] * len(lines), ""
+    for one in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, word = one.start[0] - 1, html.escape(one.string)
+        if row < len(lines) and one.end[0] == one.start[0] and one.string.strip():
+            kind = classify(tokenize.tok_name[one.type], one.string, before)
+            if kind:
+                word = f"<b class={kind}>{word}</b>"
+            elif one.string in links and before != ".":
+                word = f'<a href="#{links[one.string]}" tabindex="-1">{word}</a>'
+            found[row] += html.escape(lines[row][ends[row] : one.start[1]]) + word
+            ends[row], before = one.end[1], one.string
+    rest = zip(found, lines, ends, strict=True)
+    return [line + html.escape(source[end:]) for line, source, end in rest]
+
+
+def classify(kind: str, word: str, before: str) -> str:
+    """Return the class of a word in the style sheet, "" if it has none."""
+    if kind == "NAME":
+        is_keyword = keyword.iskeyword(word) or word == "self"
+        return "d" if before in ("def", "class") else "k" if is_keyword else ""
+    kinds = {"COMMENT": "c", "NUMBER": "n", "STRING": "s"}
+    return kinds.get("STRING" if kind.startswith("FSTRING") else kind, "")

@@ -1,0 +1,96 @@
+"""The annotated edition shows the code that runs, the tests that are there, and true values."""
+
+import html
+import re
+from collections import defaultdict
+
+import pytest
+
+import transduce
+from transduce.errors import FolderError, InputError
+from transduce.view.edition import chapters
+from transduce.view.edition.edition import PARTS
+from transduce.view.edition.typeset import EQUATIONS, set_equation
+from transduce.view.page.document import read_part, read_texts
+
+HERE = "document.getElementById('here').textContent"
+SOURCES = {name: chapters.PACKAGE / "paper" / f"{name}.py" for name in chapters.CHAPTERS}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return transduce.read(tmp_path_factory.mktemp("edition") / "edition.html").read_text("utf-8")
+
+
+def read_row(page, name):
+    """The HTML of a definition's row."""
+    return page.split(f'id="{name}"')[1].split('<div class="row"')[0]
+
+
+def plain(markup):
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+def test_every_line_of_the_paper_stands_on_the_page_once_as_code_or_as_prose(page):
+    shown = defaultdict(list)
+    for number, line in re.findall(r"<span data-n=(\d+)>(.*?)</span>", page):
+        shown[int(number), plain(line)].append(line)
+    for path in SOURCES.values():
+        chapter = chapters.Chapter(path.stem, path.read_text("utf-8"))
+        for number, line in enumerate(chapter.lines):
+            is_prose = number in chapter.hidden or line.startswith("# ---") or not line
+            assert is_prose or shown[number, line], (path.name, number)
+
+
+def test_the_sections_come_in_the_order_of_the_paper(page):
+    numbers = re.findall(r"<h[23]><span>(\d[\d.]*)</span>", page)
+    assert numbers == sorted(numbers)
+    assert {"3.1", "3.2.1", "3.2.2", "3.3", "3.4", "3.5", "5.3", "5.4", "6.1"} <= {*numbers}
+
+
+def test_a_statement_opens_what_it_gave(page):
+    row = plain(read_row(page, "operations.attention"))
+    assert "q[2 × 3 × 7 × 5] float32" in row
+    mask = plain(read_row(page, "operations.AttentionMask.compute_allowed"))
+    assert "■ □ □ □ □ □ □ □\n■ ■ □ □ □ □ □ □\n■ ■ ■ □" in mask
+    assert "sie hat ein kleines Haus gesehen ." in page
+
+
+def test_a_definition_shows_its_tests_and_their_code(page):
+    row = plain(read_row(page, "training.learning_rate"))
+    assert "the rate rises linearly to step 4000" in row
+    assert "def test_the_rate_rises_linearly_to_step_4000" in row
+
+
+def test_a_test_that_is_not_there_is_refused_and_a_section_without_any():
+    with pytest.raises(FolderError, match="test_none is in none of"):
+        chapters.read_test(["tests/paper/test_table2.py"], "test_none")
+    with pytest.raises(FolderError, match="no test holds the section"):
+        chapters.read_paper({})
+
+
+def test_equations_are_those_of_the_docstrings():
+    text = "".join(path.read_text("utf-8") for path in SOURCES.values())
+    assert [one for one in EQUATIONS if one not in text] == []
+    root = "<msqrt><msub><mi>d</mi><mrow><mi>k</mi></mrow></msub></msqrt>"
+    assert f"</msup></mrow><mrow>{root}</mrow></mfrac>" in set_equation("Q Kᵀ / √d_k")
+
+
+def test_german_has_every_text_of_the_page_and_no_other():
+    found = re.findall(r">([^<>]+)<", read_part(PARTS.markup))
+    texts = {" ".join(text.split()) for text in found if len(text.strip()) > 1}
+    assert texts == set(read_texts("edition")["de"])
+    with pytest.raises(InputError, match="no language 'fr'"):
+        transduce.read("edition.html", language="fr")
+
+
+@pytest.mark.browser
+def test_in_a_browser_the_contents_follow_and_lines_open(browser, page):
+    browser.open_text(page)
+    browser.resize(390)
+    browser.press("n", "n")
+    browser.wait(f"{HERE} === '3.1 Encoder and decoder stacks'")
+    assert browser.run("return document.documentElement.scrollWidth") == 390
+    browser.type_into("#model\\.build_stack summary", "Enter")
+    assert browser.run("return document.querySelector('.code details[open] dl').offsetHeight") > 20
+    assert browser.console() == browser.requests() == []
