@@ -39,7 +39,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True)
 class EncoderOutput:
-    """The encoder's output z1 .. zn for every source sentence of a packed batch    (section 3)"""
+    """The encoder's output z_1 .. z_n for every source sentence of a packed batch    (section 3)"""
 
     states: Float[Tensor, "S d_model"]
     lengths: tuple[int, ...]
@@ -50,8 +50,8 @@ class Transformer(nn.Module):
     """The paper's model: embeddings, encoder, decoder and output projection    (section 3)
 
     `build_mixing` builds what connects the positions of a sentence: self-attention, or another
-    layer that Table 1 compares with it. Methods with a parameter `operations` use these in place of
-    the model's for one call.
+    layer that Table 1 compares with it. A method's `operations`
+    replace the model's for one call.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Transformer(nn.Module):
         )
 
     def encode(self, source: Packed, operations: Operations | None = None) -> EncoderOutput:
-        """Compute the encoder's output z1 .. zn of each source sentence x1 .. xn    (section 3)"""
+        """Compute the encoder's output z_1 .. z_n of each source x_1 .. x_n    (section 3)"""
         operations = operations or self.operations
         # one attention for all layers, since their masks are the same
         attend = self.encoder[0].self_attention.bind(operations, source.lengths)
@@ -192,12 +192,10 @@ class EncoderLayer(nn.Module):
         x: Float[Tensor, "S d_model"],
         attend: Any,  # noqa: ANN401 - what `self_attention.bind` returned
     ) -> Float[Tensor, "S d_model"]:
-        """Compute this layer's states of packed sources from the states of the layer below."""
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
         return self.add_feed_forward(x, self.feed_forward)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
-        """Return the two sub-layers, whose last matrices `scale_by_depth` divides."""
         return self.self_attention, self.feed_forward
 
 
@@ -219,7 +217,6 @@ class DecoderLayer(nn.Module):
         attend: Any,  # noqa: ANN401 - what `self_attention.bind` returned
         attend_to_source: BatchAttention,
     ) -> Float[Tensor, "T d_model"]:
-        """Compute this layer's states from those of the layer below and the encoder's output z."""
         x = self.add_self(x, lambda y: self.self_attention(y, attend))
         x = self.add_cross(x, lambda y: self.cross_attention(y, z, attend_to_source))
         return self.add_feed_forward(x, self.feed_forward)
@@ -233,7 +230,6 @@ class DecoderLayer(nn.Module):
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
 
     def sub_layers(self) -> "Sequence[SubLayer]":
-        """Return the three sub-layers, whose last matrices `scale_by_depth` divides."""
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
@@ -243,9 +239,10 @@ AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 @final
 class Residual(nn.Module):
-    """The connection around a sub-layer: LayerNorm(x + Dropout(Sublayer(x)))    (section 3.1)
+    """LayerNorm(x + Dropout(Sublayer(x)))    (section 3.1)
 
-    With `architecture.norm = "pre"` it is x + Dropout(Sublayer(LayerNorm(x))), as in later models.
+    The connection around a sub-layer. With `architecture.norm = "pre"`, as in later models, it is
+    x + Dropout(Sublayer(LayerNorm(x)))
     """
 
     def __init__(self, sizes: Architecture) -> None:
@@ -256,7 +253,6 @@ class Residual(nn.Module):
     def forward(
         self, x: Float[Tensor, "T d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "T d_model"]:
-        """Compute LayerNorm(x + Dropout(Sublayer(x))), or the same with the norm first."""
         if self.is_pre:
             return self.add(x, sublayer(self.norm(x)))
         return self.norm(self.add(x, sublayer(x)))
@@ -294,7 +290,6 @@ class AddDropout(nn.Module):
     def forward(
         self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
     ) -> Float[Tensor, "*shape"]:
-        """Compute x + Dropout(y); only in training is anything dropped."""
         return x + functional.dropout(y, self.p, self.training)
 
 
@@ -306,7 +301,6 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Compute Dropout(x); only in training is anything dropped."""
         return functional.dropout(x, self.p, self.training) if self.p else x
 
 
@@ -357,7 +351,6 @@ class SelfAttention(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor | None:
-        """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
 
 
@@ -398,14 +391,12 @@ class CrossAttention(nn.Module):
         return self.output.add(cache.attend_to_source(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
         self.query.fill_glorot(generator)
         self.key_value.fill_glorot(generator, self.parts)
         self.output.fill_glorot(generator)
 
     @property
     def last_matrix(self) -> Tensor:
-        """The output matrix W^O, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.output.weight
 
 
@@ -462,7 +453,7 @@ def build_self_attention(
 
 @final
 class FeedForward(nn.Module):
-    """The feed-forward network max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)
+    """max(0, x W1 + b1) W2 + b2    (section 3.3, equation 2)
 
     With `architecture.activation = "swish"` it has x · sigmoid(x) in place of max(0, x).
     """
@@ -475,17 +466,14 @@ class FeedForward(nn.Module):
         self.outer = Linear(sizes.d_ff, sizes.d_model, bias=True)
 
     def forward(self, x: Float[Tensor, "T d_model"]) -> Float[Tensor, "T d_model"]:
-        """Compute max(0, x W1 + b1) W2 + b2 for every token    (equation 2)"""
         return self.outer(self.dropout(self.activate(x)))
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"]
     ) -> Float[Tensor, "R d_model"]:
-        """Compute residual + max(0, x W1 + b1) W2 + b2 for R hypotheses, without dropout."""
         return self.outer.add(self.activate(x), residual)
 
     def activate(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
-        """Compute max(0, x W1 + b1), or swish of x W1 + b1."""
         return functional.silu(self.inner(x)) if self.is_swish else self.inner.relu(x)
 
     def initialise(self, generator: torch.Generator) -> None:
@@ -495,7 +483,6 @@ class FeedForward(nn.Module):
 
     @property
     def last_matrix(self) -> Tensor:
-        """The second matrix W2, which `scale_by_depth` divides by √(number of sub-layers)."""
         return self.outer.weight
 
 
@@ -526,15 +513,12 @@ class Linear(nn.Module):
         return linear
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute x Wᵀ + b for R rows of n numbers each."""
         return functional.linear(x, self.weight, self.bias)
 
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
-        """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
         return functional.linear(x, self.weight, self.bias).relu_()
 
     def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
-        """Compute residual + x Wᵀ + b for R rows of n numbers each."""
         if self.bias is None:
             return torch.addmm(residual, x, self.weight.t())
         return functional.linear(x, self.weight, self.bias).add_(residual)
@@ -558,7 +542,6 @@ class Embedding(nn.Module):
         self.weight = nn.Parameter(torch.empty(symbols, d_model))
 
     def forward(self, ids: Int[Tensor, " T"]) -> Float[Tensor, "T d_model"]:
-        """Return √d_model times the vector of every token id."""
         return functional.embedding(ids, self.weight) * math.sqrt(self.weight.shape[1])
 
     def initialise(self, generator: torch.Generator) -> None:
@@ -575,7 +558,6 @@ class OutputBias(nn.Module):
         self.weight = nn.Parameter(torch.empty(symbols))
 
     def initialise(self, generator: torch.Generator) -> None:  # noqa: ARG002 - nothing is drawn
-        """Set the biases to 0."""
         nn.init.zeros_(self.weight)
 
 
@@ -680,7 +662,7 @@ class Initialised(Protocol):
 
 @runtime_checkable
 class SubLayer(Protocol):
-    """A sub-layer with a known last matrix, so that `scale_by_depth` can divide it."""
+    """A sub-layer and its last matrix, W^O or W2, which `scale_by_depth` divides."""
 
     @property
     def last_matrix(self) -> Tensor | None: ...
@@ -734,7 +716,6 @@ class TransformerDecoder:
 
     @property
     def device(self) -> torch.device:
-        """The device of the model's weights."""
         return self.model.output.weight.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> Cache:
@@ -750,9 +731,7 @@ class TransformerDecoder:
         return log_softmax(self.model.logits(states)), state
 
     def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
-        """Return the cache of the given hypotheses (indices of rows), in the given order."""
         return state.reorder(rows)
 
     def concatenate(self, first: Cache, second: Cache) -> Cache:
-        """Return one cache with the hypotheses of both caches, those of `first` first."""
         return first.concatenate(second)

@@ -261,7 +261,7 @@ class PlainCache:
     def open(self, reach: int | None) -> "PlainCache":
         """Return the cache with a free place after each hypothesis, for its next token.
 
-        That token may attend to the `reach` tokens before it; to all of them without a reach.
+        That token may attend to the `reach` tokens before it, or to all of them if that is None.
         """
         k, v = (pad_cache(side, side.shape[2] + 1) for side in self.past)
         return replace(self, past=(k, v), reach=reach)

@@ -50,23 +50,18 @@ class Decoder(Protocol[State]):
     @property
     def device(self) -> torch.device:
         """The device of ids and log-probabilities."""
-        ...
 
     def start(self, sources: Sequence[Sequence[int]]) -> State:
         """Encode the sources, each with its END, into a state of one row per source."""
-        ...
 
     def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
         """Append a symbol to each of R rows; return log P (<= 0) of each next symbol."""
-        ...
 
     def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
         """Return the state of the given rows in the given order; rows may repeat or be left out."""
-        ...
 
     def concatenate(self, first: State, second: State) -> State:
         """Return one state with the rows of both states, whose outputs may differ in length."""
-        ...
 
 
 @final

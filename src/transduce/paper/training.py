@@ -28,7 +28,7 @@ from transduce.vocabulary import BEGIN
 
 
 def learning_rate(step: int, d_model: int, warmup: int) -> float:
-    """Return the learning rate d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)"""
+    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)    (equation 3)"""
     return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 

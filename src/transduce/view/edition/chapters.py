@@ -169,7 +169,9 @@ def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str
     sections = [one for chapter in chapters.values() for one in chapter.read_sections()]
     for section in sections:
         for passage in section.passages:
-            passage.facts = facts.get(f"{section.chapter}.{passage.name}", [])
+            for name, node in chapters[section.chapter].definitions.items():
+                if first_line(node) in passage.lines:
+                    passage.facts += facts.get(f"{section.chapter}.{name}", [])
         if not (section.is_opening or any(one.facts for one in section.passages)):
             fact = f"no test holds the section {section.title!r} of paper/{section.chapter}.py"
             raise FolderError(fact, "name one for a definition of this section", file=PAPER)

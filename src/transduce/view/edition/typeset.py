@@ -27,7 +27,6 @@ EQUATIONS = (
     "Concat(head_1 .. head_h) W^O",
     "max(0, x W1 + b1) W2 + b2",
     "max(0, x W1 + b1)",
-    "max(0, x Wᵀ + b)",
     "x Wᵀ + b",
     "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))",
     "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))",
