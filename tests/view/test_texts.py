@@ -7,6 +7,7 @@ import pytest
 from transduce.view.attention import page as attention
 from transduce.view.attention.survey import survey
 from transduce.view.curves import page as curves
+from transduce.view.edition import edition
 from transduce.view.page.document import PageParts, read_part, read_texts
 from transduce.view.translation import page as translation
 
@@ -14,6 +15,7 @@ PAGES = {
     "attention": attention.PARTS,
     "attention/survey": survey.PARTS,
     "curves": curves.PARTS,
+    "edition": edition.PARTS,
     "translation": translation.PARTS,
 }
 WORD = re.compile(r"[A-Za-z]{2}")

@@ -1,9 +1,8 @@
 """What has no weights: attention, the cache of a search, the loss, the best continuations
 
-The plain form of sections 3.2.1, 3.2.3, 3.4 and 5.4, and the sums of beam search (6.1). The model,
-the update and the search receive these functions as one frozen value, `Operations`. A faster
-function with the same result may stand in any of its fields; none of the code that calls it can
-tell.
+These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, the update and
+the search get them as one frozen value, `Operations`, in which a faster function with the same
+result may replace each of them.
 """
 
 import math
@@ -59,7 +58,7 @@ FULL_ATTENTION = AttentionMask()
 
 
 def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k; if queries [q; w] have 2 d_k numbers, w · tanh(q + k): additive attention"""
+    """Q Kᵀ / √d_k, or additive attention, w · tanh(q + k), for queries that hold [q; w]"""
     is_additive = q.shape[-1] != k.shape[-1]  # `Compatibility` has appended w
     if not is_additive:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])

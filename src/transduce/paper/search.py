@@ -312,10 +312,10 @@ def find_best_continuations(
 def append_end(
     beams: BeamState, log_probs: Float[Tensor, "R V"], count: int
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
-    """Return each sentence's W hypotheses' log P with END, padded to C, and the columns.
+    """Append END to each sentence's W hypotheses; return their log P and their columns.
 
-    The column of symbol v after hypothesis w is w V + v. Beyond W, up to C = `count`, log P is
-    -inf.
+    The column of symbol v after hypothesis w is w V + v. There are C = `count` places, those beyond
+    W with log P = -inf.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)

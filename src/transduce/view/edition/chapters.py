@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-import transduce
 from transduce.errors import FolderError
 
-PACKAGE = Path(transduce.__file__).parent
+PACKAGE = Path(__file__).parents[2]
 CHECKOUT = PACKAGE.parents[1]  # unless the package is installed elsewhere
 PAPER = "docs/internals/paper.md"
 IS_CHECKOUT = (CHECKOUT / PAPER).is_file()

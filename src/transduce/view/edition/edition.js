@@ -31,7 +31,8 @@ function move(event) {
   if (event.key === "n" || event.key === "p") {
     const next = sections[sections.indexOf(findCurrent()) + (event.key === "n" ? 1 : -1)];
     if (next) location.hash = next.id;
-  } else if (event.key === "Escape") showContents(false);
+  } else if (event.key === "d") toggleTheme();
+  else if (event.key === "Escape") showContents(false);
   else if (line && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
     const lines = [...document.querySelectorAll(".code summary")];
     lines[lines.indexOf(line) + (event.key === "ArrowDown" ? 1 : -1)]?.focus();

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import final
 
-from transduce.durable.files import resolve_output, write_atomically
+from transduce.durable.files import write_atomically
+from transduce.durable.folder import resolve_output
 from transduce.settings.fields import require
 from transduce.view.drawings.draw import draw_attention, draw_model, draw_positions
 from transduce.view.edition.chapters import (

@@ -206,7 +206,8 @@ def describe_tensor(value: Tensor, *, brief: bool) -> str:
 
 def format_number(value: float) -> str:
     """Return a number with three digits, or a whole one with all of them."""
-    return (f"{value:.3g}" if isinstance(value, float) else str(value)).replace("-", "−")
+    text = str(value)
+    return (f"{value:.3g}" if set(text) & {".", "e"} else text).replace("-", "−")
 
 
 def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
