@@ -6,7 +6,9 @@ import pytest
 import torch
 from tests.search.test_label_constraint import NAMES, source_of
 
-from transduce.errors import NotFiniteError
+from transduce.errors import InputError, NotFiniteError
+from transduce.inference import passes
+from transduce.inference.outputs import search_sources
 from transduce.inference.passes import label_in_passes
 from transduce.mixing import build_model_decoder, find_mixing
 from transduce.paper.model import build_transformer
@@ -45,15 +47,21 @@ def sources(scheme):
 
 @pytest.mark.parametrize("scheme", ["bio", "raw"])
 @pytest.mark.parametrize("mixing", ["self-attention", "recurrent"])
-def test_the_labels_are_those_of_greedy_search(scheme, mixing):
+@pytest.mark.parametrize("most", [1, 20])
+def test_the_labels_are_those_of_greedy_search(scheme, mixing, most, monkeypatch):
+    monkeypatch.setattr(passes, "PASSES", most)
     model, given = random_tagger(mixing=mixing), sources(scheme)
+    done = [draft.is_done for draft in label_in_passes(model, given, GREEDY)]
+    assert all(done) == (most == 20)
     expected = beam_search(ConstrainedDecoder(build_model_decoder(model)), given, GREEDY)
-    drafts = label_in_passes(model, given, GREEDY)
-    for draft, (greedy,) in zip(drafts, expected, strict=True):
-        found = draft.score(GREEDY)
-        assert found.ids == greedy.ids
-        assert (found.log_prob, found.score) == pytest.approx((greedy.log_prob, greedy.score))
-        assert 1 <= draft.passes <= len(greedy.ids) + 1
+    for (ours,), (greedy,) in zip(search_sources([model], given, GREEDY, 1), expected, strict=True):
+        assert ours.ids == greedy.ids
+        assert (ours.log_prob, ours.score) == pytest.approx((greedy.log_prob, greedy.score))
+
+
+def test_more_outputs_than_the_beam_holds_are_refused():
+    with pytest.raises(InputError, match="2 best hypotheses are asked for"):
+        search_sources([random_tagger()], sources("raw"), GREEDY, 2)
 
 
 def test_labels_that_do_not_depend_on_one_another_take_two_passes():

@@ -23,6 +23,8 @@ from transduce.search.label_constraint import LabelConstraint, LabelKind
 from transduce.settings import Search
 from transduce.vocabulary import BEGIN, END
 
+PASSES = 8  # a tagger that is not done then is a poor one, for which passes do not pay
+
 # T tokens of all drafts · V symbols
 
 
@@ -61,10 +63,10 @@ def are_labelled(sources: Sequence[ConstrainedSource]) -> bool:
 def label_in_passes(
     model: Transformer, sources: Sequence[ConstrainedSource], search: Search
 ) -> list[Draft]:
-    """Return the completed draft of each source, whose constraint is that of tagging.
+    """Return a draft for each source, whose constraint is that of tagging, after some passes.
 
     The first draft has the same label at every word: the first one of the vocabulary, which is the
-    commonest.
+    commonest. A draft that is not done after `PASSES` passes is left to the search by steps.
     """
     constraints = require_kind([one.constraint for one in sources], LabelConstraint)
     commonest = constraints[0].symbols.kinds.index(LabelKind.FREE)
@@ -74,21 +76,23 @@ def label_in_passes(
     ]
     by_length = sorted(drafts, key=lambda one: len(one.ids), reverse=True)
     for first in range(0, len(drafts), search.batch_size):
-        complete(model, by_length[first : first + search.batch_size])
+        improve(model, by_length[first : first + search.batch_size])
     return drafts
 
 
 @torch.inference_mode()
-def complete(model: Transformer, drafts: Sequence[Draft]) -> None:
-    """Take passes over a batch of drafts, without those that are done, until all of them are."""
+def improve(model: Transformer, drafts: Sequence[Draft]) -> None:
+    """Take at most `PASSES` passes over a batch of drafts, without those that are done."""
     sources = Packed.from_sentences([one.source.ids for one in drafts])
     memory = model.encode(sources.to(model.output.weight.device))
     each = list(zip(drafts, memory.states.split(memory.lengths), strict=True))
-    while each:
+    for _ in range(PASSES):
         states = [own for _, own in each]
         memory = EncoderOutput(torch.cat(states), tuple(map(len, states)))
         take_pass(model, memory, [draft for draft, _ in each])
         each = [one for one in each if not one[0].is_done]
+        if not each:
+            break
 
 
 def take_pass(model: Transformer, memory: EncoderOutput, drafts: Sequence[Draft]) -> None:
