@@ -21,7 +21,7 @@ from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
 from transduce.paper.search import Decoder, Hypothesis, beam_strategy
-from transduce.search.constraints import ConstrainedSource, with_constraints
+from transduce.search.constraints import with_constraints
 from transduce.search.ensemble import Ensemble
 from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
 from transduce.search.sampling import sampling_strategy
@@ -98,32 +98,11 @@ def search_sources(
     first = dict(zip(reversed(indices), reversed(sources), strict=True))
     distinct: Sources = [first[index] for index in range(len(unique))]
     search = limit_batch_size(models, distinct, search, search.beam)
-    found = find_labels_in_passes(models, distinct, search) if n == 1 else {}
-    rest = [index for index in range(len(distinct)) if index not in found]
-    if rest:
-        operations = choose_search_operations(models, len(rest))
-        decoder, distinct = with_constraints(
-            build_decoder(models, operations), [distinct[index] for index in rest]
-        )
-        strategy = beam_strategy(decoder, distinct, search, n, operations=operations[0])
-        for index, hypotheses in search_in_memory(decoder, distinct, search, strategy):
-            found[rest[index]] = hypotheses
+    operations = choose_search_operations(models, len(distinct))
+    decoder, distinct = with_constraints(build_decoder(models, operations), distinct)
+    strategy = beam_strategy(decoder, distinct, search, n, operations=operations[0])
+    found = dict(search_in_memory(decoder, distinct, search, strategy))
     return [found[index] for index in indices]
-
-
-def find_labels_in_passes(
-    models: Sequence[Transformer], sources: Sources, search: Search
-) -> dict[int, list[Hypothesis]]:
-    """Return {index: [the output]} of sources that greedy tagging labels in a few passes."""
-    constrained = [source for source in sources if isinstance(source, ConstrainedSource)]
-    if not search.beam == len(models) == 1 or not constrained:
-        return {}
-    from transduce.inference.passes import are_labelled, label_in_passes  # for taggers alone
-
-    if not are_labelled(constrained):
-        return {}
-    drafts = label_in_passes(models[0].eval(), constrained, search)
-    return {index: [one.score(search)] for index, one in enumerate(drafts) if one.is_done}
 
 
 def sample_sources(
