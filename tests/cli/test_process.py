@@ -6,7 +6,7 @@ import pytest
 
 from transduce.cli import signals
 from transduce.errors import InputError
-from transduce.machine.process_settings import SPINS, TRAINING_SPINS
+from transduce.machine.process_settings import KERNEL_CACHES, KERNELS, SPINS, TRAINING_SPINS
 
 POLICY, SPIN_COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"
 TRAIN = ("train", "table3/base", "--store", "corpus", "-o", "run")
@@ -23,7 +23,8 @@ def at_import(monkeypatch):
 
     monkeypatch.setattr(signals, "ignore_checkpoint_signal", loading)
     monkeypatch.delenv(POLICY, raising=False)
-    monkeypatch.delenv(SPIN_COUNT, raising=False)
+    for name in (SPIN_COUNT, *KERNEL_CACHES):
+        monkeypatch.delenv(name, raising=False)
     return heard
 
 
@@ -43,6 +44,7 @@ def test_threads_of_training_wait_asleep_from_before_torch_is_loaded(
     monkeypatch.chdir(tmp_path)
     assert "torch would be loaded now" in call(*command).stderr
     assert at_import == [("PASSIVE", str(TRAINING_SPINS))]
+    assert {os.environ[name] for name in KERNEL_CACHES} == {str(KERNELS)}
 
 
 def test_what_the_user_says_of_waiting_stands(call, tmp_path, monkeypatch, at_import):

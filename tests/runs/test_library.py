@@ -148,10 +148,10 @@ def test_the_callers_number_of_threads_is_never_changed(tmp_path):
 @pytest.mark.parametrize("allowed", [True, False])
 def test_switches_of_the_process_are_set_unless_they_are_refused(tmp_path, monkeypatch, allowed):
     calls = []
-    for name in ("keep_freed_memory", "use_brief_waiting"):
+    for name in ("keep_freed_memory", "set_environment_of_torch"):
         monkeypatch.setattr(train_module, name, lambda name=name, **_: calls.append(name))
     train(tmp_path / "run", process_settings=allowed)
-    assert calls == (["use_brief_waiting", "keep_freed_memory"] if allowed else [])
+    assert calls == (["set_environment_of_torch", "keep_freed_memory"] if allowed else [])
 
 
 def test_it_trains_in_another_thread_than_the_main_one(tmp_path):

@@ -16,7 +16,7 @@ from transduce.cli import display
 from transduce.cli.outcome import Commands, ProcessorTimeSpent, TerminalClosed, Terminated, run
 from transduce.cli.signals import SignalsDeferred
 from transduce.errors import InputError
-from transduce.machine.process_settings import use_brief_waiting
+from transduce.machine.process_settings import set_environment_of_torch
 
 TRAINING_COMMANDS = ("demo", "train", "distil", "reproduce")
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -96,7 +96,7 @@ def transduce(context: click.Context) -> None:
     """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
     require_place()
     # torch is imported only later, when a command is called
-    use_brief_waiting(training=context.invoked_subcommand in TRAINING_COMMANDS)
+    set_environment_of_torch(training=context.invoked_subcommand in TRAINING_COMMANDS)
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)

@@ -12,6 +12,8 @@ import sys
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
 SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
+KERNEL_CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
+KERNELS = 256
 TRAINING_SPINS = 30_000  # turns in training, which has larger pieces of work
 
 
@@ -36,14 +38,19 @@ def release_freed_memory() -> None:
     call_glibc("malloc_trim", 0)
 
 
-def use_brief_waiting(*, training: bool = False) -> None:
-    """Make OpenMP threads busy-wait briefly before they sleep, three times as long if `training`.
+def set_environment_of_torch(*, training: bool = False) -> None:
+    """Set the variables that torch's libraries read, unless they are set; call it before torch.
 
-    Sleeping at once makes training on free cores up to 1.4 times slower. Busy-waiting for long
-    makes it up to fifty times slower where other programs use the same cores (decision 0032).
-    Where OMP_WAIT_POLICY is set, this function changes nothing. It has an effect only before torch
-    is imported.
+    OpenMP threads busy-wait briefly before they sleep, three times as long if `training`. Sleeping
+    at once makes training on free cores up to 1.4 times slower. Busy-waiting for long makes it up
+    to fifty times slower where other programs use the same cores (decision 0032).
+
+    In training fewer kernels are kept for shapes that were met. The thousand that torch and oneDNN
+    each keep by default took four gigabytes in bfloat16, since batches differ in their shapes.
     """
+    if training:
+        for name in KERNEL_CACHES:
+            os.environ.setdefault(name, str(KERNELS))
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
         os.environ.setdefault("GOMP_SPINCOUNT", str(TRAINING_SPINS if training else SPINS))

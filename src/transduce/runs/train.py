@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from transduce.errors import InputError, name_arguments, short_repr
-from transduce.machine.process_settings import keep_freed_memory, use_brief_waiting
+from transduce.machine.process_settings import keep_freed_memory, set_environment_of_torch
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, require_changes
@@ -106,7 +106,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 def set_process_for_training() -> None:
     """Make idle threads sleep soon and keep freed memory, which makes training faster."""
-    use_brief_waiting(training=True)
+    set_environment_of_torch(training=True)
     keep_freed_memory()
 
 
