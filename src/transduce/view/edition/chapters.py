@@ -21,7 +21,6 @@ IS_CHECKOUT = (CHECKOUT / PAPER).is_file()
 CHAPTERS = ("training", "search", "model", "operations")  # of equal sections, the first comes first
 HEADING = re.compile(r"# --- (.+?) -+")
 NUMBER = re.compile(r"sections? (\d(?:\.\d)*)")
-ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
 Definition = ast.FunctionDef | ast.ClassDef
 
 
@@ -187,17 +186,15 @@ def read_facts() -> dict[str, list[Fact]]:
     for line in page.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             files = []
-        row = ROW.fullmatch(line)
-        if row is None:
+        text, code, test = [*line.strip("| ").split(" | "), "", ""][:3]
+        if not line.startswith("|"):
             files += re.findall(r"`(tests/[\w/]+\.py)`", line)
-        else:
-            named = re.findall(r"`(?:(tests/[\w/]+\.py):)?(test_\w+)`", row[3])
-            codes = re.findall(r"`paper/(\w+)\.py:([\w.]+)`", row[2])
-            if codes:
-                tests = (read_test([file] if file else files, name) for file, name in named)
-                fact = Fact(row[1], tuple(tests))
-                for chapter, name in codes:
-                    facts[f"{chapter}.{name}"].append(fact)
+        elif codes := re.findall(r"`paper/(\w+)\.py:([\w.]+)`", code):
+            named = re.findall(r"`(?:(tests/[\w/]+\.py):)?(test_\w+)`", test)
+            tests = (read_test([file] if file else files, name) for file, name in named)
+            fact = Fact(text, tuple(tests))
+            for chapter, name in codes:
+                facts[f"{chapter}.{name}"].append(fact)
     return facts
 
 

@@ -43,7 +43,7 @@ MARKED = re.compile(
     rf"`(?P<code>[^`]+)`|(?<![\w^])(?P<math>{'|'.join(map(re.escape, EQUATIONS))}|{LETTER})(?!\w)"
 )
 NOTE = re.compile(r"(.*?\S) {4,}(\S.*)")
-TOKEN = re.compile(r"(\s*)(\d[\d.,]*(?<![.,])|fan-in|fan-out|[^\W\d_ᵀ²]+|\.\.|\S)")
+TOKEN = re.compile(r"(\s?)(\d[\d.,]*(?<![.,])|fan-in|fan-out|[^\W\d_ᵀ²]+|\.\.|\S)")
 SIGNS = frozenset("+-=←,<≤")
 SPACE = '<mspace width="0.2em"></mspace>'
 
