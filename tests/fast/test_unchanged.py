@@ -27,7 +27,7 @@ from transduce.paper.model import (
 )
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import beam_search
-from transduce.paper.training import Adam, build_plain_optimiser
+from transduce.paper.training import Adam
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision
 from transduce.training.equip import require_compiler
@@ -160,7 +160,7 @@ def test_another_optimiser_trains():
         return Adam(model, replace(training, beta1=0.5))
 
     assert choose_optimiser(build) is build
-    assert choose_optimiser(build_plain_optimiser) is FlatAdam
+    assert choose_optimiser(Adam) is FlatAdam
 
 
 def test_without_the_package_there_is_none_of_its_modules(monkeypatch):

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.optim.adam import adam
 
 from transduce.fast.unchanged import differ, numbers
-from transduce.paper.training import UPDATES, BuildOptimiser, build_plain_optimiser
+from transduce.paper.training import UPDATES, Adam, BuildOptimiser
 from transduce.settings import Training
 
 NORM_ROW = 1_024  # gradients of a row; the norms of rows are computed first
@@ -166,7 +166,7 @@ def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tenso
 
 
 @cache
-def choose_optimiser(plain: BuildOptimiser = build_plain_optimiser) -> BuildOptimiser:
+def choose_optimiser(plain: BuildOptimiser = Adam) -> BuildOptimiser:
     """Return `FlatAdam` if the plain optimiser makes the same updates, else the plain one."""
     are_other = differ(partial(update_twice, plain), partial(update_twice, FlatAdam))
     return plain if are_other else FlatAdam

@@ -124,11 +124,6 @@ class Adam:
         self.refresh_model()
 
 
-def build_plain_optimiser(model: nn.Module, training: Training) -> "Optimiser":
-    """Return the optimiser of a model's weights: Adam    (section 5.3)"""
-    return Adam(model, training)
-
-
 # --- One update (sections 5.1 to 5.4) -------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from transduce.checkpoint.stored_model import (
 from transduce.errors import FolderError, InputError
 from transduce.machine.device import select_device
 from transduce.machine.environment import describe_environment
-from transduce.paper.training import build_plain_optimiser
+from transduce.paper.training import Adam
 from transduce.recipes.catalogue import RECIPES, find_original_name
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.ledger import PARENT
@@ -202,7 +202,7 @@ def save_parent_weights(folder: Path, recipe: Recipe, parent: StoredModel) -> No
     """Write the parent's weights as a run's checkpoint of step 0, unless it has checkpoints."""
     if has_checkpoints(folder):
         return
-    optimiser = build_plain_optimiser(build_stored_model(parent), recipe.training)
+    optimiser = Adam(build_stored_model(parent), recipe.training)
     state = {
         "progress": Progress().as_json(),
         "environment": describe_environment(select_device()),

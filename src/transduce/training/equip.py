@@ -14,11 +14,11 @@ from transduce.mixing import find_mixing
 from transduce.packed import Batch
 from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.training import (
+    Adam,
     BuildOptimiser,
     Optimiser,
     PendingUpdate,
     Update,
-    build_plain_optimiser,
 )
 from transduce.settings import Recipe, Training
 from transduce.vocabulary.vocabulary import Vocabularies
@@ -57,7 +57,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 def build_optimiser(model: Transformer, training: Training) -> Optimiser:
     """Return the optimiser of a model that is equipped for training."""
     flat_adam = import_fast("flat_adam")
-    build: BuildOptimiser = flat_adam.choose_optimiser() if flat_adam else build_plain_optimiser
+    build: BuildOptimiser = flat_adam.choose_optimiser() if flat_adam else Adam
     return build(model, training)
 
 

@@ -18,7 +18,7 @@ from transduce.machine.process_settings import use_threads
 from transduce.packed import Batch, Packed
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.search import beam_search
-from transduce.paper.training import Update, build_plain_optimiser, train
+from transduce.paper.training import Adam, Update, train
 from transduce.settings import Architecture, Search, Training
 from transduce.view.edition.chapters import PACKAGE, Chapter, first_line
 from transduce.vocabulary import BEGIN, END
@@ -235,7 +235,7 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
             torch.use_deterministic_algorithms(True)  # noqa: FBT003 - weights are NaN until drawn
             sys.settrace(tracer)
             model = build_transformer(SIZES, len(words), len(words), TRAINING.seed)
-            optimiser = build_plain_optimiser(model, TRAINING)
+            optimiser = Adam(model, TRAINING)
             train(model, optimiser, TRAINING, lambda _: micro_batches, after_update=follow)
             model.eval()
             sys.settrace(tracer)
