@@ -29,7 +29,7 @@ TABLES = r'^(?: \w+: |  const scale = .*)("[^"]{20,}".*)$'
 
 def find_texts(parts: PageParts) -> set[str]:
     """Return the texts of a page's markup and scripts."""
-    markup = re.sub(r"<!--.*?-->|<(noscript|kbd)>.*?</\1>", "", read_part(parts.markup))
+    markup = re.sub(r"<!--.*?-->|<(noscript|kbd)>.*?</\1>", "<br>", read_part(parts.markup))
     named = re.findall(r'(?:title|aria-label|placeholder)="([^"]+)"', markup)
     found = [*named, *re.findall(r">([^<>]+)<", markup)]
     for script in map(read_part, parts.scripts):
