@@ -204,7 +204,7 @@ def describe_tensor(value: Tensor, *, brief: bool) -> str:
     return f"{shape} {kind} {' '.join(map(format_number, numbers))}{rest}"
 
 
-def format_number(value: float) -> str:
+def format_number(value: float | int) -> str:
     """Return a number with three digits, or a whole one with all of them."""
     text = str(value)
     return (f"{value:.3g}" if set(text) & {".", "e"} else text).replace("-", "−")
