@@ -44,6 +44,7 @@ def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path):
     again = call("reproduce", "table3", *TINY, "--rows", "C-N2,base", "--json", "-o", out)
     found = json.loads(again.stdout)
     assert [(run["row"], run["seed"]) for run in found["runs"]] == [("base", 1), ("C-N2", 1)]
+    assert [run["averaged"] for run in found["runs"]] == [0, 0], "no checkpoints, section 6.2"
     assert (out / "rows/C-N2-seed1/result.json").stat().st_mtime_ns == before
 
 

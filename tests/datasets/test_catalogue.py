@@ -58,11 +58,11 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         find_corpora("newstest2015")
 
 
-def test_the_training_data_of_the_paper_brings_its_development_and_test_set():
-    (corpus,) = find_corpora("wmt14-en-fr")
-    assert [one.name for one in list_split_corpora(corpus)] == [
-        "wmt14-en-fr", "newstest2013", "newstest2014",
-    ]  # fmt: skip
+@pytest.mark.parametrize("name", ["wmt14-en-de", "wmt14-en-fr"])
+def test_the_training_data_of_the_paper_brings_its_development_and_test_set(name):
+    (corpus,) = find_corpora(name)
+    found = [one.name for one in list_split_corpora(corpus)]
+    assert found == [name, "newstest2013", "newstest2014"]
 
 
 def test_the_counts_of_the_training_data_are_those_of_the_papers_section_5_1():

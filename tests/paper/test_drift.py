@@ -56,7 +56,7 @@ def test_d_k_does_not_follow_from_d_model_and_heads():
 
 
 def test_padding_is_not_counted_for_there_is_none():
-    """16 target tokens in pairs of very different length are 16, and the loss is per token."""
+    """13 and 15 tokens in two pairs of very different length are counted as 13 and 15."""
     model, optimiser = fresh(training_of())
     update = take_update(model, optimiser, training_of(), 1, [batch_of([12, 1], seed=1)])
     assert update is not None

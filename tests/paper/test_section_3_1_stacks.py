@@ -4,9 +4,17 @@ import torch
 from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, sizes, states_of
 from torch import nn
 
-from transduce.paper.model import Transformer
+from transduce.packed import Batch, Packed
+from transduce.paper.model import (
+    CrossAttention,
+    FeedForward,
+    Residual,
+    SelfAttention,
+    Transformer,
+)
 from transduce.paper.operations import FULL_ATTENTION, attend_padded
-from transduce.settings import Architecture
+from transduce.paper.training import batch_loss
+from transduce.settings import Architecture, Training
 
 
 def built(architecture=None):
@@ -31,7 +39,12 @@ def test_each_stack_has_six_identical_layers():
 def test_an_encoder_layer_has_two_sub_layers_and_a_decoder_layer_three():
     """Self-attention, feed-forward; in the decoder attention to the encoder's output between."""
     model = built()
-    assert [len(norms_of(layer)) for layer in (model.encoder[0], model.decoder[0])] == [2, 3]
+    for layer, expected in (
+        (model.encoder[0], [SelfAttention, FeedForward]),
+        (model.decoder[0], [SelfAttention, CrossAttention, FeedForward]),
+    ):
+        assert [type(one) for one in layer.children() if type(one) is not Residual] == expected
+        assert len(norms_of(layer)) == len(expected)
 
 
 def norms_of(module):
@@ -83,6 +96,9 @@ def test_nothing_stands_above_the_last_layer():
 
 def test_the_decoder_gets_the_output_shifted_right_by_one():
     """What predicts a symbol knows those before it and not the symbol itself."""
-    target = packed([4, 2])
+    model, target, embedded = model_of(), packed([4, 2]), []
+    model.target.register_forward_pre_hook(lambda _, given: embedded.append(given[0]))
+    batch_loss(model, Training(), Batch(packed([3, 5]), target))
     first, second = target.to_sentences()
-    assert target.shift_right(BEGIN).to_sentences() == [[BEGIN, *first[:-1]], [BEGIN, *second[:-1]]]
+    inputs = Packed(embedded[-1], target.lengths)
+    assert inputs.to_sentences() == [[BEGIN, *first[:-1]], [BEGIN, *second[:-1]]]

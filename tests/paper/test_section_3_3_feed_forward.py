@@ -3,6 +3,7 @@
 import torch
 from tests.model.tiny import model_of
 from tests.paper.test_section_3_1_stacks import built
+from torch.nn.functional import conv1d
 
 
 def test_the_network_is_two_linear_maps_with_a_relu_between():
@@ -31,3 +32,11 @@ def test_it_is_applied_to_each_position_alike():
     x = torch.randn(5, 8, dtype=torch.float64)
     apart = torch.cat([network(row[None]) for row in x])
     torch.testing.assert_close(network(x), apart, rtol=0, atol=1e-12)
+
+
+def test_it_is_two_convolutions_of_kernel_size_1():
+    network = model_of().encoder[0].feed_forward
+    x = torch.randn(5, 8, dtype=torch.float64)
+    hidden = conv1d(x.T, network.inner.weight[:, :, None], network.inner.bias).relu()
+    by_convolutions = conv1d(hidden, network.outer.weight[:, :, None], network.outer.bias).T
+    torch.testing.assert_close(network(x), by_convolutions, rtol=0, atol=1e-12)

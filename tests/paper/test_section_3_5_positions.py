@@ -7,8 +7,19 @@ import torch
 from tests.model.tiny import BEGIN, model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 
+from transduce.packed import Packed
 from transduce.paper.model import compute_sinusoids
 from transduce.settings import Architecture
+
+
+def test_without_positions_a_word_s_state_is_the_same_wherever_the_words_stand():
+    """No recurrence and no convolution: only the encodings tell the model the order."""
+    model, words = model_of(sizes(positions="learned")), packed([6])
+    order = torch.tensor([3, 0, 5, 1, 4, 2])
+    turned = Packed(words.ids[order], words.lengths)
+    assert not torch.allclose(model.encode(turned).states, model.encode(words).states[order])
+    torch.nn.init.zeros_(model.source_positions.weight)
+    torch.testing.assert_close(model.encode(turned).states, model.encode(words).states[order])
 
 
 def test_sine_and_cosine_are_interleaved():

@@ -8,6 +8,7 @@ import csv
 import pytest
 
 from transduce.recipes import by_name, difference, names
+from transduce.recipes.operations import TextSize, count_forward_operations
 from transduce.settings.recipe import Value
 
 COLUMNS = {
@@ -73,6 +74,15 @@ def test_a_row_differs_from_base_in_its_columns_alone(row):
     changed = {path for path, *_ in difference(by_name("table3/base"), by_name(f"table3/{row}"))}
     clock = {"training.snapshot_every", "training.average_last"} if row == "big" else set()
     assert changed == {COLUMNS[column] for column in LISTED[row]} | clock
+
+
+def test_rows_a_take_the_same_amount_of_computation():
+    """Section 6.2: heads, keys and values vary "keeping the amount of computation constant"."""
+    text = TextSize(*[25_000.0] * 5)
+    rows = [row for row in LISTED if row == "base" or row.startswith("A-")]
+    sizes = [by_name(f"table3/{row}").architecture for row in rows]
+    assert len(sizes) == 5
+    assert len({count_forward_operations(one, 37_000, text) for one in sizes}) == 1
 
 
 def test_the_rows_are_those_of_the_printed_table(facts):

@@ -40,6 +40,19 @@ def test_formulas_are_those_of_a_count_on_paper():
     }
 
 
+@pytest.mark.parametrize("d", [64, 512])
+def test_self_attention_takes_fewer_operations_than_recurrence_for_every_n_below_d(d):
+    """In fact below 3 d: an LSTM takes 12 n d² operations, attention without projections 4 n² d."""
+    sizes = [build_sizes(KINDS[number], d, 3, 5) for number in (0, 1)]
+
+    def is_cheaper(n):
+        attention, recurrent = (KINDS[i].operations(n, sizes[i]) for i in (0, 1))
+        return attention < recurrent
+
+    assert all(is_cheaper(n) for n in range(1, 3 * d))
+    assert not is_cheaper(3 * d)
+
+
 @kinds
 def test_the_longest_chain_grows_with_n_in_the_recurrent_layer_only(kind):
     sizes = build_sizes(kind, 16, 3, 5)
