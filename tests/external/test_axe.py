@@ -23,7 +23,7 @@ from transduce.view.attention.survey.survey import (
     SurveyedHead,
     build_survey_page,
 )
-from transduce.view.explainer.explain import build_page_of, explain
+from transduce.view.explainer.explain import build_explainer, explain
 from transduce.view.explainer.stage import Stage
 from transduce.view.page.document import read_texts
 
@@ -140,7 +140,8 @@ def test_the_stages_of_the_explainer_and_its_help(check, folder):
     weights = translator.models[0].named_weights()
     stages = [Stage("untrained", 0, weights), Stage("trained", 10, weights)]
     more = {"curve": [[1, 5.0], [10, 1.0]]}
-    page.write_text(build_page_of(translator, [TEXT], stages, more, "float16"), encoding="utf-8")
+    found = build_explainer(translator, [TEXT], stages, more, "float16")
+    page.write_text(found.page, encoding="utf-8")
     ready = "window.transduce && transduce.page.ready"
     assert check(page, "m=1", ready, "document.getElementById('help').showModal()") == {}
     assert check(page, "m=0", ready) == {}

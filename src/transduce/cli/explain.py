@@ -6,6 +6,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.options import FILE
+from transduce.durable.files import write_atomically
 from transduce.errors import InputError
 from transduce.view.explainer.limits import MAX_WEIGHTS
 
@@ -36,6 +37,16 @@ from transduce.view.explainer.limits import MAX_WEIGHTS
     type=FILE,
     help="A JSON file with the page's words in another language, named by its code: fr.json.",
 )
+@click.option(
+    "--film",
+    type=FILE,
+    help="A JSON file with the captions and pictures of a film of your own, one minute long.",
+)
+@click.option(
+    "--film-text",
+    type=FILE,
+    help="Also write the film as a storyboard, a name ending in .md: what is said, what is seen.",
+)
 @options.quiet
 def command(
     *,
@@ -47,6 +58,8 @@ def command(
     tour: Path | None,
     language: str,
     page_texts: Path | None,
+    film: Path | None,
+    film_text: Path | None,
 ) -> None:
     """Write a page in which MODEL runs: type a sentence, and follow every step.
 
@@ -61,7 +74,10 @@ def command(
         raise InputError("nothing says where the page goes", "-o explainer.html")
     if output.suffix != ".html":
         raise InputError(f"{output} is not .html", "-o explainer.html")
-    options.require_writable(output)
+    if film_text is not None and film_text.suffix != ".md":
+        raise InputError(f"{film_text} is not .md", "--film-text film.md")
+    for file in filter(None, (output, film_text)):
+        options.require_writable(file)
     from transduce.view.explainer.explain import explain
 
     numbers = "float32" if exact else "float16"
@@ -73,6 +89,9 @@ def command(
         tour=tour,
         language=language,
         page_texts=page_texts,
+        film=film,
     )
     found.write_page(output)
+    if film_text is not None:
+        write_atomically(film_text, found.storyboard.encode())
     display.print_note(f"the page: {output} ({len(found.page) / 1e6:.1f} MB)")

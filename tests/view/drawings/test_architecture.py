@@ -113,6 +113,7 @@ def test_every_part_of_the_base_model_has_an_id():
     ids = re.findall(r' id="model-([^"]+)"', transduce.draw_model())
     attention, rest = ["self-attention", "cross-attention"], ["feed-forward"]
     expected = {"head", "encoder", "decoder", "linear", "softmax", "memory"}
+    expected |= {"inputs", "outputs", "output-probabilities"}
     expected |= {
         f"{end}-{part}" for end in ("input", "output") for part in ("embedding", "positions")
     }

@@ -48,6 +48,12 @@ def opened(browser, page):
     assert browser.requests() == []
 
 
+def click_guess_first(browser):
+    browser.run("document.getElementById('settings').open = true")
+    browser.run("document.getElementById('guess-first').scrollIntoView()")
+    browser.click("#guess-first")
+
+
 def ask(browser, **station):
     """Return {kind: (text, choices, right choices, why)} at a station."""
     script = {"script": ASK, "args": [station]}
@@ -153,7 +159,7 @@ def test_nothing_is_asked_before_the_reader_wants_it(opened):
 
 def test_numbers_are_hidden_until_a_guess_by_mouse_and_the_score_is_counted(opened):
     change(opened, panel="cross", layer=2, head=2, target=2)
-    opened.click("#guess-first")
+    click_guess_first(opened)
     assert opened.run(VISIBLE) == [False, False, False, True]
     right = ask(opened, panel="cross", layer=2, head=2, target=2)["source"][2][0]
     wrong = 1 if right == 0 else 0
@@ -167,7 +173,7 @@ def test_numbers_are_hidden_until_a_guess_by_mouse_and_the_score_is_counted(open
     assert text_of(opened, "#guess-score") == "0 of 1 right"
     opened.click(f"#guess-choices button:nth-child({right + 1})")
     assert text_of(opened, "#guess-score") == "0 of 1 right", "only the first answer counts"
-    opened.click("#guess-first")
+    click_guess_first(opened)
     assert opened.run(VISIBLE) == [True, True, True, False]
 
 
@@ -201,7 +207,7 @@ def test_guesses_by_keyboard_go_from_question_to_question(opened):
 
 
 def test_what_was_answered_stays_open_and_a_slider_does_not_ask_again(opened):
-    opened.click("#guess-first")
+    click_guess_first(opened)
     change(opened, panel="smoothing")
     opened.click("#guess-show")
     opened.wait("document.getElementById('guess-told').textContent")

@@ -157,14 +157,51 @@ def test_every_step_of_the_tour_has_its_focus(opened):
         titles.append(text_of(opened, "#tour-title"))
         wanted = opened.run("return transduce.TOUR[arguments[0]][0]", number - 1)
         assert state(opened, "panel") == wanted["panel"]
-        assert len(state(opened, "off")) == len(wanted.get("off", []))
-        assert opened.run("return document.getElementById('cell').hidden") != bool(
-            wanted.get("cell")
+        experiment = opened.run(
+            "return transduce.header.experiments[arguments[0]]", wanted.get("experiment")
         )
+        assert state(opened, "off") == (experiment or wanted).get("off", [])
+        is_open = bool(wanted.get("cell") or wanted.get("largest"))
+        assert opened.run("return document.getElementById('cell').hidden") != is_open
         press(opened, ">")
     assert len(set(titles)) == len(titles) >= 20
     press(opened, "t")
     assert state(opened, "tour") == 0
+
+
+def test_the_map_opens_stations_by_mouse_and_keyboard_and_says_where_the_reader_is(opened):
+    now = "return [...document.querySelectorAll('#figure .now')].map(one => one.id)"
+    assert opened.run(now) == ["model-inputs"]
+    opened.click("#model-decoder-cross-attention text")
+    opened.wait("transduce.page.ready && transduce.state().panel === 'cross'")
+    opened.type_into("#model-encoder-feed-forward", "Enter")
+    assert state(opened, "panel") == "forward"
+    assert opened.run(now) == ["model-encoder-feed-forward", "model-encoder-feed-forward-norm"]
+    assert text_of(opened, "#here-name") == "Feed-forward"
+    press(opened, "PageUp")
+    assert text_of(opened, "#here-name") == "Add and normalise"
+
+
+def test_every_station_is_in_the_map_or_below_it(opened):
+    every = "return transduce.PANELS.map(one => one.id)"
+    placed = "return [...new Set([...document.querySelectorAll('#guide [data-panel]')]"
+    assert set(opened.run(f"{placed}.map(one => one.dataset.panel))]")) == set(opened.run(every))
+
+
+def test_the_pieces_stand_at_both_ends_of_the_map(opened):
+    at = """
+        const lines = name => [...document.querySelectorAll(`#model-${name} .pieces`)];
+        return ["inputs", "outputs", "output-probabilities"].map(name =>
+          lines(name).map(one => one.textContent).join(" ").trim().split(/ +/));
+    """
+    source, target = (opened.run(f"return transduce.page.result.{n}") for n in ("source", "output"))
+    read, written, likeliest = opened.run(at)
+    assert read[0] == opened.run(
+        "return transduce.readablePiece(transduce.VOCABULARIES.source, arguments[0])", source[0]
+    )
+    assert (written[0], likeliest[-1] in ("</s>", "…")) == ("<s>", True)
+    assert written[1:4] == likeliest[:3]
+    assert len(target) >= len(likeliest) - 1
 
 
 def test_a_part_is_switched_off_and_on_again_by_hand(opened):
@@ -204,6 +241,26 @@ def test_the_beam_names_what_becomes_of_each_candidate(opened):
     assert state(opened, "step") == 2
 
 
+def test_weights_are_coloured_from_0_to_1_and_closed_places_hatched(opened):
+    change(opened, panel="masked", layer=1, head=1)
+    shades = """
+        const box = document.querySelector("[data-name='decoder.1.self.weights.1']");
+        const above = [...box.querySelectorAll(".above")];
+        return [above.map(one => Number(one.getAttribute("fill-opacity"))),
+          box.querySelectorAll(".hatch").length, box.querySelector(".legend").textContent];
+    """
+    weights = opened.run(
+        "return transduce.page.result.trace['decoder.1.self.weights.1'].map(row => [...row])"
+    )
+    found, hatched, legend = opened.run(shades)
+    expected = {round(12 * weight) / 12 for row in weights for weight in row} - {0.0}
+    assert sorted(found) == pytest.approx(sorted(expected))
+    assert (hatched, legend) == (1, "0  1 · masked: −∞, weight 0")
+    change(opened, off=["mask"])
+    assert opened.run(shades)[1:] == [0, "0  1"]
+    assert text_of(opened, "#plain").startswith("The mask is off: every written piece reads")
+
+
 def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):
     for panel in ("input", "attention", "cross", "beam", "smoothing", "rate"):
         change(opened, panel=panel)
@@ -237,7 +294,10 @@ def test_hostile_sentences_are_shown_and_never_run(opened):
 def test_hostile_sentences_of_the_file_are_inert(browser):
     texts = [one for one in (text[:20].strip() for text in attacks()) if one.isprintable() and one]
     open_explainer(browser, make_translator(PAPERS), *texts[:60])
-    options = "return [...document.querySelectorAll('#examples option')].map((one) => one.value)"
-    assert browser.run(options)[0] == browser.run("return transduce.header.texts[0]")
+    offered = (
+        "return [...document.querySelectorAll('#examples button')].map(one => one.textContent)"
+    )
+    visible = "return transduce.header.texts.map(transduce.visible)"
+    assert browser.run(offered) == browser.run(visible)
     assert browser.run("return window.stolen || 0") == 0
     assert browser.console() == []

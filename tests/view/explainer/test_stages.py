@@ -106,6 +106,7 @@ def test_a_run_that_goes_on_from_another_model_has_no_untrained_stage(trained_ru
 def test_each_stage_is_opened_by_its_button(browser, trained_run):
     browser.open_text(explain(trained_run, "the dog").page)
     browser.wait("window.transduce && transduce.page.ready")
+    browser.run("document.getElementById('settings').open = true")
     outputs = []
     for stage in (1, 2, 3, 4):
         browser.click(f"#stage-buttons button:nth-child({stage})")

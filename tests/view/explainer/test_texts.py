@@ -10,6 +10,7 @@ from tests.view.explainer.samples import ODD, TEXT, make_translator
 from transduce.errors import InputError
 from transduce.view.explainer import explain as module
 from transduce.view.explainer.explain import CORE, VIEWS, explain
+from transduce.view.explainer.film import PARTS, PICTURES, read_film
 from transduce.view.explainer.texts import choose_page_texts, read_texts_file, read_tour
 from transduce.view.page.document import read_part, read_texts
 
@@ -43,6 +44,8 @@ def used_texts():
     called += [one for steps in re.findall(r'}, "(.+)", "(.+)"\],\n', tables) for one in steps]
     notes = re.findall(r'"((?:This model|Not all)[^"]+)"', read_part("explainer/explain.py"))
     assert len(notes) == len(set(notes)) == 3, module.list_notes
+    called += [text for line in read_film(None) for text in (line.text, line.goal)]
+    called += [*PARTS, *PICTURES.values()]
     texts = {" ".join(text.split()) for text in (*named, *visible, *called, *notes)}
     return {text for text in texts | STAGES if WORD.search(text)} - {"SVG", "PNG"}
 

@@ -72,3 +72,35 @@ def test_the_tour_is_printed_with_a_page_for_each_step(browser, translator):
     printed = base64.b64decode(browser.command("print", {"page": a4}))
     assert len(re.findall(rb"/Type */Page\b", printed)) == count
     assert browser.console() == []
+
+
+# The target of the step, and the part of the window that neither sheet nor bar covers.
+PLACE = """
+const box = element => element.getBoundingClientRect(), at = document.querySelector(".focus");
+const sheet = document.getElementById("tour"), here = document.getElementById("here");
+const isSheet = getComputedStyle(sheet).position === "fixed";
+const { top, bottom, left, right } = box(at);
+return { title: document.getElementById("tour-title").textContent, top, bottom, left, right,
+  above: isSheet ? box(here).bottom : 0, below: isSheet ? box(sheet).top : innerHeight,
+  width: document.documentElement.clientWidth };
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "size",
+    [(390, 844), (1280, 800), (1600, 950), (640, 400), (800, 475)],
+    ids=["390", "1280", "1600", "1280 at 200 %", "1600 at 200 %"],
+)
+def test_in_each_step_the_target_lies_inside_the_window(browser, translator, size):
+    browser.resize(*size)
+    open_explainer(browser, translator, TEXT)
+    browser.click("#begin-tour")
+    for step in range(1, browser.run("return transduce.TOUR.length") + 1):
+        script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+        browser.command("execute/async", {"script": script, "args": [step]})
+        browser.wait(READY)
+        place = browser.run(PLACE)
+        assert place["above"] - 1 <= place["top"] < place["bottom"] <= place["below"] + 1, place
+        assert 0 <= place["left"] < place["right"] <= place["width"] + 1, place
+    browser.resize(1200, 900)

@@ -45,6 +45,7 @@ NIGHT = (("#ffffff", "#0d1117"), (INK, "#e6edf3"), (QUIET, "#c3ccd6"), *COLOURS.
 
 TITLE, FACT = 14, 12  # font sizes of a block's title, and of the facts below it
 LINE, SMALL, PADDING = 17, 15, 12  # heights of these lines, and of both paddings
+MAP_TITLE = (18, 22)  # a title's font size and height in a map
 COPY = 6  # distance between blocks that lie behind one another
 CORNER, HEAD, FOOT = 7, 7, 76  # a line's round corner, an arrow's head, the lines at the bottom
 SCRIPT = re.compile(r"\b([dPW])([_^])(model|ff|k|v|drop|[QKVO])\b((?:(?!\b[dPW][_^])[^<])*)")
@@ -53,10 +54,14 @@ NAME = 48  # most characters of a recipe's name
 
 @final
 class Diagram:
-    """The elements of a figure, drawn upwards from y = 0, with words in one language."""
+    """The elements of a figure, drawn upwards from y = 0, with words in one language.
 
-    def __init__(self, name: str, language: str) -> None:
-        self.name, self.elements = name, list[str]()
+    A map has no facts below the titles of its blocks, and larger titles: it can be drawn small.
+    """
+
+    def __init__(self, name: str, language: str, *, is_map: bool = False) -> None:
+        self.name, self.elements, self.is_map = name, list[str](), is_map
+        self.title, self.line_height = MAP_TITLE if is_map else (TITLE, LINE)
         self.texts = read_texts("drawings").get(language)  # None for English
 
     def say(self, text: str, *values: Number | str) -> str:
@@ -81,6 +86,12 @@ class Diagram:
         drawn = draw_text(text, x, y, anchor=anchor, fill=INK if size > FACT else QUIET, size=size)
         self.elements.append(SCRIPT.sub(shift_script, drawn))
 
+    def end(self, name: str, text: str, x: Number, y: Number) -> None:
+        """Write what goes in or comes out, as a group of its own."""
+        self.begin(name, "end")
+        self.write(text, x, y, self.title)
+        self.elements.append("</g>")
+
     def count(self, parameters: int) -> str:
         """Return a number of parameters as text."""
         return self.say("{0} parameters", parameters)
@@ -97,11 +108,15 @@ class Diagram:
     ) -> Number:
         """Draw a block with the middle of its lower edge `at` (x, y); return its upper edge's y."""
         (x, y), titles = at, self.say(title).split("\n")
-        height = PADDING + LINE * len(titles) + SMALL * len(facts)
+        facts = () if self.is_map else facts
+        height = PADDING + self.line_height * len(titles) + SMALL * len(facts)
         self.begin(name, f"block {kind}")
         for shift in range(COPY * (copies - 1), -1, -COPY):
             self.box(x - width / 2 + shift, y - height - shift, width, height, COLOURS[kind][0])
-        base, rows = y - height + PADDING / 2 - 4, [(LINE, TITLE, line) for line in titles]
+        base, rows = (
+            y - height + PADDING / 2 - 4,
+            [(self.line_height, self.title, t) for t in titles],
+        )
         for step, size, line in [*rows, *((SMALL, FACT, line) for line in facts)]:
             base += step
             self.write(line, x, base, size)
@@ -137,7 +152,7 @@ class Diagram:
         """Return the SVG, with a title, the recipe's name and lines on the figure at its foot."""
         name = shorten_name(recipe.name)
         title = f"{lines[0]} – {name if len(name) <= NAME else name[: NAME - 1] + '…'}"
-        for number, line in enumerate([title, *lines[1:]]):
+        for number, line in enumerate([] if self.is_map else [title, *lines[1:]]):
             self.write(line, width / 2, 20 * number - FOOT + 24, FACT if number else TITLE)
         dark = "".join(
             f'[fill="{day}"]{{fill:{night}}}[stroke="{day}"]{{stroke:{night}}}'
@@ -145,8 +160,9 @@ class Diagram:
         )
         styles = {"dark": dark, "auto": f"@media(prefers-color-scheme:dark){{{dark}}}"}
         size = (width, round(24 - top))
+        style = "" if self.is_map else f"<style>{styles.get(theme, '')}</style>"
         head = (
-            f'<style>{styles.get(theme, "")}</style><marker id="{self.name}-head" refX="{HEAD}" '
+            f'{style}<marker id="{self.name}-head" refX="{HEAD}" '
             f'refY="4" markerWidth="{HEAD}" markerHeight="8" orient="auto">'
             f'<path d="M0 0L{HEAD} 4L0 8z" fill="{INK}"/></marker>'
         )
@@ -181,10 +197,15 @@ TABLE = "m-6 -5h12v10h-12zm0 5h12m-8 -5v10m4 -10v10"  # learned positions
 
 
 def draw_figure_1(
-    recipe: Recipe, symbols: tuple[int, int], language: str = "en", theme: str = "auto"
+    recipe: Recipe,
+    symbols: tuple[int, int],
+    language: str = "en",
+    theme: str = "auto",
+    *,
+    is_map: bool = False,
 ) -> str:
     """Draw the encoder and decoder of a recipe with vocabularies of `symbols` (source, target)."""
-    a, diagram = recipe.architecture, Diagram("model", language)
+    a, diagram = recipe.architecture, Diagram("model", language, is_map=is_map)
     encoder = Column(diagram, "encoder", LEFT, -1, a)
     decoder = Column(diagram, "decoder", RIGHT, 1, a)
     source, target = name_ends(diagram, recipe.data)
@@ -202,16 +223,16 @@ def draw_figure_1(
     own = matrix * (not is_tied) + symbols[1] * a.output_bias
     facts += [diagram.count(own)] if own else []
     decoder.block("linear", "linear", "Linear", *facts)
-    if is_tied:
+    if is_tied and not is_map:
         low, high, edge = decoder.embedding, (below + decoder.y) / 2, RIGHT + BLOCK / 2
         diagram.line((edge, low), (TIED, low), (TIED, high), (edge, high), arrow=False, dash=True)
-    if a.tie_embeddings == "all":
+    if a.tie_embeddings == "all" and not is_map:
         ends = (LEFT + BLOCK / 2, RIGHT - BLOCK / 2)
         diagram.line(*((x, encoder.embedding) for x in ends), arrow=False, dash=True)
     decoder.rise(22)
     decoder.block("softmax", "softmax", "Softmax", diagram.say("over {0} symbols", symbols[1]))
     decoder.rise(26)
-    diagram.write(diagram.say("Output Probabilities"), RIGHT, decoder.y - 9, TITLE)
+    diagram.end("output-probabilities", diagram.say("Output Probabilities"), RIGHT, decoder.y - 9)
     lines = describe_model(diagram, a, symbols)
     return diagram.build(WIDTH, decoder.y - 24, recipe, theme, *lines)
 
@@ -266,8 +287,8 @@ class Column:
         """Draw the inputs or outputs, their embedding, and its sum with the positional encoding."""
         a, diagram, x, side = self.a, self.diagram, self.x, self.side
         name = diagram.say(f"{end.title()}s")
-        diagram.write(f"{name} ({text})" if text else name, x, self.y + 18, TITLE)
-        if end == "output":
+        diagram.end(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)
+        if end == "output" and not diagram.is_map:
             diagram.write(diagram.say("shifted right"), x, self.y + 34)
         self.rise(24)
         facts = [f"{diagram.show(symbols)} × {diagram.show(a.d_model)}"]
@@ -281,7 +302,7 @@ class Column:
         y = self.y - 10
         title = "Learned\nPositions" if is_learned else "Positional\nEncoding"
         facts = diagram.say(title).split("\n")
-        if is_learned:
+        if is_learned and not diagram.is_map:
             facts.append(f"{diagram.show(a.max_positions)} × {diagram.show(a.d_model)}")
             facts.append(diagram.count(count_positions(a).parameters // 2))
         diagram.begin(f"{end}-positions", "positions")
@@ -289,8 +310,14 @@ class Column:
         diagram.circle(x, y, PLUS)
         diagram.circle(wave, y, TABLE if is_learned else WAVE, 14)
         for number, line in enumerate(facts):
-            size = FACT if number > 1 else TITLE
-            diagram.write(line, label, y - 3 + 16 * number, size, "start" if side > 0 else "end")
+            size = FACT if number > 1 else diagram.title
+            diagram.write(
+                line,
+                label,
+                y - 3 + (diagram.line_height - 1) * number,
+                size,
+                "start" if side > 0 else "end",
+            )
         diagram.elements.append("</g>")
         self.y -= 20
 
@@ -309,11 +336,14 @@ class Column:
         left = self.x - (OUTER if side < 0 else INNER)
         diagram.box(left, top, OUTER + INNER, bottom - top, COLOURS["stack"][0])
         x, y = self.x + side * (OUTER + 48), (top + bottom) / 2
-        diagram.write("N×", x, y - 24, 20)
         depth, own = a.encoder_depth if side < 0 else a.decoder_depth, count(a).parameters
-        beside = diagram.say("N = {0}\neach layer:\n{1}\nparameters", depth, own)
-        for number, line in enumerate(beside.split("\n")):
-            diagram.write(line, x, y - 4 + SMALL * number)
+        if diagram.is_map:
+            diagram.write(f"{depth}×", x - side * 20, y, 20)
+        else:
+            diagram.write("N×", x, y - 24, 20)
+            beside = diagram.say("N = {0}\neach layer:\n{1}\nparameters", depth, own)
+            for number, line in enumerate(beside.split("\n")):
+                diagram.write(line, x, y - 4 + SMALL * number)
         diagram.elements += inside
         diagram.elements.append("</g>")
         if a.norm == "pre":

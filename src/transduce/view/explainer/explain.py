@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
@@ -23,6 +24,15 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path, require_string
+from transduce.view.drawings.architecture import NIGHT, draw_figure_1
+from transduce.view.explainer.experiments import (
+    WORD_ORDER,
+    Change,
+    choose_reading,
+    find_experiments,
+    translate_changed,
+)
+from transduce.view.explainer.film import read_film, write_storyboard
 from transduce.view.explainer.limits import LONGEST, MAX_WEIGHTS
 from transduce.view.explainer.reference import sample_rows, trace_model
 from transduce.view.explainer.stage import (
@@ -41,6 +51,7 @@ from transduce.view.page.document import (
     build_page,
     embed_page,
     json_block,
+    read_texts,
     texts_block,
 )
 from transduce.vocabulary import END, Vocabulary
@@ -49,13 +60,15 @@ from transduce.vocabulary.vocabulary import deserialise
 FRAME_HEIGHT = 800  # pixels of the page in a notebook
 FORMAT = 1  # version of header and weights; a page's script reads no other
 TRAINING = ("steps", "warmup", "learning_rate_factor", "label_smoothing", "smoothing_form")
-EXAMPLES = 6  # sentences that the page offers
+EXAMPLES = 5  # sentences that the page offers
+MOST_TEXTS = 14  # sentences with which experiments are tried
+WORDS, TRIED = range(7, 10), 8  # words of a phrasebook's sentence, and how many are tried
 ENGLISH = ("A dog runs.", "The small house is old.", "She reads a book.")
 INSTEAD = "transduce attend MODEL TEXT -o page.html shows its attention"
 CORE = ("sums", "pieces", "weights", "model", "beam")
 VIEWS = (
     *("state", "texts", "compute", "cells", "picture", "panels", "tree", "training", "guess"),
-    *("switches", "stages", "tour", "export", "main"),
+    *("map", "switches", "stages", "tour", "scenes", "film", "export", "main"),
 )
 PARTS = PageParts(
     scripts=(
@@ -77,6 +90,7 @@ class Explainer:
     """
 
     page: str = field(repr=False)
+    storyboard: str = field(repr=False, default="")  # the film as Markdown
 
     def write_page(self, path: str | PathLike[str]) -> Path:
         """Write the explainer page, one HTML file that requests nothing; return its path."""
@@ -90,7 +104,7 @@ class Explainer:
         return embed_page(self.page, FRAME_HEIGHT, "Explainer")
 
 
-def explain(
+def explain(  # noqa: PLR0913 - what a page is made of, each with a default
     model: Translator | Path | str,
     *texts: str,
     max_weights: int = MAX_WEIGHTS,
@@ -98,6 +112,7 @@ def explain(
     tour: str | PathLike[str] | None = None,
     language: str = "",
     page_texts: str | PathLike[str] | None = None,
+    film: str | PathLike[str] | None = None,
 ) -> Explainer:
     """Return a page in which a small model runs: type a sentence and follow it step by step.
 
@@ -111,8 +126,10 @@ def explain(
 
     The page speaks the `language` "en" or "de", or, if none is given, the one of these that the
     reader's browser prefers. `page_texts` is a JSON file with its words in another language, whose
-    code is the file's name, such as fr.json.
+    code is the file's name, such as fr.json. `film` is a JSON file with the captions of a film
+    that takes the place of the page's own.
     """
+    script = read_film(None if film is None else read_path("film", film))
     for text in texts:
         require_string("a text", text)
     steps = None if tour is None else read_tour(read_path("tour", tour))
@@ -125,22 +142,28 @@ def explain(
     else:
         translator, trained = load_trained_stage(run)
     require_explainable(translator, max_weights)
-    offered = choose_texts(translator, texts)
+    given = [require_text(translator, text) for text in texts]
+    tried = given[:MOST_TEXTS] or choose_texts(translator)
     stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
-    header = {"curve": curve} | ({} if steps is None else {"tour": steps})
-    return Explainer(build_page_of(translator, offered, stages, header, numbers, words))
+    header = {"curve": curve, "film": [asdict(line) for line in script]}
+    header |= {} if steps is None else {"tour": steps}
+    return build_explainer(translator, tried, stages, header, numbers, words, offered=given)
 
 
-def build_page_of(
+def build_explainer(  # noqa: PLR0913 - what a page is made of
     translator: Translator,
     texts: list[str],
     stages: list[Stage],
     more: Mapping[str, Any],
     numbers: str,
     words: tuple[str, Mapping[str, Texts]] = ("", {}),
-) -> str:
-    """Return the explainer page; the last stage is stored as `numbers`, all earlier ones in 8 bits.
+    *,
+    offered: Sequence[str] = (),
+) -> Explainer:
+    """Return an explainer; the last stage is stored as `numbers`, all earlier ones in 8 bits.
 
+    The page offers the `offered` sentences, or if there are none, some of `texts`, first those
+    that an experiment changes.
     `more` is what the header has besides the model: the loss curve, a tour. `words` are the page's
     language, "" if the reader's browser chooses, and its own words by language. Equal arguments
     give equal bytes.
@@ -153,11 +176,25 @@ def build_page_of(
         one = {"name": stage.name, "step": stage.step, "numbers": kind}
         about.append({**one, "block": name, "tensors": weights.layout})
         blocks.append(base64_block(name, weights.block))
-    header = build_header(translator, texts, compute_example(translator, stored[-1], texts[0]))
+    model = build_stored_model(translator, stored[-1])
+    experiments = find_experiments(translator, model, texts)
+    reading, turned, turns = choose_reading(translator, model, texts)
+    shown = [one.text for one in experiments.values() if one.text]
+    texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
+    more = {
+        **more,
+        "experiments": {name: asdict(one) for name, one in experiments.items()},
+        "reading": {**asdict(reading), "text": turned, "turns": turns},
+    }
+    more = {"film": [asdict(line) for line in read_film(None)], **more}
     (language, own), title = words, shorten_name(translator.recipe.name)
-    header = {**header, **more, "title": title, "stages": about}
+    header = build_header(translator, texts, compute_example(translator, stored[-1], texts[0]))
+    figures = draw_maps(translator, sorted({"en", *own}))
+    header = {**header, **more, "title": title, "stages": about, "map": figures}
     data = [texts_block(own, language), json_block("header", header), *blocks]
-    return build_page(f"How {title} translates", PARTS, data, language)
+    page = build_page(f"How {title} translates", PARTS, data, language)
+    said = translate_changed(translator, model, turned, Change())
+    return Explainer(page, write_storyboard(header, said, own.get(language, {})))
 
 
 def require_explainable(translator: Translator, max_weights: int) -> None:
@@ -206,16 +243,14 @@ class Example:
     numbers: dict[str, list[float]]
 
 
-def choose_texts(translator: Translator, texts: Sequence[str]) -> list[str]:
-    """Return the sentences that a page offers: those given, or some in the source language."""
+def choose_texts(translator: Translator) -> list[str]:
+    """Return sentences in the source language, for a page that was given none."""
     data = translator.recipe.data
-    if texts:
-        return [require_text(translator, text) for text in texts]
     if data.corpus == "phrasebook":
         from transduce.runs.texts import GeneratedCorpus
 
         lines = [source for source, _ in GeneratedCorpus("phrasebook", "test", 60).read()]
-        return sorted(lines, key=len)[5 :: 60 // EXAMPLES]
+        return [*WORD_ORDER, *[line for line in lines if len(line.split()) in WORDS][:TRIED]]
     if not translator.task.has_words:
         return ["a b c d", "e a d c b", "b b a"]
     require(
@@ -223,7 +258,7 @@ def choose_texts(translator: Translator, texts: Sequence[str]) -> list[str]:
         f"the model reads {data.source_language}, and no sentence was given",
         "give one: transduce explain MODEL TEXT -o explainer.html",
     )
-    return list(ENGLISH)
+    return [*WORD_ORDER, *ENGLISH]
 
 
 def require_text(translator: Translator, text: str) -> str:
@@ -259,6 +294,15 @@ def compute_example(translator: Translator, stored: StoredWeights, text: str) ->
     output = [*trace.best.ids, END]
     numbers = sample_rows(trace_model(model, source, output))
     return Example(text, source, output, trace.best.score, numbers)
+
+
+def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any]:
+    """Return Figure 1 of a model by language, as the page's map, and each colour's by night."""
+    recipe, task = translator.recipe, translator.task
+    symbols = len(task.source), len(task.target)
+    known = [code for code in languages if code in ("en", *read_texts("drawings"))]
+    draw = partial(draw_figure_1, recipe, symbols, theme="light", is_map=True)
+    return {"figures": {code: draw(code) for code in known}, "night": dict(NIGHT)}
 
 
 def describe_vocabulary(vocabulary: Vocabulary) -> dict[str, Any]:

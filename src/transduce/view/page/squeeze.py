@@ -7,6 +7,7 @@ division has a space on each side, and no template literal is inside of another.
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 SCRIPT_TOKEN = re.compile(
     r"""
@@ -25,6 +26,7 @@ STYLE_NAME = re.compile(r'="([a-z-]+)"]')  # an attribute's value that needs no 
 STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})", re.DOTALL)
 
 
+@cache
 def squeeze_script(script: str) -> str:
     """Return a script without comments, indentation and spaces that separate no words."""
     kept = ["\n"]

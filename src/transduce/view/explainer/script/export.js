@@ -13,7 +13,7 @@ function coloursNow() {
 function paint(copy) {
   const { paper, ink, quiet, accent, below, edge } = coloursNow(), none = "none";
   const looks = {
-    above: { fill: accent }, below: { fill: below }, marked: { fill: none, stroke: ink }, picked: { fill: none, stroke: ink, "stroke-width": 3 },
+    above: { fill: accent }, below: { fill: below }, marked: { fill: none, stroke: ink }, hatch: { fill: none, stroke: quiet, "stroke-width": 1 }, picked: { fill: none, stroke: ink, "stroke-width": 3 },
     line: { fill: none, stroke: quiet, "stroke-width": 1.5 }, "line best": { fill: none, stroke: accent, "stroke-width": 2.5 }, "quiet-text": { fill: quiet }, "dot now": { fill: accent },
   };
   for (const element of copy.querySelectorAll("*")) {

@@ -178,4 +178,5 @@ function askMore() {
 function toggleGuess() {
   guess.isOn = !guess.isOn;
   show();
+  if (guess.isOn) byId("guess").scrollIntoView({ block: "center" });
 }

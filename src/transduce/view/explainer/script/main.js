@@ -5,11 +5,13 @@ const on = (id, name, act) => byId(id).addEventListener(name, act);
 function show() {
   if (!page.result) return;
   showControls();
+  showMap();
   showStrips();
   showSwitches();
   showStage();
   showTour();
   showPanel();
+  markTarget();
   showGuess();
   finishTurn();
 }
@@ -26,9 +28,7 @@ function showControls() {
   byId("beam").value = state.beam;
   byId("alpha").value = state.alpha;
   byId("alpha-value").textContent = state.alpha.toFixed(1).replace(".", POINT);
-  for (const button of byId("panels").querySelectorAll("button")) button.setAttribute("aria-current", button.dataset.panel === state.panel ? "step" : "false");
-  const list = byId("panels"), now = list.querySelector("[aria-current=step]");
-  if (list.scrollWidth > list.clientWidth) list.scrollLeft = now.offsetLeft - list.clientWidth / 3;
+  for (const button of byId("examples").children) button.setAttribute("aria-pressed", button.textContent === visible(state.text));
 }
 
 const SIDES = { source: gettext("source"), target: gettext("target") };
@@ -55,7 +55,7 @@ const moveRow = by => {
   const { side } = panelNow();
   moveTo(side, clamp(state[side] + by, 0, piecesOf(side).length - 1));
 };
-const movePanel = by => change({ panel: PANELS[clamp(PANELS.findIndex(one => one.id === state.panel) + by, 0, PANELS.length - 1)].id, cell: "" });
+const movePanel = by => openStation(PANELS[clamp(PANELS.indexOf(panelNow()) + by, 0, PANELS.length - 1)].id);
 
 const KEYS = {
   ArrowLeft: () => (state.panel === "beam" ? change({ step: Math.max(0, state.step - 1) }) : moveRow(-1)),
@@ -69,7 +69,7 @@ const KEYS = {
 /** Does what a key stands for, wherever the focus is but in a field. */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea") || !page.result) return;
-  if (byId("help").open) return;
+  if (byId("help").open || byId("film").open) return;
   const digit = /^\d$/.test(event.key) ? Number(event.key) : 0;
   if (digit && panelNow().headed) change({ head: Math.min(digit, header.sizes.heads), cell: "" });
   else if (KEYS[event.key]) KEYS[event.key]();
@@ -77,20 +77,29 @@ function onKey(event) {
   event.preventDefault();
 }
 
+/** Returns the name of a language in the page's language. */
+function languageName(code) {
+  try {
+    return new Intl.DisplayNames(LOCALE, { type: "language" }).of(code);
+  } catch {
+    return code;
+  }
+}
+
 /** Fills what does not depend on the state. */
 function fillPage() {
-  const { sizes, parameters, languages, example } = header;
+  const { parameters, languages, example } = header;
   localise();
   document.title = byId("title").textContent = gettext("How {0} translates", visible(header.title));
-  byId("about").textContent = gettext("{0} to {1}: {2} weights, {3} + {4} layers, d_model {5}, {6} heads, vocabulary of {7}.", ...languages, grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, sizes.d_model, sizes.heads, grouped(VOCABULARIES.target.symbols.length));
+  byId("about").textContent = gettext("{0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName));
   byId("longest").textContent = header.longest;
   byId("deviations").textContent = header.notes.map(note => gettext(note)).join(" ");
-  byId("examples").replaceChildren(...header.texts.map(text => create("option", { value: text })));
-  byId("panels").replaceChildren(...PANELS.map((panel, i) => {
-    const button = create("button", { type: "button", "data-panel": panel.id }, `${i + 1} ${panel.title}`);
-    button.addEventListener("click", () => change({ panel: panel.id, cell: "" }));
-    return create("li", {}, button);
+  byId("examples").replaceChildren(...header.texts.map(text => {
+    const button = create("button", { type: "button", dir: "auto" }, visible(text));
+    button.addEventListener("click", () => change({ text, prefix: "", source: 0, target: 0, step: 0, cell: "" }));
+    return button;
   }));
+  fillMap();
   byId("text").maxLength = byId("prefix").maxLength = 1000;
   byId("text").value = example.text;
 }
@@ -103,6 +112,9 @@ function listen() {
     timer = setTimeout(() => change({ text: byId("text").value, prefix: byId("prefix").value, source: 0, target: 0, step: 0, cell: "" }), 250);
   };
   on("text", "input", typed);
+  on("text", "keydown", event => {
+    if (event.key === "Enter" && !event.isComposing) event.preventDefault(), byId("ask").requestSubmit();
+  });
   on("prefix", "input", typed);
   on("ask", "submit", event => {
     event.preventDefault();
@@ -123,6 +135,9 @@ function listen() {
   on("undo", "click", undo);
   on("all-on", "click", () => change({ off: [], edits: [], prefix: "" }, { remember: true }));
   on("begin-tour", "click", () => goToTour(1));
+  on("station-back", "click", () => movePanel(-1));
+  on("station-next", "click", () => movePanel(1));
+  on("thumb", "click", () => byId("map").scrollIntoView({ block: "center" }));
   on("tour-next", "click", () => goToTour(state.tour + 1));
   on("tour-back", "click", () => goToTour(state.tour - 1));
   on("tour-end", "click", () => goToTour(0));
@@ -134,6 +149,7 @@ function listen() {
   on("edit-undo", "click", () => editCell(null));
   on("close-cell", "click", () => change({ cell: "" }));
   for (const kind of ["svg", "png"]) on(kind, "click", () => save(kind));
+  listenToFilm();
   on("theme", "click", toggleTheme);
   on("show-help", "click", () => byId("help").showModal());
   on("close-help", "click", () => byId("help").close());
@@ -147,7 +163,11 @@ async function main() {
   fillStages();
   fillSwitches();
   listen();
+  const isPlace = /[#&]p=/.test(location.hash);
   await change(readHash(location.hash));
+  if (state.tour && !isPlace) await goToTour(state.tour);
+  else if (state.tour && page.result) showTarget();
+  else if (isPlace) byId("station").scrollIntoView();
   const difference = await checkExample(await openStage(header.stages.length - 1));
   byId("check").textContent = difference.toExponential(1).replace(".", POINT);
   page.checked = difference;
@@ -156,5 +176,5 @@ async function main() {
 main();
 window.transduce = {
   header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, readEdits, normalise, encodeSource, encodeText, decodeIds, readablePiece,
-  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox, smoothingMass, smoothedLoss, learningRate, guess, questionsNow,
+  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox, smoothingMass, smoothedLoss, learningRate, guess, questionsNow, film, timeLines, wordWeights,
 };

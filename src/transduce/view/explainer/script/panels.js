@@ -28,7 +28,8 @@ function buildBox([template, title]) {
   const name = template.replace("{l}", state.layer).replace("{h}", state.head), all = page.result.trace[name], [side, across] = sidesOf(name);
   const [first, width] = columnsOf(name, all.at(-1).length), rows = all.map(row => row.subarray(first, Math.min(row.length, first + width)));
   const [picked, i, j] = state.cell.split(":"), cell = picked === name && Number(i) < rows.length && j - first >= 0 && j - first < rows[i].length ? [Number(i), j - first] : null;
-  return { name, title: title.replace("{h}", state.head), rows, first, side, across, wide: !across, marked: state[side], cell };
+  const scores = page.result.trace[name.replace(".weights.", ".scores.")], isShut = (i, j) => Boolean(across) && !(scores[i][j] > -Infinity);
+  return { name, title: title.replace("{h}", state.head), rows, first, side, across, isShut, wide: !across, marked: state[side], cell };
 }
 
 /** Returns the names of rows as a list beside a picture. */
@@ -49,7 +50,7 @@ function showBox(box) {
   if (box.across) picture.prepend(create("div", { className: "corner" }), labelList(piecesOf(box.across), -1));
   const region = box.across ? { tabIndex: 0, role: "region", "aria-label": gettext("Picture of {0}", box.title) } : {};
   const scroll = create("div", { className: "scroll", ...region }, picture);
-  return create("section", { className: "box" }, head, scroll, boxTable(box));
+  return create("section", { className: "box", "data-name": box.name }, head, scroll, create("p", { className: "legend" }, ...legendOf(box)), boxTable(box));
 }
 
 /** Returns the name of a column: a piece, or a number. */
@@ -78,8 +79,9 @@ function showPanel() {
   byId("section").textContent = panel.section ? gettext("Section {0}", panel.section) : "";
   byId("equation").textContent = panel.equation;
   byId("equation").hidden = !panel.equation;
-  byId("plain").textContent = panel.plain;
-  byId("exact").textContent = panel.exact;
+  const isOpen = panel.id === "masked" && page.result.off.has("mask");
+  byId("plain").textContent = isOpen ? gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.") : panel.plain;
+  byId("exact").textContent = isOpen ? "" : panel.exact;
   fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
@@ -134,7 +136,8 @@ function showCell() {
   const ids = { source: page.result.source, target: [BEGIN, ...page.result.output.slice(0, -1)] };
   const found = explainCell(page.result.model, page.result.trace, name, Number(i), Number(j), ids), [side, across] = sidesOf(name);
   const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
-  byId("cell-title").textContent = gettext("{0}, row {1}, column {2}: {3}", name, visible(piecesOf(side)[i] ?? ""), visible(String(column)), show5(row[j]));
+  const place = [visible(piecesOf(side)[i] ?? ""), visible(String(column)), show5(row[j])];
+  byId("cell-title").textContent = `${describeName(name)}: ${across ? gettext("“{0}” reads “{1}”: {2}", ...place) : gettext("row “{0}”, column {1}: {2}", ...place)}`;
   byId("cell-formula").textContent = found.formula;
   const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;

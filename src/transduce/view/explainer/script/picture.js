@@ -1,6 +1,10 @@
-// Matrices of numbers as pictures: blue above 0, orange below, one path for each shade.
+// Matrices of numbers as pictures: blue above 0, orange below, one path for each shade. Weights have
+// a fixed scale from 0 to 1; −∞ is hatched.
 
 const SHADES = 12;
+
+/** Returns the number that has a picture's full colour: 1 for weights, else the largest of the rows. */
+const scaleOf = ({ name, rows }) => (name.includes(".weights.") ? 1 : largest(rows));
 
 /** Returns the largest finite size of the numbers of rows. */
 const largest = rows => rows.reduce((most, row) => row.reduce((a, x) => (Number.isFinite(x) ? Math.max(a, Math.abs(x)) : a), most), 0);
@@ -28,10 +32,12 @@ function createSvg(tag, attributes, ...children) {
 }
 
 /** Returns the picture of a box {rows, wide, chosen: [row, column]} as an SVG element. */
-function drawMatrix({ rows, wide, marked, cell }) {
+function drawMatrix({ name, rows, isShut = () => false, wide, marked, cell }) {
   const count = Math.max(...rows.map(row => row.length)), [width, height] = wide ? [4, 20] : [22, 22];
-  const paths = shadePaths(rows, width, height, largest(rows)).map(([shade, d]) => createSvg("path", { d, class: shade > 0 ? "above" : "below", "fill-opacity": Math.abs(shade) / SHADES }));
+  const paths = shadePaths(rows, width, height, scaleOf({ name, rows })).map(([shade, d]) => createSvg("path", { d, class: shade > 0 ? "above" : "below", "fill-opacity": Math.abs(shade) / SHADES }));
   const svg = createSvg("svg", { viewBox: `0 0 ${count * width} ${rows.length * height}`, preserveAspectRatio: "none", "aria-hidden": "true", class: wide ? "wide" : "square" }, ...paths);
+  const shut = rows.flatMap((row, i) => Array.from(row, (x, j) => (isShut(i, j) ? `M${j * width} ${(i + 1) * height}l${width} ${-height}m${-width / 2} 0l${-width / 2} ${height / 2}m${width} 0l${-width / 2} ${height / 2}` : ""))).join("");
+  if (shut) svg.append(createSvg("path", { d: shut, class: "hatch" }));
   if (!wide) svg.setAttribute("width", count * width);
   svg.setAttribute("height", rows.length * height);
   if (marked >= 0 && marked < rows.length) svg.append(createSvg("rect", { x: 0, y: marked * height, width: count * width, height, class: "marked" }));
@@ -48,3 +54,11 @@ function cellUnder(event, rows) {
 
 /** Returns a number with five digits, as the page shows it. */
 const show5 = x => (x === undefined ? "" : Number.isFinite(x) ? String(Number(x.toPrecision(5))).replace("-", "−").replace(".", POINT) : "−∞");
+
+/** Returns the legend of a box: what its colours say, and their scale. */
+function legendOf({ name, rows, isShut }) {
+  const scale = scaleOf({ name, rows }), isWeight = name.includes(".weights."), chip = kind => create("span", { className: `chip ${kind}`, "aria-hidden": "true" });
+  const hasBelow = !isWeight && rows.some(row => row.some(x => x < 0 && x > -Infinity)), hasShut = rows.some((row, i) => row.some((_, j) => isShut(i, j)));
+  const parts = isWeight ? ["0 ", chip("from-zero"), " 1"] : hasBelow ? [`${show5(-scale).slice(0, 6)} `, chip("from-below"), ` ${show5(scale).slice(0, 5)}`] : ["0 ", chip("from-zero"), ` ${show5(scale).slice(0, 5)}`];
+  return [...parts, ...(hasShut ? [" · ", chip("hatched"), gettext("masked: −∞, weight 0")] : [])];
+}

@@ -3,6 +3,20 @@
 const KINDS = { self: gettext("self-attention"), cross: gettext("cross-attention"), ff: gettext("feed-forward") };
 const STACKS = { encoder: gettext("encoder"), decoder: gettext("decoder") };
 
+const PARTS_OF = {
+  q: gettext("query"), k: gettext("key"), v: gettext("value"), scores: gettext("score"), weights: gettext("weight"), joined: gettext("heads joined"), output: gettext("output"),
+  sum: gettext("sum with the residual"), norm: gettext("normalised"), inner: gettext("wide layer"), embedding: gettext("embedding"), position: gettext("position"), input: gettext("their sum"),
+};
+
+/** Returns the words for the name of an intermediate, such as "encoder.1.self.weights.2". */
+function describeName(name) {
+  const [stack, layer, part, what, head] = name.split(".");
+  if (!layer) return { logits: gettext("logit"), probabilities: gettext("probability") }[stack];
+  if (!part) return `${SIDES[stack] ?? STACKS[stack]}, ${PARTS_OF[layer]}`;
+  const sub = `${gettext("{0} layer {1}", STACKS[stack], layer)}, ${KINDS[part]}`;
+  return `${head ? gettext("{0}: head {1}", sub, head) : sub}, ${PARTS_OF[what]}`;
+}
+
 /** Returns the words for a name that can be switched off. */
 function describeSwitch(name) {
   const fixed = { mask: gettext("the decoder's mask"), "source.position": gettext("positions of the source"), "target.position": gettext("positions of the output") }[name];
@@ -36,7 +50,13 @@ function fillSwitches() {
 /** Returns the words for a number that is set by hand. */
 function describeEdit(text) {
   const [, name, i, j, number] = EDIT.exec(text);
-  return gettext("{0}, row {1}, column {2} is {3}", name, Number(i) + 1, Number(j) + 1, show5(Number(number)));
+  return gettext("{0}, row {1}, column {2} is {3}", describeName(name), Number(i) + 1, Number(j) + 1, show5(Number(number)));
+}
+
+/** Returns the words of a text, with those marked that another one does not have at this place. */
+function markWords(text, other) {
+  const words = text.split(" "), others = other.split(" ");
+  return words.flatMap((word, i) => [i ? " " : "", word === others[i] ? word : create("mark", {}, word)]);
 }
 
 /** Shows which parts are off, and both translations. */
@@ -47,13 +67,15 @@ function showSwitches() {
   byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
   const text = one => (one?.search.best ? decodeIds(VOCABULARIES.target, one.output) : gettext("(no output)"));
-  byId("translation").textContent = text(page.result);
+  byId("translation").textContent = byId("after-text").textContent = text(page.result);
   byId("score").textContent = page.result.search.best ? gettext("score {0}", show5(page.result.search.best.score)) : "";
-  byId("before").hidden = !page.before;
-  byId("changed").hidden = !page.before;
+  byId("compare").hidden = byId("switched").hidden;
+  for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
+  byId("tried").textContent = visible(state.text);
   if (!page.before) return;
   const same = text(page.before) === text(page.result);
-  byId("before-text").textContent = text(page.before);
+  byId("before-text").replaceChildren(...markWords(text(page.before), text(page.result)));
+  byId("after-text").replaceChildren(...markWords(text(page.result), text(page.before)));
   byId("changed").textContent = same ? gettext("The translation is the same.") : gettext("It changed; score before {0}.", show5(page.before.search.best?.score));
 }
 

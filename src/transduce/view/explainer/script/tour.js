@@ -1,35 +1,76 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 const TOUR = header.tour?.map(({ title, text, link }) => [link, title, text]) ?? GUIDE;
 
-/** Returns the state of a tour step, of its link or of its parts: layer 99 is the last, {n} the decoder's last. */
+/** Returns the state of a tour step, of its link or of its parts: layer 99 is the last. */
 function tourState([wanted]) {
   if (typeof wanted === "string") return readHash(`#${wanted.split("#").at(-1)}`, { follow: false });
-  const parts = { cell: "", ...wanted };
+  const { experiment, largest, focus, ...parts } = { cell: "", off: [], edits: [], ...wanted };
   if (parts.layer) parts.layer = Math.min(parts.layer, depthOf(parts.panel));
-  for (const list of ["off", "edits"]) parts[list] = (wanted[list] ?? []).map(name => name.replace("{n}", DEPTHS.decoder));
-  return parts;
+  const { off, edits, text } = header.experiments[experiment] ?? parts;
+  return { ...parts, off, edits, ...(text ? { text } : {}) };
+}
+
+/** Returns the cell of a name whose number is largest; of weights and scores, outside of the diagonal. */
+function largestCell(name) {
+  const rows = page.result.trace[name], isSquare = sidesOf(name)[1] === sidesOf(name)[0];
+  let best = [-1, 0, 0];
+  rows.forEach((row, i) => row.forEach((x, j) => {
+    if (Number.isFinite(x) && !(isSquare && i === j && rows.length > 1) && Math.abs(x) > best[0]) best = [Math.abs(x), i, j];
+  }));
+  return best.slice(1);
 }
 
 /** Goes to a step of the tour; 0 ends it. What it returns is settled when the step is shown. */
 async function goToTour(number) {
-  const at = clamp(number, 0, TOUR.length);
-  const shown = change(at ? { ...tourState(TOUR[at - 1]), tour: at } : { tour: 0, ...(state.tour ? { off: [], edits: [] } : {}) });
-  if (at) byId("tour").scrollIntoView({ block: "nearest" });
-  return shown;
+  const at = clamp(number, 0, TOUR.length), wanted = at ? TOUR[at - 1][0] : {}, own = state.tour && !wanted.experiment ? page.own : undefined;
+  if (wanted.experiment) page.own ??= state.text;
+  else page.own = undefined;
+  await change(at ? { ...(own ? { text: own } : {}), ...tourState(TOUR[at - 1]), tour: at } : { ...(own ? { text: own } : {}), tour: 0, ...(state.tour ? { off: [], edits: [] } : {}) });
+  if (state.tour === at && wanted.largest && page.result) {
+    const name = wanted.largest.replace("{l}", state.layer), [i, j] = largestCell(name), [side] = sidesOf(name);
+    await change({ cell: `${name}:${i}:${j}`, [side]: i });
+  }
+  if (at && state.tour === at) showTarget();
+}
+
+/** Returns the element that a step of the tour speaks of. */
+function targetOf() {
+  const wanted = TOUR[state.tour - 1][0], name = state.cell.split(":")[0];
+  if (wanted.focus) return document.querySelector(wanted.focus);
+  return document.querySelector(`.box[data-name="${name}"] .scroll`) ?? document.querySelector("#compare:not([hidden])") ?? document.querySelector("#boxes .scroll, #boxes .chart, #boxes .box") ?? byId("boxes");
+}
+
+/** Brings the target of the step into the part of the window that nothing covers. */
+function showTarget() {
+  const target = targetOf(), sheet = byId("tour"), isSheet = getComputedStyle(sheet).position === "fixed", here = byId("here");
+  const top = isSheet ? here.offsetHeight + 12 : 12, free = innerHeight - top - (isSheet ? sheet.offsetHeight : 0) - 12;
+  target.style.zoom = 1;
+  const high = target.getBoundingClientRect().height;
+  if (high > free) target.style.zoom = Math.max(0.4, free / high);
+  const box = target.getBoundingClientRect();
+  scrollBy({ top: box.top - top - Math.max(0, (free - box.height) / 2), behavior: "instant" });
 }
 
 /** Shows the step of the tour. */
 function showTour() {
   const at = state.tour;
+  for (const one of document.querySelectorAll(".focus")) one.classList.remove("focus");
+  document.body.classList.toggle("touring", at > 0);
   byId("tour").hidden = !at;
   byId("begin-tour").hidden = at > 0;
   if (!at) return;
   const [, title, text] = TOUR[at - 1], panel = PANELS.find(one => one.id === TOUR[at - 1][0].panel) ?? panelNow();
   byId("tour-title").textContent = gettext("{0} of {1}: {2}", at, TOUR.length, title);
-  byId("tour-text").textContent = text;
+  const { experiment } = TOUR[at - 1][0], isFruitless = experiment && !header.experiments[experiment].text;
+  byId("tour-text").textContent = isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text;
   byId("tour-section").textContent = panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : "";
   byId("tour-back").disabled = at === 1;
   byId("tour-next").disabled = at === TOUR.length;
+}
+
+/** Marks what the step of the tour speaks of. */
+function markTarget() {
+  if (state.tour) targetOf().classList.add("focus");
 }
 
 /** Returns what a step shows as a slide for print: its text, the translation, the station's picture. */

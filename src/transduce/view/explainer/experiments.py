@@ -1,0 +1,216 @@
+"""Sentences that show something: their translation changes when a part of the model is changed.
+
+The page tries its experiments when it is made, with the weights that it stores. It opens with a
+sentence that an experiment changes, and says so where none of those tried does.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count, pairwise, product
+from typing import Any, final
+
+import torch
+from torch import Tensor
+
+from transduce.inference.outputs import build_decoder
+from transduce.inference.translator import Translator
+from transduce.mixing.decoder import RecomputingDecoder
+from transduce.paper.model import Transformer
+from transduce.paper.operations import (
+    AttentionMask,
+    BatchAttention,
+    BuildAttention,
+    attention_weights,
+)
+from transduce.search.trace import trace_beam_search
+from transduce.view.explainer.reference import trace_model
+from transduce.vocabulary import END
+
+MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
+WORD_ORDER = (
+    *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
+    *("The man helps the woman.", "The child sees the doctor.", "The girl visits the teacher."),
+)
+Edit = tuple[int, int, int, int, float]  # decoder layer, head, row, column, weight
+
+
+@final
+@dataclass(frozen=True)
+class Change:
+    """What an experiment changes: names that are switched off, weights of cross-attention."""
+
+    off: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    def name_edits(self) -> list[str]:
+        """Return the edits as a page's links write them."""
+        names = "decoder.{}.cross.weights.{}:{}:{}={:.6f}"
+        return [names.format(*edit) for edit in self.edits]
+
+
+@final
+@dataclass(frozen=True)
+class Experiment:
+    """A change of the model, with a sentence and both translations; no text if none was found."""
+
+    off: list[str]
+    edits: list[str]
+    text: str = ""
+    before: str = ""
+    after: str = ""
+
+
+def list_changes(model: Transformer) -> dict[str, list[Change]]:
+    """Return the changes that each experiment tries, by the experiment's name."""
+    last, heads = model.sizes.decoder_depth, range(1, model.sizes.heads + 1)
+    weights = product(heads, range(3), range(3))
+    return {
+        "positions": [Change(("source.position",))],
+        "mask": [Change(("mask",))],
+        "cross": [Change((f"decoder.{last}.cross",))],
+        "weight": [
+            Change(edits=((last, head, row, column, 10.0),)) for head, row, column in weights
+        ],
+    }
+
+
+def find_experiments(
+    translator: Translator, model: Transformer, texts: Sequence[str]
+) -> dict[str, Experiment]:
+    """Return the experiments by name, each with the first of `texts` that it translates anew."""
+
+    @cache
+    def translate(text: str, change: Change) -> str:
+        return translate_changed(translator, model, text, change)
+
+    def find(changes: Sequence[Change]) -> Experiment:
+        places = sorted(product(range(len(texts)), range(len(changes))), key=sum)
+        for text, change in [(texts[i], changes[j]) for i, j in places[:MOST_TRIED]]:
+            before, after = translate(text, Change()), translate(text, change)
+            if before and after not in ("", before):
+                return Experiment(list(change.off), change.name_edits(), text, before, after)
+        return Experiment(list(changes[0].off), changes[0].name_edits())
+
+    return {name: find(changes) for name, changes in list_changes(model).items()}
+
+
+def translate_changed(translator: Translator, model: Transformer, text: str, change: Change) -> str:
+    """Translate a text with a changed model, as the page does: every step computes all anew."""
+    (source,) = translator.task.encode_sources([text])
+    attention = build_changed_attention(model, change)
+    changed = replace(model.operations, attention=attention)
+    decoder = RecomputingDecoder(model, changed) if change != Change() else build_decoder([model])
+    search = replace(translator.recipe.search, constrained=False)
+    with torch.no_grad(), silence_positions(model, change):
+        best = trace_beam_search(decoder, source, search, 1).best
+    return translator.task.normalise(translator.task.target.decode(best.ids))
+
+
+@contextmanager
+def silence_positions(model: Transformer, change: Change) -> Iterator[None]:
+    """Add nothing for the source's positions within a with block, if the change says so."""
+    if "source.position" not in change.off:
+        yield
+        return
+
+    def zero(_module: Any, _inputs: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
+        return torch.zeros_like(rows)
+
+    handle = model.source_positions.register_forward_hook(zero)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:
+    """Return a builder of attention functions for one search, in which a change is made."""
+    calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's come first
+
+    def build(
+        query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
+    ) -> BatchAttention:
+        def attend(q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> Tensor:  # noqa: ARG001
+            call = next(calls[mask.causal])
+            layer = call % model.sizes.decoder_depth + 1 if call >= 0 else 0
+            is_open = mask.causal and "mask" in change.off
+            seen = replace(mask, causal=False) if is_open else mask
+            is_off = layer and not mask.causal and f"decoder.{layer}.cross" in change.off
+            edits = [edit for edit in change.edits if edit[0] == layer and not mask.causal]
+            found = []
+            sides = (q.split(list(query_lengths)), k.split(list(key_lengths)))
+            for queries, keys, values in zip(*sides, v.split(list(key_lengths)), strict=True):
+                places = (torch.arange(len(queries)), torch.arange(len(keys)))
+                allowed = seen.compute_allowed(*places)
+                weights = attention_weights(
+                    queries.transpose(0, 1), keys.transpose(0, 1), allowed
+                )  # [H T S]
+                for _, head, row, column, weight in edits:
+                    if row < weights.shape[1] and column < weights.shape[2]:
+                        weights[head - 1, row, column] = weight
+                found.append((weights @ values.transpose(0, 1)).transpose(0, 1))
+            return torch.zeros_like(torch.cat(found)) if is_off else torch.cat(found)
+
+        return attend
+
+    return build
+
+
+# --- Which source piece belongs to a written one --------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Reading:
+    """A layer and heads whose weights tell which source piece a written piece comes from.
+
+    `shift` is 1 if they tell it in the step that reads the written piece, else 0.
+    """
+
+    layer: int
+    heads: list[int]
+    shift: int
+
+    def align(self, rows: dict[str, Tensor]) -> list[int]:
+        """Return the index of a source piece for each written piece; END is left out."""
+        names = [f"decoder.{self.layer}.cross.weights.{head}" for head in self.heads]
+        weights = torch.stack([rows[name] for name in names]).mean(dim=0)[:, :-1]
+        return weights[self.shift : len(weights) - 1 + self.shift].argmax(dim=1).tolist()
+
+
+def choose_reading(
+    translator: Translator, model: Transformer, texts: Sequence[str]
+) -> tuple[Reading, str, float]:
+    """Return the reading that uses most source pieces, the text whose order it turns most, and how.
+
+    The last is the share of neighbours in the output that stand in the other order in the source.
+    """
+    heads = list(range(1, model.sizes.heads + 1))
+    choices = [heads, *([head] for head in heads)]
+    layers = range(1, model.sizes.decoder_depth + 1)
+    readings = [Reading(*one) for one in product(layers, choices, (1, 0))]
+    traced = list[dict[str, Tensor]]()
+    for text in texts:
+        (source,) = translator.task.encode_sources([text])
+        search = replace(translator.recipe.search, constrained=False)
+        with torch.no_grad():
+            best_found = trace_beam_search(build_decoder([model]), source, search, 1).best
+        output = [*best_found.ids, END]
+        traced.append(trace_model(model, source, output))
+
+    def coverage(reading: Reading) -> float:
+        aligned = map(reading.align, traced)
+        return sum(len(set(one)) / max(1, len(one)) for one in aligned)
+
+    best = max(readings, key=coverage)
+    turns = [count_turns(best.align(rows)) for rows in traced]
+    most = max(range(len(texts)), key=lambda index: turns[index])
+    return best, texts[most], turns[most]
+
+
+def count_turns(places: Sequence[int]) -> float:
+    """Return the share of neighbours that stand in another order than their source pieces."""
+    pairs = list(pairwise(places))
+    return sum(a > b for a, b in pairs) / max(1, len(pairs))

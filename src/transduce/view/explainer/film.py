@@ -1,0 +1,130 @@
+"""The film of one minute: its script, and the same as a storyboard that can be spoken or drawn."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, final
+
+from transduce.durable.json import parse_json
+from transduce.durable.records import parse_record
+from transduce.errors import InputError
+from transduce.text.files import read_bytes
+from transduce.view.page.document import read_part
+
+SECONDS, PER_SECOND = 60.0, 15  # of the film; characters that are read in a second
+MOST_CAPTIONS, MOST_CHARACTERS, MAX_BYTES = 15, 800, 1 << 20
+OWN, TITLE = "explainer/film.json", "The film: one minute"
+HINT = f"the page's own, src/transduce/view/{OWN}, shows the form"
+PARTS = ("hook", "intro", "experiment", "results", "conclusion")
+NEEDS = ("", "turn", "positions", "stages")  # what a page must have for a line to be shown
+PICTURES = MappingProxyType(
+    {
+        "sentence": "The sentence, and below it its translation.",
+        "order": "Lines from each word of the translation to the word that it comes from.",
+        "recurrent": "Drawing, not of this model: boxes in a row, each hands one memory on.",
+        "fading": "Drawing, not of this model: the row again; the first words fade.",
+        "pieces": "The pieces of the sentence, each with a column of its numbers as colours.",
+        "heads": "The weights of all heads of the last encoder layer, from 0 to 1.",
+        "write": "The translation word by word, with lines to what is read; later words hatched.",
+        "swap": "A sentence with its translation, and with the one without positions.",
+        "stages": "The translation at each stage of the training.",
+        "table": "Drawing, not of this model: Table 2, English to German, BLEU and cost.",
+        "map": "Figure 1 of this model; encoder and decoder light up in turn.",
+        "figure": "Figure 1 of this model.",
+        "without": "The translation, and the one without the head whose weights are largest.",
+    }
+)
+
+
+@final
+@dataclass(frozen=True)
+class Line:
+    """A caption with its picture and part; a line whose need a page lacks is left out."""
+
+    part: str
+    text: str
+    picture: str
+    needs: str = ""
+    goal: str = ""  # of the part, at its first line
+
+    def __post_init__(self) -> None:
+        values = {"part": PARTS, "picture": tuple(PICTURES), "needs": NEEDS}
+        for name, known in values.items():
+            value = getattr(self, name)
+            if value not in known:
+                named = ", ".join(filter(None, known))
+                raise ValueError(f"the {name} {value[:40]!r} is unknown; known: {named}")
+        if not self.text.strip():
+            raise ValueError("a caption is empty")
+
+
+def read_film(file: Path | None) -> list[Line]:
+    """Read a film's script from a JSON file, or the page's own; refuse what no minute can hold."""
+    try:
+        own = read_part(OWN).encode() if file is None else b""
+        lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))
+        if not isinstance(lines, list) or not 0 < len(lines) <= MOST_CAPTIONS:
+            raise ValueError(f"it has not 1 to {MOST_CAPTIONS} captions")
+        film = [parse_record(Line, line) for line in lines]
+        characters = sum(len(line.text) for line in film)
+        if characters > MOST_CHARACTERS:
+            fact = f"its captions have {characters:,} characters"
+            raise ValueError(f"{fact}, and a minute has room for {MOST_CHARACTERS}")
+    except ValueError as error:
+        raise InputError(f"is no film: {error}", HINT, file=file) from error
+    return film
+
+
+def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
+    """Yield begin and end of each caption: its characters' reading time and an equal rest."""
+    rest = (SECONDS - sum(map(len, texts)) / PER_SECOND) / max(1, len(texts))
+    now = 0.0
+    for text in texts:
+        begin, now = now, now + len(text) / PER_SECOND + rest
+        yield begin, now
+
+
+def choose_lines(header: Mapping[str, Any]) -> list[Line]:
+    """Return the lines of a page's film for which it has what they need."""
+    has = {
+        "": True,
+        "turn": header["reading"]["turns"] > 0,
+        "positions": bool(header["experiments"]["positions"]["text"]),
+        "stages": len(header["stages"]) > 1,
+    }
+    lines = [Line(**line) for line in header["film"]]
+    return [line for line in lines if has[line.needs]]
+
+
+def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, str]) -> str:
+    """Return a page's film as Markdown: for each line its time, what is said, and what is seen.
+
+    `said` is the translation of the film's sentence; `texts` translate captions, goals, pictures.
+    """
+    swap, reading, steps = (
+        header["experiments"]["positions"],
+        header["reading"],
+        [f"{one['name']} ({one['step']})" for one in header["stages"]],
+    )
+    sentence = f"“{reading['text']}” → “{said}”."
+    facts = {
+        **dict.fromkeys(("sentence", "order", "write", "without"), sentence),
+        **dict.fromkeys(("recurrent", "fading", "pieces", "heads"), f"“{reading['text']}”."),
+        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}”.",
+        "stages": f"{sentence} {', '.join(steps)}.",
+    }
+    film = choose_lines(header)
+    captions = [texts.get(line.text, line.text) for line in film]
+    written = [f"# {texts.get(TITLE, TITLE)}", ""]
+    for line, text, (begin, end), before in zip(
+        film, captions, time_lines(captions), [None, *film], strict=False
+    ):
+        if before is None or line.part != before.part:
+            written += [f"## {texts.get(line.part, line.part).capitalize()}", ""]
+        if line.goal:
+            written += [f"*{texts.get(line.goal, line.goal)}*", ""]
+        seen = texts.get(PICTURES[line.picture], PICTURES[line.picture])
+        shown = " ".join(filter(None, [seen, facts.get(line.picture, "")]))
+        written += [f"**{begin:.1f} to {end:.1f} s.** {text}", "", f"> {shown}", ""]
+    return "\n".join(written)

@@ -1,0 +1,104 @@
+// Figure 1 as the map: its blocks open the stations, and the sentence's pieces flow through it.
+
+// The groups of the figure that belong to each station, the one with the station's button first.
+const PLACES = {
+  pieces: ["inputs"], input: ["input-embedding", "input-positions"], attention: ["encoder-self-attention"], norm: ["encoder-self-attention-norm"],
+  forward: ["encoder-feed-forward", "encoder-feed-forward-norm", "encoder-norm"], target: ["output-embedding", "output-positions", "outputs"],
+  masked: ["decoder-self-attention", "decoder-self-attention-norm"], cross: ["decoder-cross-attention", "decoder-cross-attention-norm", "memory"],
+  decoder: ["decoder-feed-forward", "decoder-feed-forward-norm", "decoder-norm"], softmax: ["softmax", "linear"], beam: ["output-probabilities"],
+};
+const MAP = { left: 40, width: 720, more: 66, line: 22, letters: 26, lines: 3 };
+
+/** Opens a station, and brings it into view. */
+function openStation(id) {
+  change({ panel: id, cell: "" });
+  byId("station").scrollIntoView({ block: "start", behavior: prefersStill.matches ? "auto" : "smooth" });
+}
+
+const prefersStill = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Returns the figure of the page's language as an SVG element in the page's colours. */
+function readFigure() {
+  const { figures, night } = header.map, svg = document.importNode(new DOMParser().parseFromString(figures[LOCALE] ?? figures.en, "image/svg+xml").documentElement, true);
+  for (const one of svg.querySelectorAll("title, desc, svg > rect, marker ~ rect")) one.remove();
+  for (const name of ["fill", "stroke"])
+    for (const one of svg.querySelectorAll(`[${name}^="#"]`)) one.style[name] = `light-dark(${one.getAttribute(name)}, ${night[one.getAttribute(name)]})`;
+  const [, , , height] = svg.getAttribute("viewBox").split(" ").map(Number);
+  svg.setAttribute("viewBox", `${MAP.left} ${-MAP.more + 40} ${MAP.width} ${height + MAP.more - 50}`);
+  for (const [name, value] of Object.entries({ width: "", height: "", id: "figure", role: "group", "aria-label": gettext("Figure 1 of the paper, with this model's layers") })) if (value) svg.setAttribute(name, value); else svg.removeAttribute(name);
+  return svg;
+}
+
+/** Makes the blocks of the figure buttons that open stations. */
+function fillMap() {
+  const svg = readFigure();
+  byId("map").replaceChildren(svg);
+  for (const [id, names] of Object.entries(PLACES))
+    names.map(name => svg.querySelector(`#model-${name}`)).filter(Boolean).forEach((group, i) => {
+      group.classList.add("place");
+      group.dataset.panel = id;
+      group.addEventListener("click", () => openStation(id));
+      if (i) return;
+      const { title } = PANELS.find(one => one.id === id);
+      for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": title })) group.setAttribute(name, value);
+      group.append(createSvg("title", {}, title));
+      group.addEventListener("keydown", event => {
+        if (event.key === "Enter" || event.key === " ") event.preventDefault(), openStation(id);
+      });
+    });
+  byId("thumb").append(createSvg("svg", { viewBox: svg.getAttribute("viewBox"), "aria-hidden": "true" }, createSvg("use", { href: "#figure" })));
+  byId("training-stations").append(...PANELS.filter(panel => !PLACES[panel.id]).map(panel => {
+    const button = create("button", { type: "button", "data-panel": panel.id }, panel.title);
+    button.addEventListener("click", () => openStation(panel.id));
+    return button;
+  }));
+}
+
+/** Writes pieces below or above an end of the figure, in lines; those that find no room become "…". */
+function writePieces(name, pieces) {
+  const group = byId("figure").querySelector(`#model-${name}`), label = group.querySelector("text"), lines = [""];
+  for (const piece of pieces) if (`${lines.at(-1)}${piece}`.length > MAP.letters) lines.push(piece);
+    else lines[lines.length - 1] += ` ${piece}`;
+  const shown = lines.length > MAP.lines ? [...lines.slice(0, MAP.lines - 1), `${lines[MAP.lines - 1]} …`] : lines, isTop = name === "output-probabilities";
+  const x = label.getAttribute("x"), y = Number(label.getAttribute("y"));
+  for (const old of group.querySelectorAll(".pieces")) old.remove();
+  group.append(...shown.map((line, i) => createSvg("text", { x, y: isTop ? y - MAP.line * (shown.length - i) : y + MAP.line * (i + 1), "text-anchor": "middle", "font-size": 17, class: "pieces" }, visible(line))));
+}
+
+/** Shows where the reader is, and the pieces of the sentence at both ends. */
+function showMap() {
+  const now = panelNow();
+  for (const one of document.querySelectorAll(".place, #training-stations button")) {
+    one.classList.toggle("now", one.dataset.panel === now.id);
+    if (one.hasAttribute("tabindex") || one.nodeName === "BUTTON") setOnce(one, "aria-current", one.dataset.panel === now.id ? "step" : "false");
+  }
+  byId("here-name").textContent = now.title;
+  byId("station-back").disabled = now === PANELS[0];
+  byId("station-next").disabled = now === PANELS.at(-1);
+  const written = piecesOf("target"), key = `${piecesOf("source")}|${written}`;
+  if (showMap.key === key) return;
+  showMap.key = key;
+  writePieces("inputs", piecesOf("source"));
+  writePieces("outputs", written);
+  writePieces("output-probabilities", [...written.slice(1), "</s>"]);
+  flow();
+}
+
+/** Sends the pieces through the figure once: the source to the decoder, then what it writes upwards. */
+function flow() {
+  const svg = byId("figure"), place = name => svg.querySelector(`#model-${name} text`), at = text => ["x", "y"].map(name => Number(text.getAttribute(name)));
+  if (prefersStill.matches || !svg.animate) return;
+  svg.querySelector(".flow")?.remove();
+  const [x, y] = at(place("inputs")), [right, low] = at(place("outputs")), [, high] = at(place("output-probabilities"));
+  const memory = svg.querySelector("#model-memory path").getAttribute("d"), layer = createSvg("g", { class: "flow", "aria-hidden": "true" });
+  const send = (piece, path, delay, duration) => {
+    const half = 5 * piece.length + 8, pill = createSvg("g", {}, createSvg("rect", { x: -half, y: -14, width: 2 * half, height: 26, rx: 13 }), createSvg("text", { y: 4, "text-anchor": "middle", "font-size": 17 }, visible(piece)));
+    layer.append(pill);
+    Object.assign(pill.style, { offsetPath: `path("${path}")`, offsetRotate: "0deg" });
+    pill.animate([{ offsetDistance: "0%", opacity: 0 }, { opacity: 1, offset: 0.1 }, { opacity: 1, offset: 0.85 }, { offsetDistance: "100%", opacity: 0 }], { delay, duration, fill: "both", easing: "ease-in-out" }).finished.then(() => pill.remove(), () => {});
+  };
+  const source = piecesOf("source").slice(0, 12), target = piecesOf("target").slice(1, 12);
+  source.forEach((piece, i) => send(piece, `M${x} ${y}L${x} ${memory.slice(1).split(/[LQ]/)[0].split(" ")[1]}${memory.replace("M", "L")}`, 160 * i, 2600));
+  target.forEach((piece, i) => send(piece, `M${right} ${low}L${right} ${high}`, 1500 + 160 * source.length + 240 * i, 1800));
+  svg.querySelector("g").append(layer);
+}

@@ -1,0 +1,120 @@
+// The pictures of the film: SVG of what the model computed, at a progress from 0 to 1 of their line.
+
+// Words stand in lines, or, in a narrow window, upright in columns as in the paper's Figures 3 to 5.
+const WIDE = { width: 960, height: 400, middle: 480, isNarrow: false, above: 112, below: 282 }, NARROW = { width: 520, height: 560, middle: 260, isNarrow: true, above: 190, below: 370 };
+const SCENE = { ...WIDE };
+const write = (text, x, y, size = 22, more = {}) => createSvg("text", { x, y, "font-size": size, "text-anchor": "middle", ...more }, text);
+
+/** Returns the words of pieces: [text, indices of its pieces]; a piece with a space begins one. */
+function wordsOf(pieces) {
+  const words = [];
+  pieces.forEach((piece, i) => {
+    if (!words.length || piece.startsWith("␣")) words.push([piece.replace("␣", ""), [i]]);
+    else words.at(-1)[0] += piece, words.at(-1)[1].push(i);
+  });
+  return words;
+}
+
+/** Returns texts in a row as [x, half of the width], as wide as they are, in the middle of the picture. */
+function layOut(texts, gap = 24, letter = 15) {
+  if (SCENE.isNarrow) return texts.map((_, i) => [((i + 0.5) * SCENE.width) / texts.length, Math.min(22, SCENE.width / texts.length / 2 - 2)]);
+  const widths = texts.map(text => letter * text.length + gap), total = widths.reduce((a, b) => a + b, 0), scale = Math.min(1, (SCENE.width - 20) / total);
+  let left = SCENE.middle - (scale * total) / 2;
+  return widths.map(width => [(left += scale * width) - (scale * width) / 2, (scale * (width - 8)) / 2]);
+}
+
+const sizeOf = places => Math.max(11, Math.min(29, ...places.map(([, half]) => half)));
+
+/** Returns words in a row at a height, those from `shown` on hatched and without their text. */
+function wordRow(words, y, { shown = words.length, bold = -1, accent = false } = {}) {
+  if (SCENE.isNarrow) return layOut(words).map(([x, half], i) => upright(words[i], x, half, accent, i < shown, i === bold));
+  const places = layOut(words), size = sizeOf(places.map(([x, half], i) => [x, (2 * half) / Math.max(1, words[i].length) * 1.9]));
+  return places.map(([x, half], i) => i < shown ? write(visible(words[i]), x, y, size, { class: `${accent ? "film-accent" : ""} ${i === bold ? "film-bold" : ""}` }) : createSvg("g", {}, createSvg("rect", { x: x - half, y: y - 24, width: 2 * half, height: 32, rx: 6, class: "film-box" }), hatch(x - half, y - 24, 2 * half, 32)));
+}
+
+/** Returns a word that is read upwards, above or below the lines; or hatching for one that is not there yet. */
+function upright(word, x, half, isBelow, isShown = true, isBold = false) {
+  const y = isBelow ? SCENE.below + 10 : SCENE.above - 10;
+  if (!isShown) return createSvg("g", {}, createSvg("rect", { x: x - half, y, width: 2 * half, height: 110, rx: 6, class: "film-box" }), hatch(x - half, y, 2 * half, 110));
+  return write(visible(word), 0, 0, Math.min(26, 1.4 * half), { transform: `translate(${x + half / 2} ${y}) rotate(-90)`, "text-anchor": isBelow ? "end" : "start", class: `${isBelow ? "film-accent" : ""} ${isBold ? "film-bold" : ""}` });
+}
+
+/** Returns hatching over a rectangle. */
+function hatch(x, y, width, height) {
+  const lines = [];
+  for (let at = 8; at < width; at += 9) lines.push(`M${x + at - 8} ${y + height}l8 ${-height}`);
+  return createSvg("path", { d: lines.join(""), class: "hatch" });
+}
+
+/** Returns lines from words of the output to words of the source, with their weights as opacity. */
+function readingLines(film, weightsOf, shown) {
+  const [above, below] = [layOut(film.sourceWords.map(([word]) => word)), layOut(film.targetWords.map(([word]) => word))];
+  return film.targetWords.slice(0, shown).flatMap((_, t) => weightsOf(t).map((weight, s) => weight < 0.05 ? "" : createSvg("path", { d: `M${below[t][0]} ${SCENE.below}C${below[t][0]} ${SCENE.below - 82} ${above[s][0]} ${SCENE.above + 82} ${above[s][0]} ${SCENE.above}`, class: "film-line", opacity: weight.toFixed(3) })));
+}
+
+/** Returns the weights of a written word on the words of the source: sums over pieces, means over heads. */
+function wordWeights(film, t) {
+  const { layer, heads, shift } = header.reading, rows = film.targetWords[t][1].map(i => Math.min(i + shift, film.output.length - 1));
+  return film.sourceWords.map(([, columns]) => rows.reduce((sum, row) => sum + heads.reduce((some, head) => some + columns.reduce((all, j) => all + film.trace[`decoder.${layer}.cross.weights.${head}`][row][j], 0), 0) / heads.length, 0) / rows.length);
+}
+
+/** Returns rows of a name and a text. */
+const textRows = (rows, progress) => rows.slice(0, Math.ceil(progress * rows.length + 0.01)).flatMap(([name, text, accent], i) => {
+  const y = SCENE.height / 2 + 84 * (i - (rows.length - 1) / 2), cut = text.length > 76 ? `${text.slice(0, 75)}…` : text;
+  return [write(name, SCENE.middle, y - 16, 16, { class: "quiet-text" }), write(visible(cut), SCENE.middle, y + 14, Math.min(26, (1.8 * SCENE.width) / Math.max(1, cut.length)), { class: accent ? "film-accent" : "" })];
+});
+
+/** Returns the boxes of a recurrent network: word i is reached when progress is i / n. */
+function chain(film, progress, fades) {
+  const words = film.sourceWords.slice(0, 8).map(([word]) => word), now = fades ? words.length - 1 : Math.floor(progress * words.length), step = SCENE.width / (words.length + 1);
+  return words.flatMap((word, i) => {
+    const x = step * (i + 1), opacity = fades ? Math.max(0.12, 1 - progress * (words.length - 1 - i) * 0.28) : i <= now ? 1 : 0.15;
+    return [createSvg("g", { opacity }, SCENE.isNarrow ? upright(word, x, step * 0.4, true) : write(visible(word), x, 300, Math.min(20, (step / word.length) * 1.6)), createSvg("path", { d: `M${x} ${SCENE.isNarrow ? SCENE.below : 276}V236`, class: "film-arrow" }), createSvg("rect", { x: x - step * 0.3, y: 176, width: step * 0.6, height: 56, rx: 10, class: i === now && !fades ? "film-now" : "film-box" }), ...(i < words.length - 1 ? [createSvg("path", { d: `M${x + step * 0.3} 204h${step * 0.36}`, class: "film-arrow" })] : []))];
+  });
+}
+
+/** Returns a matrix of weights from 0 to 1 at a place. */
+const weightPicture = (rows, x, y, size, title) => {
+  const cell = size / Math.max(rows.length, rows[0].length);
+  return createSvg("g", { transform: `translate(${x} ${y})` }, createSvg("rect", { width: cell * rows[0].length, height: cell * rows.length, class: "film-box" }), ...shadePaths(rows, cell, cell, 1).map(([shade, d]) => createSvg("path", { d, class: "above", "fill-opacity": shade / SHADES })), write(title, size / 2, -10, 15, { class: "quiet-text" }));
+};
+
+// Table 2, English to German: model, BLEU, training cost in FLOPs; ensembles are what was best before.
+const TABLE2 = [["GNMT + RL ensemble", 26.3, "1.8 · 10²⁰"], ["ConvS2S ensemble", 26.36, "7.7 · 10¹⁹"], ["Transformer (base)", 27.3, "3.3 · 10¹⁸"], ["Transformer (big)", 28.4, "2.3 · 10¹⁹"]];
+
+const SCENES = {
+  sentence: (film, progress) => [...wordRow(film.sourceWords.map(([word]) => word), 104), ...(progress > 0.45 ? wordRow(film.targetWords.map(([word]) => word), 304, { accent: true }) : [])],
+  order: (film, progress) => [...SCENES.sentence(film, 1), ...readingLines(film, t => wordWeights(film, t).map((weight, s, all) => (weight === Math.max(...all) ? 1 : 0)), Math.ceil(progress * film.targetWords.length))],
+  recurrent: (film, progress) => chain(film, progress, false),
+  fading: (film, progress) => chain(film, progress, true),
+  pieces: (film, progress) => {
+    const pieces = film.sourcePieces, places = layOut(pieces), rows = film.trace["source.input"], scale = largest(rows), count = Math.ceil(progress * 12);
+    const named = ([x, half], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [createSvg("rect", { x: x - half, y: 54, width: 2 * half, height: 36, rx: 6, class: "film-box" }), write(visible(piece), x, 78, Math.min(20, half))]);
+    return pieces.flatMap((piece, i) => [...named(places[i], piece), ...Array.from(rows[i].slice(0, count), (x, j) => createSvg("rect", { x: places[i][0] - 11, y: SCENE.above + 21 * j, width: 22, height: 18, class: x > 0 ? "above" : "below", "fill-opacity": (0.1 + (0.9 * Math.abs(x)) / scale).toFixed(3) }))]);
+  },
+  heads: (film, progress) => {
+    const count = Math.min(8, header.sizes.heads), across = Math.min(SCENE.isNarrow ? 2 : 4, count), down = Math.ceil(count / across), size = Math.min(200, SCENE.height / down - 50), step = SCENE.width / across;
+    return numbers(count).slice(0, Math.ceil(progress * count + 0.01)).map((head, i) => weightPicture(film.trace[`encoder.${DEPTHS.encoder}.self.weights.${head}`], step * (i % across) + (step - size) / 2, (SCENE.height / down) * (Math.floor(i / across) + 0.5) - size / 2 + 10, size, gettext("head {0}", head)));
+  },
+  write: (film, progress) => {
+    const at = Math.min(film.targetWords.length - 1, Math.floor(progress * film.targetWords.length)), now = wordWeights(film, at);
+    return [...wordRow(film.sourceWords.map(([word]) => word), 104, { bold: now.indexOf(Math.max(...now)) }), ...wordRow(film.targetWords.map(([word]) => word), 304, { shown: at + 1, bold: at, accent: true }), ...readingLines(film, t => (t === at ? now : []), at + 1)];
+  },
+  swap: (film, progress) => textRows([[gettext("sentence"), header.experiments.positions.text], [gettext("its translation"), film.before, true], [gettext("without positions"), film.after, true]], progress + 0.3),
+  stages: (film, progress) => textRows(film.stages.map((text, i) => [stageName(header.stages[i]), text, i === film.stages.length - 1]), progress),
+  table: (_, progress) => TABLE2.flatMap(([name, bleu, cost], i) => {
+    const { isNarrow } = SCENE, x = isNarrow ? 60 : 350, y = 70 + (isNarrow ? 120 : 80) * i;
+    return [write(name, isNarrow ? x : x - 20, isNarrow ? y - 8 : y + 23, 22, { "text-anchor": isNarrow ? "start" : "end" }), createSvg("rect", { x, y, width: Math.max(1, 19 * bleu * Math.min(1, 2 * progress)), height: 32, rx: 4, class: i > 1 ? "above" : "film-box" }), write(`${bleu.toFixed(i === 1 ? 2 : 1).replace(".", POINT)} BLEU · ${cost} FLOPs`, x, y + 54, isNarrow ? 20 : 17, { "text-anchor": "start", class: "quiet-text" })];
+  }),
+  figure: () => SCENES.map(null, -1),
+  map: (_, progress) => {
+    const [left, top, width, high] = byId("figure").getAttribute("viewBox").split(" ").map(Number), scale = Math.min(SCENE.height / high, (SCENE.width - 130) / width);
+    const x = SCENE.middle - (scale * width) / 2, y = (SCENE.height - scale * high) / 2, figure = createSvg("use", { href: "#figure", x, y, width: scale * width, height: scale * high });
+    if (progress < 0) return [figure];
+    const isEncoder = progress < 0.5, [from, to] = isEncoder ? [46, 397] : [398, 754];
+    const name = (text, at, down, isOn) => write(text, x + scale * at, y + scale * down, 26, { class: isOn ? "film-accent film-bold" : "quiet-text" });
+    return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", 200, 0.3 * high, isEncoder), name("GPT", width + 40, 0.3 * high, !isEncoder)];
+  },
+  without: (film, progress) => textRows([[gettext("its translation"), film.text, true], [gettext("without head {0}, whose weight was largest", film.strongest), film.without, true]], progress + 0.4),
+};
+const DRAWINGS = ["recurrent", "fading", "table"]; // not of this model

@@ -1,0 +1,65 @@
+"""Experiments that show something: the page tries them when it is made, and computes the same."""
+
+import pytest
+from tests.view.explainer.opened import READY, open_explainer, text_of
+from tests.view.explainer.samples import ODD, make_translator
+from tests.view.explainer.test_model import stored_model
+
+from transduce.view.explainer.experiments import find_experiments
+
+TEXTS = ("the old dog sees a woman", "a woman sees the dog")
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return make_translator(ODD, seed=2)  # all four experiments change its translation
+
+
+def go_to(browser, experiment):
+    step = browser.run(
+        "return 1 + transduce.TOUR.findIndex(one => one[0].experiment === arguments[0])", experiment
+    )
+    browser.command(
+        "execute/async",
+        {"script": "transduce.goToTour(arguments[0]).then(arguments[1])", "args": [step]},
+    )
+    browser.wait(READY)
+
+
+@pytest.mark.browser
+def test_every_experiment_of_the_tour_changes_the_translation_as_pytorch_says(browser, translator):
+    open_explainer(browser, translator, *TEXTS)
+    found = browser.run("return transduce.header.experiments")
+    steps = browser.run("return transduce.TOUR.map(one => one[0].experiment).filter(Boolean)")
+    assert sorted(steps) == sorted(found)
+    for name in steps:
+        go_to(browser, name)
+        shown = [text_of(browser, f"#{side}-text") for side in ("before", "after")]
+        assert shown == [found[name]["before"], found[name]["after"]], name
+        assert shown[0] != shown[1]
+        assert text_of(browser, "#tried") == found[name]["text"]
+
+
+@pytest.mark.browser
+def test_after_the_experiments_the_readers_own_sentence_is_back(browser, translator):
+    open_explainer(browser, translator, *TEXTS)
+    browser.run("transduce.change({ text: 'a dog', tour: 1 })")
+    browser.wait(READY)
+    go_to(browser, "positions")
+    assert browser.run("return transduce.state().text") != "a dog"
+    browser.click("#tour-end")
+    browser.wait(f"{READY} && transduce.state().text === 'a dog'")
+    assert browser.run("return transduce.state().off") == []
+
+
+@pytest.mark.browser
+def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, translator):
+    open_explainer(browser, translator, *TEXTS)
+    browser.run("transduce.header.experiments.mask.text = ''")
+    go_to(browser, "mask")
+    assert "No sentence that was tried changes in this model." in text_of(browser, "#tour-text")
+
+
+def test_without_sentences_there_is_no_experiment(translator):
+    found = find_experiments(translator, stored_model(translator), [])
+    assert {one.text for one in found.values()} == {""}

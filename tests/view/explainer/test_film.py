@@ -1,0 +1,168 @@
+"""The film of one minute: its length, what it says and shows, and one of a teacher's own."""
+
+import json
+import re
+
+import pytest
+import torch
+from tests.view.explainer.opened import open_explainer, text_of
+from tests.view.explainer.samples import ODD, make_translator
+from tests.view.explainer.test_model import stored_model
+
+from transduce.errors import InputError
+from transduce.inference.translator import Translator
+from transduce.view.explainer.explain import explain
+from transduce.view.explainer.film import PARTS, read_film, time_lines
+from transduce.view.explainer.reference import trace_model
+from transduce.view.page.document import read_texts
+
+TEXTS = ("the old dog sees a woman", "a woman sees the dog")
+# Plays the film by a clock of its own; returns the seconds for which each caption stood.
+PLAY = """
+const frames = [], stood = new Map(), caption = document.getElementById("film-caption");
+let clock = 1000;
+window.requestAnimationFrame = frame => frames.push(frame);
+transduce.film.time = 0;
+document.getElementById("film-play").click();
+for (let count = 0; frames.length && count < 5000; count++) {
+  clock += 50;
+  frames.splice(0).forEach(frame => frame(clock));
+  stood.set(caption.textContent, (stood.get(caption.textContent) ?? 0) + 0.05);
+}
+return [[...stood], transduce.film.isPlaying];
+"""
+SHOW = """
+document.getElementById("film-scrub").value = arguments[0];
+document.getElementById("film-scrub").dispatchEvent(new Event("input"));
+"""
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return make_translator(ODD)
+
+
+def open_film(browser, translator, **settings):
+    open_explainer(browser, translator, *TEXTS, **settings)
+    assert not browser.run("return document.getElementById('film').open"), "it began by itself"
+    browser.click("#begin-film")
+    browser.wait("transduce.film.data && transduce.film.isPlaying")
+    browser.click("#film-play")
+    assert not browser.run("return transduce.film.isPlaying")
+
+
+def show(browser, picture, share=0.9):
+    lines = browser.run("return transduce.film.lines")
+    (line,) = (one for one in lines if one["picture"] == picture)
+    browser.run(SHOW, round(line["begin"] + share * (line["end"] - line["begin"]), 1))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_film_takes_a_minute_and_every_caption_can_be_read(browser, translator, language):
+    open_film(browser, translator, language=language)
+    stood, is_playing = browser.run(PLAY)
+    assert not is_playing
+    assert sum(seconds for _, seconds in stood) == pytest.approx(60, abs=5)
+    for caption, seconds in stood:
+        assert seconds >= len(caption) / 15 - 0.1, caption
+    lines = browser.run("return transduce.film.lines.map(one => one.text)")
+    assert [caption for caption, _ in stood] == lines
+    assert browser.console() == []
+    assert browser.requests() == []
+
+
+@pytest.mark.browser
+def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
+    open_film(browser, translator)
+    header = browser.run("return transduce.header")
+    reading, swap = header["reading"], header["experiments"]["positions"]
+    (source,) = translator.task.encode_sources([reading["text"]])
+    output = browser.run("return transduce.film.data.output")
+    rows = trace_model(stored_model(translator), source, output)
+    weights = torch.stack(
+        [rows[f"decoder.{reading['layer']}.cross.weights.{h}"] for h in reading["heads"]]
+    ).mean(dim=0)
+    data = browser.run(
+        "const { sourceWords, targetWords } = transduce.film.data; "
+        "return [sourceWords, targetWords].map(side => side.map(one => one[1]))"
+    )
+    steps = [min(piece + reading["shift"], len(output) - 1) for piece in data[1][-1]]
+    expected = [float(weights[steps][:, word].sum(dim=1).mean()) for word in data[0]]
+    show(browser, "write")
+    lines = "return [...document.querySelectorAll('.film-line')]"
+    opacities = browser.run(f"{lines}.map(one => one.getAttribute('opacity'))")
+    assert list(map(float, opacities)) == pytest.approx(
+        [weight for weight in expected if weight >= 0.05], abs=0.001
+    )
+    show(browser, "swap")
+    for said in (swap["text"], swap["before"], swap["after"]):
+        assert said[:75] in text_of(browser, "#film-picture")
+
+
+@pytest.mark.browser
+def test_it_stands_still_for_those_who_ask_for_it_and_goes_where_it_is_scrubbed(
+    browser, translator
+):
+    still = {"name": "prefers-reduced-motion", "value": "reduce"}
+    open_film(browser, translator)
+    count = "return document.querySelectorAll('#film-picture path').length"
+    show(browser, "order" if browser.run("return transduce.header.reading.turns") else "heads", 0.1)
+    moving = browser.run(count)
+    browser.develop("Emulation.setEmulatedMedia", features=[still])
+    browser.run(SHOW, browser.run("return transduce.film.time"))
+    assert browser.run(count) > moving, "a picture is whole from its beginning"
+    browser.press("Escape")
+    assert not browser.run("return document.getElementById('film').open")
+    browser.develop("Emulation.setEmulatedMedia", features=[])
+
+
+def test_the_pages_own_film_is_short_enough_in_both_languages():
+    film, german = read_film(None), read_texts("explainer")["de"]
+    assert list(dict.fromkeys(line.part for line in film)) == list(PARTS)
+    for part in PARTS:
+        lines = [line for line in film if line.part == part]
+        assert 2 <= len(lines) <= 4
+        assert [bool(line.goal) for line in lines] == [True] + [False] * (len(lines) - 1)
+    for texts in ([line.text for line in film], [german[line.text] for line in film]):
+        assert len(texts) <= 15
+        assert sum(map(len, texts)) <= 800
+        assert all(5 <= len(text.split()) <= 15 for text in texts)
+
+
+LINE = {"part": "hook", "text": "Look at this.", "picture": "heads"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ([LINE] * 16, "it has not 1 to 15 captions"),
+        ([LINE | {"text": "x" * 81}] * 10, "captions have 810 characters, and a minute has room"),
+        ([LINE | {"picture": "video"}], "the picture 'video' is unknown; known: sentence, order"),
+        ([LINE | {"needs": "luck"}], "the needs 'luck' is unknown"),
+        ([LINE | {"text": " "}], "a caption is empty"),
+        ({"parts": []}, "it has not 1 to 15 captions"),
+    ],
+)
+def test_what_is_no_film_of_a_minute_is_refused(tmp_path, lines, reason):
+    file = tmp_path / "film.json"
+    file.write_text(json.dumps(lines))
+    with pytest.raises(InputError, match=reason):
+        read_film(file)
+
+
+def test_a_film_of_ones_own_is_in_the_page_and_in_the_storyboard(translator, tmp_path):
+    file = tmp_path / "film.json"
+    file.write_text(json.dumps([LINE | {"goal": "Look."}, LINE | {"text": "And look again."}]))
+    found = explain(translator, *TEXTS, film=file)
+    assert '"text":"And look again."' in found.page
+    assert re.findall(r"\*\*(.+?)\*\* (.+)", found.storyboard) == [
+        ("0.0 to 29.9 s.", "Look at this."),
+        ("29.9 to 60.0 s.", "And look again."),
+    ]
+    assert found.storyboard.startswith("# The film: one minute\n\n## Hook\n\n*Look.*\n")
+
+
+def test_each_caption_has_its_reading_time_and_all_an_equal_rest():
+    times = list(time_lines(["x" * 15, "x" * 30]))
+    assert times == [(0.0, pytest.approx(29.5)), (pytest.approx(29.5), pytest.approx(60.0))]
