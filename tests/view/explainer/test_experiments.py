@@ -2,7 +2,7 @@
 
 import pytest
 from tests.view.explainer.opened import READY, open_explainer, text_of
-from tests.view.explainer.samples import ODD, make_translator
+from tests.view.explainer.samples import PAPERS, make_translator
 from tests.view.explainer.test_model import stored_model
 
 from transduce.view.explainer.experiments import find_experiments
@@ -12,7 +12,7 @@ TEXTS = ("the old dog sees a woman", "a woman sees the dog")
 
 @pytest.fixture(scope="module")
 def translator():
-    return make_translator(ODD, seed=2)  # all four experiments change its translation
+    return make_translator(PAPERS, seed=2)  # all four experiments change its translation
 
 
 def go_to(browser, experiment):
@@ -61,5 +61,5 @@ def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, transla
 
 
 def test_without_sentences_there_is_no_experiment(translator):
-    found = find_experiments(translator, stored_model(translator), [])
+    found = find_experiments(translator, stored_model(translator), {})
     assert {one.text for one in found.values()} == {""}

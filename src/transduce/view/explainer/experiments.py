@@ -4,10 +4,10 @@ The page tries its experiments when it is made, with the weights that it stores.
 sentence that an experiment changes, and says so where none of those tried does.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import partial
 from itertools import count, pairwise, product
 from typing import Any, final
 
@@ -17,16 +17,18 @@ from torch import Tensor
 from transduce.inference.outputs import build_decoder
 from transduce.inference.translator import Translator
 from transduce.mixing.decoder import RecomputingDecoder
+from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.paper.operations import (
     AttentionMask,
     BatchAttention,
     BuildAttention,
+    Operations,
     attention_weights,
 )
 from transduce.search.trace import trace_beam_search
 from transduce.view.explainer.reference import trace_model
-from transduce.vocabulary import END
+from transduce.vocabulary import BEGIN, END
 
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
 WORD_ORDER = (
@@ -76,19 +78,27 @@ def list_changes(model: Transformer) -> dict[str, list[Change]]:
     }
 
 
-def find_experiments(
+def find_outputs(
     translator: Translator, model: Transformer, texts: Sequence[str]
-) -> dict[str, Experiment]:
-    """Return the experiments by name, each with the first of `texts` that it translates anew."""
+) -> dict[str, list[int]]:
+    """Translate texts with the model as it is; return the ids of each output, END last."""
+    return {text: search_changed(translator, model, text, Change()) for text in texts}
 
-    @cache
-    def translate(text: str, change: Change) -> str:
-        return translate_changed(translator, model, text, change)
+
+def find_experiments(
+    translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
+) -> dict[str, Experiment]:
+    """Return the experiments by name, each with the first text whose translation it changes."""
+    texts = [*outputs]
 
     def find(changes: Sequence[Change]) -> Experiment:
         places = sorted(product(range(len(texts)), range(len(changes))), key=sum)
         for text, change in [(texts[i], changes[j]) for i, j in places[:MOST_TRIED]]:
-            before, after = translate(text, Change()), translate(text, change)
+            likeliest = partial(find_likeliest, translator, model, text, outputs[text])
+            if likeliest(change) == likeliest(Change()):
+                continue  # a search would hardly find another output
+            before = say(translator, outputs[text])
+            after = say(translator, search_changed(translator, model, text, change))
             if before and after not in ("", before):
                 return Experiment(list(change.off), change.name_edits(), text, before, after)
         return Experiment(list(changes[0].off), changes[0].name_edits())
@@ -96,16 +106,43 @@ def find_experiments(
     return {name: find(changes) for name, changes in list_changes(model).items()}
 
 
-def translate_changed(translator: Translator, model: Transformer, text: str, change: Change) -> str:
-    """Translate a text with a changed model, as the page does: every step computes all anew."""
+def say(translator: Translator, ids: Sequence[int]) -> str:
+    """Return the text of an output that ends with END."""
+    return translator.task.normalise(translator.task.target.decode(ids[:-1]))
+
+
+def change_operations(model: Transformer, change: Change) -> Operations:
+    """Return a model's operations for one search or pass in which a change is made."""
+    return replace(model.operations, attention=build_changed_attention(model, change))
+
+
+def search_changed(
+    translator: Translator, model: Transformer, text: str, change: Change
+) -> list[int]:
+    """Search the output of a text by a changed model, as the page does; END is its last id.
+
+    Every step of a changed model computes all anew.
+    """
     (source,) = translator.task.encode_sources([text])
-    attention = build_changed_attention(model, change)
-    changed = replace(model.operations, attention=attention)
-    decoder = RecomputingDecoder(model, changed) if change != Change() else build_decoder([model])
+    operations = change_operations(model, change)
+    is_whole = change == Change()
+    decoder = build_decoder([model]) if is_whole else RecomputingDecoder(model, operations)
     search = replace(translator.recipe.search, constrained=False)
     with torch.no_grad(), silence_positions(model, change):
-        best = trace_beam_search(decoder, source, search, 1).best
-    return translator.task.normalise(translator.task.target.decode(best.ids))
+        return [*trace_beam_search(decoder, source, search, 1).best.ids, END]
+
+
+def find_likeliest(
+    translator: Translator, model: Transformer, text: str, output: Sequence[int], change: Change
+) -> list[int]:
+    """Return the likeliest next piece of a changed model at each step of an output."""
+    (source,) = translator.task.encode_sources([text])
+    operations = change_operations(model, change)
+    inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
+    with torch.no_grad(), silence_positions(model, change):
+        memory = model.encode(Packed.from_sentences([source]), operations)
+        states = model.decode(inputs, memory, operations)
+        return model.logits(states).argmax(dim=1).tolist()
 
 
 @contextmanager
@@ -181,7 +218,7 @@ class Reading:
 
 
 def choose_reading(
-    translator: Translator, model: Transformer, texts: Sequence[str]
+    translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> tuple[Reading, str, float]:
     """Return the reading that uses most source pieces, the text whose order it turns most, and how.
 
@@ -191,14 +228,12 @@ def choose_reading(
     choices = [heads, *([head] for head in heads)]
     layers = range(1, model.sizes.decoder_depth + 1)
     readings = [Reading(*one) for one in product(layers, choices, (1, 0))]
-    traced = list[dict[str, Tensor]]()
-    for text in texts:
-        (source,) = translator.task.encode_sources([text])
-        search = replace(translator.recipe.search, constrained=False)
-        with torch.no_grad():
-            best_found = trace_beam_search(build_decoder([model]), source, search, 1).best
-        output = [*best_found.ids, END]
-        traced.append(trace_model(model, source, output))
+    texts = [*outputs]
+    sources = translator.task.encode_sources(texts)
+    traced = [
+        trace_model(model, source, output)
+        for source, output in zip(sources, outputs.values(), strict=True)
+    ]
 
     def coverage(reading: Reading) -> float:
         aligned = map(reading.align, traced)

@@ -27,10 +27,10 @@ from transduce.text.arguments import read_path, require_string
 from transduce.view.drawings.architecture import NIGHT, draw_figure_1
 from transduce.view.explainer.experiments import (
     WORD_ORDER,
-    Change,
     choose_reading,
     find_experiments,
-    translate_changed,
+    find_outputs,
+    say,
 )
 from transduce.view.explainer.film import read_film, write_storyboard
 from transduce.view.explainer.limits import LONGEST, MAX_WEIGHTS
@@ -177,8 +177,9 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         about.append({**one, "block": name, "tensors": weights.layout})
         blocks.append(base64_block(name, weights.block))
     model = build_stored_model(translator, stored[-1])
-    experiments = find_experiments(translator, model, texts)
-    reading, turned, turns = choose_reading(translator, model, texts)
+    outputs = find_outputs(translator, model, texts)
+    experiments = find_experiments(translator, model, outputs)
+    reading, turned, turns = choose_reading(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
     texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
     more = {
@@ -193,7 +194,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     header = {**header, **more, "title": title, "stages": about, "map": figures}
     data = [texts_block(own, language), json_block("header", header), *blocks]
     page = build_page(f"How {title} translates", PARTS, data, language)
-    said = translate_changed(translator, model, turned, Change())
+    said = say(translator, outputs[turned])
     return Explainer(page, write_storyboard(header, said, own.get(language, {})))
 
 
