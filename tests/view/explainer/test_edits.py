@@ -202,7 +202,10 @@ def test_an_open_number_is_set_compared_linked_and_undone(opened):
         "return ['off', 'before-text', 'translation', 'cell-formula']"
         ".map((id) => document.getElementById(id).textContent)"
     )
-    assert texts[:2] == ["Set by hand: decoder.2.cross.weights.1, row 1, column 1 is 50.", before]
+    assert texts[:2] == [
+        "Set by hand: decoder layer 2, cross-attention: head 1, weight, row 1, column 1 is 50.",
+        before,
+    ]
     assert texts[2] != before
     assert texts[3] == "set by hand"
     link = opened.run("return location.hash")

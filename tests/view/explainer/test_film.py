@@ -106,8 +106,8 @@ def test_it_stands_still_for_those_who_ask_for_it_and_goes_where_it_is_scrubbed(
 ):
     still = {"name": "prefers-reduced-motion", "value": "reduce"}
     open_film(browser, translator)
-    count = "return document.querySelectorAll('#film-picture path').length"
-    show(browser, "order" if browser.run("return transduce.header.reading.turns") else "heads", 0.1)
+    count = "return document.querySelectorAll('#film-picture g').length"
+    show(browser, "heads", 0.1)
     moving = browser.run(count)
     browser.develop("Emulation.setEmulatedMedia", features=[still])
     browser.run(SHOW, browser.run("return transduce.film.time"))
