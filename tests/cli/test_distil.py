@@ -19,6 +19,13 @@ def test_outputs_of_another_program_train_a_student(call, corpus):
     assert call("translate", folder / "model", stdin=b"the dog\n").code == 0
     recipe = json.loads((folder / "model" / "recipe.json").read_text())
     assert (recipe["data"]["source_language"], recipe["data"]["target_language"]) == ("en", "fr")
+    page = (folder / "report" / "report.html").read_text()
+    assert "<td>sentences a second</td>" in page
+    assert "<h2>Teacher and student</h2>" in page
+    scores = json.loads((folder / "report" / "scores.json").read_text())
+    assert scores.keys() == {"student"}
+    translated = call("evaluate", folder / "model", corpus / "d.en", corpus / "d.de", "--json")
+    assert f'"value": {scores["student"]["scores"]["BLEU"]}' in translated.stdout
     before = (folder / "model" / "manifest.json").read_bytes()
     assert call("distil", *text, *dev, *STUDENT, "-o", folder).code == 0
     assert (folder / "model" / "manifest.json").read_bytes() == before

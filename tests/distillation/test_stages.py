@@ -9,6 +9,7 @@ from tests.inference.random_models import random_translator
 
 from transduce.distillation.distil import require_translators
 from transduce.distillation.stages import (
+    PAIRS,
     Inputs,
     PairOptions,
     choose_nearest,
@@ -36,7 +37,8 @@ def distilled(folder, source, on_line=ignore, seed=1):
     teacher = replace(random_translator(seed), on_warning=ignore, hashes=(f"{seed:064}",))
     text = gather_text(folder, Inputs(source=source))
     translate_text(folder, text, teacher, 1, on_line, shard_lines=250)
-    return choose_pairs(folder, text, PairOptions(), None, ignore)
+    pairs, report = choose_pairs(folder, text, PairOptions(), None, ignore)
+    return pairs.verified_path(PAIRS), report
 
 
 def test_every_line_is_translated_once_and_most_are_kept(tmp_path, source):
@@ -82,7 +84,7 @@ def test_of_several_outputs_the_one_nearest_to_the_reference_is_taken(tmp_path):
     text = gather_text(tmp_path / "d", Inputs(pairs=file))
     translate_text(tmp_path / "d", text, teacher, 2, ignore)
     pairs, _ = choose_pairs(tmp_path / "d", text, PairOptions(worst=0.0), None, ignore)
-    for line in pairs.read_text().splitlines():
+    for line in pairs.verified_path(PAIRS).read_text().splitlines():
         source, target = line.split("\t")
         outputs = [one.text for one in teacher.nbest(source, 2)]
         assert target == outputs[choose_nearest(outputs, f"ein {source}")]
@@ -94,7 +96,7 @@ def test_a_backward_model_names_the_worst(tmp_path, source):
     text = gather_text(folder, Inputs(source=source))
     translate_text(folder, text, teacher, 1, ignore)
     pairs, report = choose_pairs(folder, text, PairOptions(worst=0.2), backward, ignore)
-    kept = [tuple(line.split("\t")) for line in pairs.read_text().splitlines()]
+    kept = [tuple(line.split("\t")) for line in pairs.verified_path(PAIRS).read_text().splitlines()]
 
     def rate(pair):
         (found,) = backward.likelihood([(pair[1], pair[0])])

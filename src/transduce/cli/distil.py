@@ -108,7 +108,8 @@ def command(
 
     Several teachers are an ensemble. The stages are folders in OUTPUT: text, shards (the teacher's
     translations), pairs (with a report of the rules that others broke), run (the student's
-    training) and model (the student). The same command again resumes in the middle of any stage.
+    training), model (the student) and report (a page of all stages). The same command again
+    resumes in the middle of any stage.
     """
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
@@ -145,6 +146,8 @@ def command(
         display.print_note(*found.report.describe())
     if found.model is not None:
         display.print_note(f"the student: {found.model}")
+    if found.page is not None:
+        display.print_note(f"all stages, teacher and student: {found.page}")
 
 
 @contextmanager

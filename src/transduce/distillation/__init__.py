@@ -1,3 +1,3 @@
 """Distillation: the translations of a teacher become the training text of a small, fast student."""
 
-STAGES = ("text", "shards", "pairs", "run", "model")  # each a folder, in this order
+STAGES = ("text", "shards", "pairs", "run", "model", "report")  # each a folder, in this order

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, final
 
 from transduce.cleaning.rules import RuleReport, require_detectable
 from transduce.distillation import STAGES
+from transduce.distillation.report import write_report
 from transduce.distillation.stages import (
+    PAIRS,
     Inputs,
     OnLine,
     PairOptions,
@@ -18,6 +20,7 @@ from transduce.distillation.stages import (
 )
 from transduce.errors import suggest_names
 from transduce.inference.average import average
+from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.choice import open_texts
@@ -43,11 +46,15 @@ STUDENT = "student/tiny"
 @final
 @dataclass(frozen=True)
 class Distillation:
-    """A distillation's folder, the report of its rules, and the student, if it is trained."""
+    """A distillation's folder, the report of its rules, the student, and the page of all stages.
+
+    What no stage has made yet is None.
+    """
 
     folder: Path
     report: RuleReport | None = None
     model: Path | None = None
+    page: Path | None = None
 
 
 def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
@@ -77,7 +84,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     by `backward`, a model of the other direction. With `language`, such as "de", outputs that read
     like another language are dropped (this needs py3langid). `student` is a recipe, changed by
     `settings`, and `dev` its development set. `until` is the last stage: "text", "shards", "pairs",
-    "run" or "model". Calling it again resumes.
+    "run", "model" or "report". Calling it again resumes.
 
         dev = ("dev.en", "dev.de")
         found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)
@@ -101,10 +108,9 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     recipe = customise_recipe(find_recipe(student), dict(settings or {}), None)
     last = STAGES.index(until)
     require_own_folder(folder, STAGES[0], ["lock"], "distillation")
-    if dev is not None and last >= STAGES.index("run"):
-        # its faults show now, and not after hours of translation
-        for _ in open_texts("dev", dev, recipe.data).read():
-            pass
+    # read now, so that its faults show before hours of translation
+    dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
+    dev_pairs = [] if dev_texts is None else list(dev_texts.read())
     with locked_folder(folder):
         text = gather_text(folder, inputs)
         if teacher is not None and last >= 1:
@@ -112,17 +118,31 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             translate_text(folder, text, teacher, nbest, on_line)
         if last <= 1:
             return Distillation(folder)
-        chosen, report = choose_pairs(folder, text, options, backward, on_line)
+        pairs_folder, report = choose_pairs(folder, text, options, backward, on_line)
         if last == 2:
             return Distillation(folder, report)
-        languages = find_languages(teacher, inputs)
         run = train(
-            folder / "run", chosen, dev, recipe=recipe, languages=languages, callbacks=callbacks
+            folder / "run",
+            pairs_folder.verified_path(PAIRS),
+            dev_texts,
+            recipe=recipe,
+            languages=find_languages(teacher, inputs),
+            callbacks=callbacks,
         )
         if last == 3:
             return Distillation(folder, report)
         model = average(run, None)  # beside the run, in folder/model
-        return Distillation(folder, report, model.folder)
+        if last == 4:
+            return Distillation(folder, report, model.folder)
+        models = {"teacher": teacher} if teacher else {}
+        page = write_report(
+            folder,
+            {"text": text, "pairs": pairs_folder},
+            report,
+            models | {"student": load(model.folder)},
+            dev_pairs,
+        )
+        return Distillation(folder, report, model.folder, page)
 
 
 def require_translators(**models: Translator | None) -> None:

@@ -5,6 +5,7 @@
     FOLDER/pairs/    the pairs that passed all rules, shuffled, and a report of the others
     FOLDER/run/      the training of the student
     FOLDER/model/    the student
+    FOLDER/report/   a page of all stages, with scores and speeds (`report.py`)
 
 The same call resumes in the middle of any stage. A stage that was made of other files, by another
 teacher or with other options is refused.
@@ -211,7 +212,7 @@ def choose_pairs(
     options: PairOptions,
     backward: Translator | None,
     on_line: OnLine,
-) -> tuple[Path, RuleReport]:
+) -> tuple[VerifiedFolder, RuleReport]:
     """Complete the stage `pairs`: apply the rules, drop the worst share, shuffle the rest."""
     shards = folder / "shards"
     hashes = [one.hash for one in find_shards(shards)] if shards.exists() else []
@@ -242,7 +243,7 @@ def choose_pairs(
     report = RuleReport(**parse_json(found.read(REPORT)))
     fact = f"no pair of {report.read:,} passed the rules"
     require(report.kept > 0, fact, f"look at {found.folder / REPORT}")
-    return found.verified_path(PAIRS), report
+    return found, report
 
 
 def measure_rates(

@@ -1,0 +1,139 @@
+"""The last stage of a distillation: a page of all stages, with the teacher beside the student."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from transduce.cleaning.rules import RULES, RuleReport
+from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
+from transduce.durable.json import parse_json, to_json
+from transduce.inference.translator import Translator
+from transduce.machine.environment import describe_environment
+from transduce.scores.scoring import compute_score
+from transduce.view.curves.read_log import read_run_log
+from transduce.view.tables.page import Cells, build_tables_page
+
+REPORT_KIND = "distil-report"
+PAGE, SCORES = "report.html", "scores.json"
+METRICS = ("bleu", "chrf")
+FLOAT_BYTES = 4
+
+
+def write_report(
+    folder: Path,
+    stages: Mapping[str, VerifiedFolder],
+    rules: RuleReport,
+    models: Mapping[str, Translator],
+    dev: Sequence[tuple[str, str]],
+) -> Path:
+    """Complete the stage `report`; return the file of its page.
+
+    `stages` are the folders of text and pairs, `models` the teacher, if there is one, and the
+    student. On `dev`, pairs of source and reference, they are scored and timed.
+    """
+
+    def write(writer: FolderWriter) -> None:
+        measured = {name: measure_model(one, dev) for name, one in models.items()}
+        writer.write(SCORES, to_json(measured))
+        writer.write(PAGE, build_report_page(folder, stages["text"], rules, measured).encode())
+
+    about = {
+        "pairs": stages["pairs"].hash,
+        "models": {name: list(one.hashes) for name, one in models.items()},
+    }
+    return complete_folder(folder / "report", REPORT_KIND, about, write).verified_path(PAGE)
+
+
+def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return a translator's size, and, if there is a development set, its scores and speed."""
+    weights = sum(one.numel() for model in translator.models for one in model.parameters())
+    found: dict[str, Any] = {"parameters": weights, "megabytes": weights * FLOAT_BYTES / 1e6}
+    if not dev:
+        return found
+    sources, references = ([*side] for side in zip(*dev, strict=True))
+    list(translator.translate_lines(sources[:1]))  # the first line waits for what is loaded late
+    start = time.perf_counter()
+    outputs = list(translator.translate_lines(sources))
+    seconds = time.perf_counter() - start
+    language = translator.recipe.data.target_language
+    scores = [compute_score(one, outputs, references, language=language) for one in METRICS]
+    device = translator.models[0].output.weight.device
+    return found | {
+        "beam": translator.recipe.search.beam,
+        "precision": translator.precision,
+        "workers": translator.workers,
+        "lines": len(sources),
+        "seconds": seconds,
+        "scores": {one.name: one.value for one in scores},
+        "signatures": [one.signature for one in scores],
+        "environment": describe_environment(device),
+    }
+
+
+def build_report_page(
+    folder: Path, text: VerifiedFolder, rules: RuleReport, measured: Mapping[str, Mapping[str, Any]]
+) -> str:
+    """Return a page of the lines of each stage, the rules, the training and both models."""
+    counts = parse_json(text.read("report.json"))
+    conditions = [
+        f"{counts['read']:,} source lines read, {counts['kept']:,} different ones translated",
+        f"{rules.read:,} pairs, of which {rules.kept:,} broke no rule",
+        *describe_measurement(measured),
+        f"curves of the student's training: transduce curves {folder / 'run'}",
+    ]
+    rows = [
+        (name, RULES[name], f"{rules.broken[name]:,}", f"{rules.alone[name]:,}")
+        for name in RULES
+        if name in rules.broken
+    ]
+    parts: list[tuple[str, str, Cells]] = [
+        ("Teacher and student", "", [*compare_models(measured)]),
+        ("Rules", "", [("rule", "a pair is dropped if", "broken by", "by it alone"), *rows]),
+        ("The student's training", "", [*list_validations(folder / "run")]),
+    ]
+    parts += [
+        (f"Dropped: {name}", RULES[name], [("source", "target"), *map(tuple, examples)])
+        for name, examples in rules.examples.items()
+    ]
+    return build_tables_page("Distillation", conditions, parts)
+
+
+def describe_measurement(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on what was measured how, if anything was."""
+    one = measured["student"]
+    if "lines" not in one:
+        return ["no development set, so neither scores nor speed"]
+    where = "{processor}, threads {threads}, transduce {transduce}, torch {torch}"
+    return [
+        f"scores and speed on the {one['lines']:,} lines of the development set; "
+        + where.format(**one["environment"]),
+        *one["signatures"],
+    ]
+
+
+def compare_models(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield a header, and a row for each quantity with a column for each model."""
+    yield ("", *measured)
+    quantities = {
+        "parameters": lambda one: f"{one['parameters']:,}",
+        "MB in float32": lambda one: f"{one['megabytes']:,.1f}",
+        "beam": lambda one: str(one["beam"]),
+        "precision": lambda one: one["precision"],
+        "processes": lambda one: str(one["workers"]),
+        "BLEU": lambda one: f"{one['scores']['BLEU']:.2f}",
+        "chrF": lambda one: f"{one['scores']['chrF']:.2f}",
+        "sentences a second": lambda one: f"{one['lines'] / one['seconds']:,.1f}",
+    }
+    known = list(quantities) if "lines" in measured["student"] else list(quantities)[:2]
+    for name in known:
+        yield (name, *(quantities[name](one) for one in measured.values()))
+
+
+def list_validations(run: Path) -> Iterator[tuple[str, ...]]:
+    """Yield a header, and a row for each validation of a run."""
+    yield ("update", "nats a piece", "score")
+    for one in read_run_log(run).validations:
+        nats = "" if one.nats is None else f"{one.nats:.3f}"
+        score = "" if one.score is None else f"{one.score_name} {one.score:.2f}"
+        yield (f"{one.step:,}", nats, score)
