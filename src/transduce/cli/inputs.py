@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from transduce.text.pair_files import Columns
 
 WEIGHTED = re.compile(
-    r"(?P<file>.+?):(?P<weight>[0-9]*\.?[0-9]+)?(?::(?P<first>[0-9]{1,12})?-(?P<last>[0-9]{1,12})?)?"
+    r"(?P<file>.+?):(?P<weight>[0-9]{0,12}\.?[0-9]{1,12})?"
+    r"(?::(?P<first>[0-9]{1,12})?-(?P<last>[0-9]{1,12})?)?"
 )
 COLUMNS = re.compile(r"[1-9][0-9]{0,3},[1-9][0-9]{0,3}|[^\d\W][^,]{0,99},[^\d\W][^,]{0,99}")
 PARALLEL = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs", "columns")
