@@ -124,8 +124,8 @@ def test_a_picture_has_every_row_and_panel(tmp_path):
     assert [len(panel.figures) for panel in found.picture.panels] == [8, 2, 7, 2]
     files = found.write(tmp_path, plot=True)
     assert [file.name for file in files] == [
-        f"table2.{k}" for k in ("md", "csv", "json", "png", "svg")
+        f"table2.{k}" for k in ("md", "html", "csv", "json", "png", "svg")
     ]
-    assert files[3].read_bytes().startswith(b"\x89PNG")
-    assert b"<svg" in files[4].read_bytes()
+    assert files[4].read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in files[5].read_bytes()
     assert "](table2.png)" in files[0].read_text(encoding="utf-8")

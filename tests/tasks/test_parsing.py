@@ -167,7 +167,7 @@ def test_the_recipe_of_the_paper_is_a_parser():
 def test_a_tree_over_other_words_than_the_sentence_is_refused_with_its_line(
     run, tmp_path, sentence, fact
 ):
-    with pytest.raises(InputError, match=f"train: item 1: {fact}"):
+    with pytest.raises(InputError, match=f"train: item 2: {fact}"):
         transduce.train(tmp_path / "r", [(WORDS, TREE), (sentence, TREE)], recipe="craft")
     with pytest.raises(InputError, match=f"line 2: {fact}"):
         list(load(run.folder).likelihood([(WORDS, TREE), (sentence, TREE)]))

@@ -277,10 +277,12 @@ def build_padded_block(
     masked = None
     if not (mask == FULL_ATTENTION and keys.is_real.all()):
         lead, indices = pieces.lead[bucket, None], queries.indices
-        position = torch.from_numpy(indices - indices[:, :1] + lead)  # [G t]; padding: the last
+        position = indices - indices[:, :1] + lead  # [G t]; of padding: the last
         rows = torch.arange(int(position.max()) + 1)
         allowed = mask.compute_allowed(rows, torch.arange(keys.indices.shape[1]))
-        visible = allowed[position] & torch.from_numpy(keys.is_real)[:, None, :]  # [G t s]
+        visible = (
+            allowed[torch.from_numpy(position)] & torch.from_numpy(keys.is_real)[:, None, :]
+        )  # [G t s]
         masked = move_to_device(~visible[:, None], device)
     return PaddedBlock(queries, keys, masked)
 

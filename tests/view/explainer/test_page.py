@@ -291,6 +291,7 @@ def test_hostile_sentences_are_shown_and_never_run(opened):
     assert opened.run("return window.stolen || 0") == 0
 
 
+@pytest.mark.slow
 def test_hostile_sentences_of_the_file_are_inert(browser):
     texts = [one for one in (text[:20].strip() for text in attacks()) if one.isprintable() and one]
     open_explainer(browser, make_translator(PAPERS), *texts[:60])

@@ -77,6 +77,7 @@ def test_a_run_without_a_snapshot_shows_its_newest_checkpoint(trained_run, tmp_p
     assert translator.hashes == load(trained_run).hashes
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_has_its_stages_and_the_trained_weights_in_16_bits(trained_run):
     page = explain(trained_run, "the dog").page
     (text,) = re.findall(r'id="header">(.*?)</script>', page)

@@ -135,6 +135,7 @@ def open_everything(browser):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_page_in_another_language_shows_no_english(browser, translator, tmp_path):
     """Each text of the file begins with a mark, so that what has none was not looked up."""

@@ -30,6 +30,7 @@ from transduce.search.trace import trace_beam_search
 from transduce.view.explainer.reference import trace_model
 from transduce.vocabulary import BEGIN, END
 
+LONGEST = 40  # pieces
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
 WORD_ORDER = (
     *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
@@ -88,8 +89,12 @@ def find_outputs(
 def find_experiments(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> dict[str, Experiment]:
-    """Return the experiments by name, each with the first text whose translation it changes."""
-    texts = [*outputs]
+    """Return the experiments by name, each with the first text whose translation it changes.
+
+    A text with a long translation is not tried: a changed model computes every step anew, and one
+    that is hardly trained never ends.
+    """
+    texts = [text for text, ids in outputs.items() if len(ids) <= LONGEST]
 
     def find(changes: Sequence[Change]) -> Experiment:
         places = sorted(product(range(len(texts)), range(len(changes))), key=sum)

@@ -9,4 +9,4 @@ async function unpack() {
   JSON.parse(await new Response(stream).text()).forEach(addScript);
 }
 
-unpack().catch(() => document.body.prepend("This browser cannot unpack the page. It can be written with --plain."));
+unpack().catch(() => document.body.prepend("This browser cannot unpack: use --plain."));

@@ -78,7 +78,7 @@ def test_the_opacity_is_the_weight_if_one_word_reads_and_shared_by_the_heads_if_
 
 
 def test_lines_are_2_wide_and_have_the_colour_of_their_head():
-    groups = [group for group in find(draw(panel()), "g") if group.get("stroke")]
+    groups = [g for g in find(draw(panel()), "g") if g.get("stroke", "#ffffff") != "#ffffff"]
     assert [(g.get("stroke"), g.get("stroke-width")) for g in groups] == [
         ("#9467bd", "2"),
         ("#8c564b", "2"),
