@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from tests.serve.command import list_searches, served
 from tests.serve.test_replacement import LINE, save_random
 
-from transduce.cli.serve import command, print_ready, require_packages
+from transduce.cli.main import transduce
+from transduce.cli.serve import print_ready, require_packages
 from transduce.errors import InputError
 from transduce.inference.load import load
 from transduce.serve.messages import Ready
@@ -53,7 +54,7 @@ def test_a_server_names_the_languages_of_a_model_that_names_others(tmp_path):
 def test_languages_are_named_once_for_each_model():
     words = ["a", "b", "--languages", "en-fr"]
     with pytest.raises(InputError, match="1 pairs of languages are named for 2 models"):
-        CliRunner().invoke(command, words, catch_exceptions=False)
+        CliRunner().invoke(transduce, ["serve", *words], catch_exceptions=False)
 
 
 def test_a_server_warns_of_a_model_whose_languages_nobody_named(capsys):
@@ -67,7 +68,7 @@ def test_a_server_warns_of_a_model_whose_languages_nobody_named(capsys):
 def test_an_empty_key_or_host_ends_the_command(options):
     empty = {} if options else {"TRANSDUCE_API_KEY": ""}
     with pytest.raises(InputError, match="is empty"):
-        CliRunner(env=empty).invoke(command, ["model", *options], catch_exceptions=False)
+        CliRunner(env=empty).invoke(transduce, ["serve", "model", *options], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from transduce.inference.outputs import build_decoder
+from transduce.inference.outputs import build_decoder, limit_batch_size
 from transduce.inference.translator import Translator
 from transduce.mixing.decoder import RecomputingDecoder
 from transduce.packed import Packed
@@ -30,7 +30,8 @@ from transduce.search.trace import trace_beam_search
 from transduce.view.explainer.reference import trace_model
 from transduce.vocabulary import BEGIN, END
 
-LONGEST = 40  # pieces
+LONGEST = 40  # pieces of an output
+MOST_ENDLESS = 2  # outputs that reach it, after which an experiment is given up
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
 WORD_ORDER = (
     *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
@@ -91,20 +92,24 @@ def find_experiments(
 ) -> dict[str, Experiment]:
     """Return the experiments by name, each with the first text whose translation it changes.
 
-    A text with a long translation is not tried: a changed model computes every step anew, and one
-    that is hardly trained never ends.
+    Long translations are left out: a changed model computes every step anew, and one that is hardly
+    trained never ends.
     """
     texts = [text for text, ids in outputs.items() if len(ids) <= LONGEST]
 
     def find(changes: Sequence[Change]) -> Experiment:
-        places = sorted(product(range(len(texts)), range(len(changes))), key=sum)
+        places, endless = sorted(product(range(len(texts)), range(len(changes))), key=sum), 0
         for text, change in [(texts[i], changes[j]) for i, j in places[:MOST_TRIED]]:
             likeliest = partial(find_likeliest, translator, model, text, outputs[text])
             if likeliest(change) == likeliest(Change()):
                 continue  # a search would hardly find another output
-            before = say(translator, outputs[text])
-            after = say(translator, search_changed(translator, model, text, change))
-            if before and after not in ("", before):
+            changed = search_changed(translator, model, text, change)
+            before, after = say(translator, outputs[text]), say(translator, changed)
+            if len(changed) >= LONGEST:
+                endless += 1
+                if endless == MOST_ENDLESS:
+                    break
+            elif before and after not in ("", before):
                 return Experiment(list(change.off), change.name_edits(), text, before, after)
         return Experiment(list(changes[0].off), changes[0].name_edits())
 
@@ -133,6 +138,10 @@ def search_changed(
     is_whole = change == Change()
     decoder = build_decoder([model]) if is_whole else RecomputingDecoder(model, operations)
     search = replace(translator.recipe.search, constrained=False)
+    if not is_whole:
+        room = max(0, LONGEST - len(source))
+        search = replace(search, extra_length=min(room, search.extra_length))
+    search = limit_batch_size([model], [source], search, search.beam)
     with torch.no_grad(), silence_positions(model, change):
         return [*trace_beam_search(decoder, source, search, 1).best.ids, END]
 
