@@ -86,10 +86,13 @@ def test_an_absurd_argument_is_used_or_refused_in_a_sentence(given, call):
                 continue
 
 
-@pytest.mark.parametrize("block", [0, -1, True, 2.0, None, 10**30])
-def test_a_block_of_no_lines_is_refused(block):
+@pytest.mark.parametrize(
+    ("block", "wanted"),
+    [*((block, "least 1") for block in (0, -1, True, 2.0, None)), (10**30, r"most 2\^63 - 1")],
+)
+def test_a_block_of_no_lines_is_refused(block, wanted):
     for call in (MODEL.nbest_lines, MODEL.likelihood):
-        with pytest.raises(TransduceError, match="block must be a whole number of at "):
+        with pytest.raises(TransduceError, match=f"block must be a whole number of at {wanted}"):
             call([], block=block)
 
 

@@ -218,14 +218,17 @@ class Pieces:
 LEAST_QUERIES = 32  # a piece's; fewer make products too small to be fast
 
 
-def cut_into_pieces(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> Pieces:
-    """Return the batch's sentences as pieces, or as pieces of them if that computes less than half.
+def cut_into_pieces(
+    queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
+) -> Pieces:
+    """Return whole sentences as pieces, or parts of them if that computes less than half.
 
-    A piece has as many queries as a position may attend to on one side.
+    A part has as many queries as a position may attend to on one side. On GPUs sentences stay
+    whole: there the gradients of keys in several parts would be added in no fixed order.
     """
     own, theirs = Spans.from_lengths(queries), Spans.from_lengths(keys)
     whole = Pieces(own, theirs, np.zeros(len(queries), dtype=np.int64))
-    if mask.reach is None:
+    if mask.reach is None or device.type != "cpu":
         return whole
     count = max(mask.reach, LEAST_QUERIES)
     ahead = 0 if mask.causal else mask.reach
@@ -248,7 +251,7 @@ def build_padded_blocks(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> list[PaddedBlock]:
     """Group a batch's pieces, given its sentences' lengths, into few blocks with little padding."""
-    pieces = cut_into_pieces(queries, keys, mask)
+    pieces = cut_into_pieces(queries, keys, mask, device)
     query_lengths, key_lengths = pieces.queries.lengths, pieces.keys.lengths
     order = np.lexsort((query_lengths, key_lengths))
     bounds = find_bucket_bounds(query_lengths[order], key_lengths[order])

@@ -12,9 +12,9 @@ import sys
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
 SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
-KERNEL_CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
-KERNELS = 256
 TRAINING_SPINS = 30_000  # turns in training, which has larger pieces of work
+KERNEL_CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
+KERNELS = 256  # that each of both caches keeps in training
 
 
 def call_glibc(name: str, *numbers: int) -> None:
@@ -45,8 +45,8 @@ def set_environment_of_torch(*, training: bool = False) -> None:
     at once makes training on free cores up to 1.4 times slower. Busy-waiting for long makes it up
     to fifty times slower where other programs use the same cores (decision 0032).
 
-    In training fewer kernels are kept for shapes that were met. The thousand that torch and oneDNN
-    each keep by default took four gigabytes in bfloat16, since batches differ in their shapes.
+    In training, torch and oneDNN keep fewer kernels for shapes that they met. Batches differ in
+    their shapes, and with the default of 1,024 each a small model grew to 5 GB in bfloat16.
     """
     if training:
         for name in KERNEL_CACHES:
