@@ -211,6 +211,11 @@ def shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def another(name: str) -> str:
+    """Return "another model" or "other models" for the name of a thing or of several."""
+    return f"other {name}" if name.endswith("s") else f"another {name}"
+
+
 def suggest_names(name: str, known: Iterable[str]) -> str:
     """Return a hint that lists the known names most similar to an unknown name, or all of them."""
     names = sorted(known)

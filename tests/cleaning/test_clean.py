@@ -29,7 +29,7 @@ def test_a_second_call_opens_the_folder_and_refuses_other_rules(tmp_path):
     before = found.pairs.stat().st_mtime_ns
     again = transduce.clean(tmp_path / "c", [*PAIRS, *BAD])
     assert (again, again.pairs.stat().st_mtime_ns) == (found, before)
-    with pytest.raises(InputError, match="was made with another rules"):
+    with pytest.raises(InputError, match="was made with other rules"):
         transduce.clean(tmp_path / "c", [*PAIRS, *BAD], numbers=True)
     with pytest.raises(InputError, match="was made with another text"):
         transduce.clean(tmp_path / "c", PAIRS)

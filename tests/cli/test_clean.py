@@ -33,6 +33,7 @@ def test_what_does_not_fit_is_refused(call, corpus):
     text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
     for words, fact in [
         ((), "no text was named"),
+        ((f"--pairs={corpus}/a.tsv:3:1-5",), "a text is cleaned as a whole, not by weights"),
         ((*text, "--forward=model"), "--forward and --backward need each other"),
         ((*text, "--languages=en"), "a text has a source and a target language"),
         ((*text, "--not-in=missing"), "missing: cannot be read"),

@@ -70,10 +70,10 @@ def test_a_broken_distillation_goes_on_to_the_same_bytes(tmp_path, source):
 
 def test_another_teacher_or_text_is_refused(tmp_path, source):
     distilled(tmp_path / "one", source)
-    with pytest.raises(InputError, match="is there already, of another models"):
+    with pytest.raises(InputError, match="is there already, of other models"):
         distilled(tmp_path / "one", source, seed=2)
     source.write_text("another line\n")
-    with pytest.raises(InputError, match="was made with another inputs"):
+    with pytest.raises(InputError, match="was made with other inputs"):
         distilled(tmp_path / "one", source)
 
 

@@ -188,3 +188,22 @@ def test_no_output_is_written_into_a_sealed_folder(tmp_path, inside):
     with pytest.raises(InputError, match="another file would damage it"):
         require_own_folder(tmp_path / inside, "run.json", (), "run")
     assert [one.name for one in (tmp_path / "m").iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize("name", ["n" * 254 + "m", "\u00fc" * 127 + "n", "\udcff" * 254 + "m"])
+def test_a_name_may_have_all_the_bytes_that_the_system_allows(tmp_path, name):
+    write_atomically(tmp_path / name, b"old")
+    write_atomically(tmp_path / name, b"new")
+    assert (tmp_path / name).read_bytes() == b"new"
+    with atomic_folder(tmp_path / name[::-1], kind="k", about={}) as writer:
+        writer.write("a", b"")
+    assert {p.name for p in tmp_path.iterdir()} == {name, name[::-1]}
+
+
+def test_a_longer_name_is_refused_and_what_was_left_of_a_long_one_is_deleted(tmp_path):
+    left = temporary_path(tmp_path / ("n" * 255))
+    left.write_bytes(b"")
+    write_atomically(tmp_path / ("n" * 255), b"")
+    assert not left.exists()
+    with pytest.raises(SaveError, match="cannot be written: file name too long"):
+        write_atomically(tmp_path / ("n" * 256), b"")

@@ -32,6 +32,15 @@ CALLS = {
         {"folder": "s", "train": ("a", "b"), "settings": {}, "vary": {"training.seed": [1]}},
         lambda **given: transduce.sweep(recipe="demo", **given),
     ),
+    "explain": ({"model": "m", "max_weights": 1, "tour": "t", "film": "f"}, transduce.explain),
+    "choose_alignment_heads": (
+        {"model": "m"},
+        lambda model: transduce.choose_alignment_heads(model, ["a"], ["b"], ["0-0"]),
+    ),
+    "distil": (
+        {"teacher": MODEL, "folder": "d", "source": "s", "backward": MODEL},
+        transduce.distil,
+    ),
     "curves": ({"runs": "r"}, lambda runs: transduce.curves(runs, output="x.html")),
     "evaluate": (
         {"source": ["a"], "reference": ["b"], "metrics": ["bleu"], "language": "de"},

@@ -47,6 +47,18 @@ def test_other_models_in_the_folder_do_not_become_a_pickled_translator(translato
         pickle.loads(pickled)
 
 
+def test_other_models_in_the_folder_do_not_serve_the_rest_of_a_text(
+    translator, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("transduce.inference.translator.use_threads", lambda _: None)
+    load_in_worker = translator.worker_loader()
+    assert load_in_worker().hashes == translator.hashes
+    shutil.rmtree(tmp_path / "m")
+    save(tmp_path / "m", seed=2)
+    with pytest.raises(InputError, match="a model was replaced"):
+        load_in_worker()
+
+
 def test_models_without_a_folder_cannot_be_pickled():
     with pytest.raises(InputError, match="cannot be pickled if its models were not read from a"):
         pickle.dumps(random_translator())

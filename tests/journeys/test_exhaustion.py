@@ -118,11 +118,13 @@ def test_files_that_cannot_be_opened_end_with_a_sentence(settled, record, comman
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_threads_that_cannot_be_started_end_with_a_sentence(settled, record):
+@pytest.mark.parametrize("option", ["--workers=2", "--threads=2", "--threads=1"])
+def test_threads_that_cannot_be_started_end_with_a_sentence(settled, record, option):
     settled.folder.chmod(0o777)
     code, stdout, stderr = settled.run(
-        "translate", "m", "--workers=2", stdin=LINES, preexec_fn=limit_threads
+        "translate", "m", option, stdin=LINES, preexec_fn=limit_threads
     )
     assert (code, stdout) == (8, ""), stderr
     assert_one_sentence(stderr, "no more threads or processes can be started")
+    assert stderr.count("\n") == 2
     record(exit_code=code)

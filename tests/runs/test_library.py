@@ -209,6 +209,29 @@ def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, f
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("setting", "fact"),
+    [
+        (torch.no_grad, "it records no gradients"),
+        (torch.inference_mode, "it records no gradients"),
+        (lambda: torch.autocast("cpu", torch.bfloat16), "autocast is on"),
+        (lambda: torch.device("meta"), "its default device is meta"),
+    ],
+)
+def test_a_setting_of_torch_that_changes_numbers_is_refused(tmp_path, setting, fact):
+    with setting(), pytest.raises(InputError, match=fact):
+        train(tmp_path / "run")
+
+
+def test_another_default_type_of_numbers_is_refused(tmp_path):
+    torch.set_default_dtype(torch.float64)
+    try:
+        with pytest.raises(InputError, match=r"its default dtype is torch\.float64"):
+            train(tmp_path / "run")
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_any_function_that_opens_callbacks_displays_a_run(tmp_path):
     told: list[str] = []
     callbacks = TrainingCallbacks(on_message=told.append)

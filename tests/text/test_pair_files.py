@@ -155,3 +155,9 @@ def test_what_is_read_of_a_memory_does_not_stay_in_memory():
     parts = [tmx(UNITS[:1]).partition("</body>")[0], *UNITS * 3, "</body></tmx>"]
     found = parse_units((part.encode() for part in parts), {"tu"}, "a.tmx")
     assert max(len(one) for _, above in found for one in above) == 1
+
+
+@pytest.mark.parametrize("name", ["a.tmx", "a.xlf"])
+def test_a_file_without_units_is_no_empty_memory(tmp_path, name):
+    with pytest.raises(InputError, match="has no unit with a text and its translation"):
+        read(tmp_path, name, "<html><body>a page</body></html>")

@@ -87,13 +87,13 @@ def command(
     """
     from transduce.cleaning.clean import clean
 
+    require(
+        not any(one.weight for one in texts.pairs), "a text is cleaned as a whole, not by weights"
+    )
     text = texts.read_train()
     require(text is not None, "no text was named", "--source FILE --target FILE, or --pairs FILE")
     assert text is not None
     require((forward is None) == (backward is None), "--forward and --backward need each other")
-    require(
-        not any(one.weight for one in texts.pairs), "a text is cleaned as a whole, not by weights"
-    )
     on_warning, translators = WarningPrinter(), None
     first = texts.pairs[0].path if texts.pairs else texts.source
     if forward is not None and backward is not None:

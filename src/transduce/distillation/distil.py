@@ -33,7 +33,7 @@ from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import TextToText, require_task
-from transduce.text.arguments import ignore_event, read_path
+from transduce.text.arguments import describe_value, ignore_event, read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -149,6 +149,8 @@ def require_translators(**models: Translator | None) -> None:
     """Refuse a model, given by its argument's name, whose task is not to translate."""
     for name, model in models.items():
         if model is not None:
+            fact = f"{name} must be a translator, not {describe_value(model)}"
+            require(isinstance(model, Translator), fact, "transduce.load(folder)")
             require_task(model.task, TextToText, model.recipe.data, name)
 
 

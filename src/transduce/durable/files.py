@@ -22,16 +22,23 @@ from typing import Any, BinaryIO, final
 from transduce.errors import InputError, SaveError
 
 LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
+LONGEST_NAME = 255 - len(".trash-0123456789abcdef-")  # bytes of a name that fit behind this
 
 
 def temporary_path(path: Path) -> Path:
     """Return a new random temporary path in the same folder, to be renamed to `path` later."""
-    return path.with_name(f".tmp-{secrets.token_hex(8)}-{path.name}")
+    return path.with_name(f".tmp-{secrets.token_hex(8)}-{cut_name(path)}")
 
 
 def trash_path(path: Path) -> Path:
     """Return a new random path in the same folder, for renaming `path` before its deletion."""
-    return path.with_name(f".trash-{secrets.token_hex(8)}-{path.name}")
+    return path.with_name(f".trash-{secrets.token_hex(8)}-{cut_name(path)}")
+
+
+def cut_name(path: Path) -> str:
+    """Return a path's name, cut where its temporary name would be longer than names may be."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME].decode("utf-8", "ignore")
 
 
 def mark_alive(descriptor: int) -> None:
@@ -42,10 +49,10 @@ def mark_alive(descriptor: int) -> None:
 
 def delete(path: Path) -> None:
     """Delete a file or folder and ignore errors; `delete_leftovers` deletes the rest later."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
             path.unlink()
 
 
@@ -53,7 +60,7 @@ def delete_abandoned(path: Path) -> None:
     """Delete the temporary files of killed processes that were writing to this path."""
     for entry in list_entries(path.parent):
         found = LEFTOVER.fullmatch(entry.name)
-        if found and found["name"] == path.name and is_abandoned(entry):
+        if found and found["name"] == cut_name(path) and is_abandoned(entry):
             delete(entry)
 
 
@@ -186,7 +193,9 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
     A device such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
     """
-    if is_stream(path):
+    with raise_save_errors(path):
+        writes_directly, is_other = is_stream(path), path.exists() and not path.is_file()
+    if writes_directly:
         file = HashingFile(path, path, is_new=False)
         try:
             buffer = io.BufferedWriter(file, CHUNK)
@@ -195,7 +204,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         finally:
             file.close()
         return
-    if path.exists() and not path.is_file():
+    if is_other:
         raise InputError(NO_FILE, NO_FILE_HINT, file=path)
     ensure_folder(path.parent)
     delete_abandoned(path)

@@ -30,7 +30,7 @@ from transduce.durable.files import (
     trash_path,
 )
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.errors import FolderError, InputError, TransduceError, find_exhaustion
+from transduce.errors import FolderError, InputError, TransduceError, another, find_exhaustion
 
 MANIFEST = "manifest.json"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
@@ -326,7 +326,7 @@ def complete_folder(
     found = open_folder(path, kind)
     for name, value in about.items():
         if found.about.get(name) != value:
-            fact = f"was made with another {name}"
+            fact = f"was made with {another(name)}"
             raise InputError(fact, "choose another folder, or delete this one", file=path)
     return found
 

@@ -37,7 +37,7 @@ from transduce.scores.scoring import require_parallel
 from transduce.settings.alignment import AlignmentHeads, number_heads
 from transduce.settings.fields import require
 from transduce.tasks.text import TextToText
-from transduce.text.arguments import Text, read_text
+from transduce.text.arguments import Text, read_path, read_text
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
@@ -158,7 +158,7 @@ def choose_alignment_heads(
     `i-j` if sure and `ipj` if possible. The choice is written to alignment.json in the model
     folder, and `transduce.load` reads it.
     """
-    folder = Path(model)
+    folder = read_path("model", model)
     if not is_model(folder):
         fact = "is no model folder, and heads are stored with one"
         hint = "`transduce average` writes one; the weights of a run change as it goes on"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, final
 
 from transduce.durable.folder import VerifiedFolder, atomic_folder, open_folder
-from transduce.errors import FolderError, InputError, short_repr
+from transduce.errors import FolderError, InputError, another, short_repr
 from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require
 from transduce.text.files import read_byte_lines
@@ -133,7 +133,7 @@ def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
         return False
     found = open_folder(path, KIND)
     if name := find_difference(text.describe(how), found.about):
-        raise InputError(f"is there already, of another {name}", AGAIN, file=path)
+        raise InputError(f"is there already, of {another(name)}", AGAIN, file=path)
     found.verify()
     return True
 
@@ -179,7 +179,7 @@ def find_shards(folder: Path) -> list[VerifiedFolder]:
         if (one.about.get("number"), one.about.get("of")) != (shard.number, shard.count):
             raise FolderError("was renamed: it is another shard", AGAIN, file=one.folder)
         if name := find_difference(found[0].about, one.about):
-            fact = f"has another {name} than {found[0].folder.name}"
+            fact = f"has {another(name)} than {found[0].folder.name}"
             raise InputError(fact, AGAIN, file=one.folder)
     return found
 

@@ -53,6 +53,7 @@ from transduce.paper.model import Transformer
 from transduce.paper.search import Hypothesis
 from transduce.settings import Recipe, Search
 from transduce.settings.alignment import AlignmentHeads
+from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.settings.search import Sampling
 from transduce.tasks import Task, TextToText
@@ -387,7 +388,7 @@ class Translator:
                 "transduce.load(folder, workers=N)",
             )
         changes = {name: getattr(self, name) for name in CARRIED}
-        return partial(reload_in_worker, self.reload, self.recipe.search, changes)
+        return partial(reload_in_worker, self.reload, self.hashes, self.recipe.search, changes)
 
 
 def report_warnings(
@@ -424,10 +425,18 @@ def with_settings(found: Translator, search: Search, changes: Mapping[str, Any])
 
 
 def reload_in_worker(
-    reload: Callable[[], Translator], search: Search, changes: Mapping[str, Any]
+    reload: Callable[[], Translator],
+    hashes: Sequence[str],
+    search: Search,
+    changes: Mapping[str, Any],
 ) -> Translator:
-    """Load a translator with these settings in a worker process that uses one thread."""
+    """Load a translator with these settings in a worker process that uses one thread.
+
+    Refuses other models than the launcher loaded, which lie in the folders now.
+    """
     found = load_for_long_searches(reload, threads=1)
+    fact = "a model was replaced, or its run went on, after the first process had loaded it"
+    require(found.hashes == hashes, fact, "start the same command again")
     return with_settings(found, search, changes)
 
 

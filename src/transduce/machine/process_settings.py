@@ -9,6 +9,8 @@ import functools
 import os
 import sys
 
+from transduce.machine.threads import require_threads
+
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1  # parameter numbers of glibc's mallopt
 NEVER = 2**31 - 1
 SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
@@ -69,4 +71,5 @@ def use_threads(threads: int) -> None:
     """Set torch's number of threads for this process, which changes the last bits of results."""
     import torch
 
+    require_threads(threads - 1)
     torch.set_num_threads(threads)

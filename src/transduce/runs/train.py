@@ -125,10 +125,11 @@ def train_interruptibly(
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
-    from transduce.runs.training_run import run_training
+    from transduce.runs.training_run import require_usual_torch, run_training
     from transduce.text.arguments import ignore_event
 
     require_callbacks(callbacks)
+    require_usual_torch()
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
     with locked_folder(inputs.folder), restore_threads():

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import torch
+
 from transduce.checkpoint.checkpoints import has_checkpoints
 from transduce.checkpoint.run_file import is_run, read_run
 from transduce.checkpoint.stored_model import StoredModel
@@ -28,6 +30,7 @@ from transduce.runs.run_folder import (
     train_run,
 )
 from transduce.settings import Recipe, Training
+from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.text.arguments import ignore_event
 from transduce.training.callbacks import TrainingCallbacks
@@ -135,6 +138,20 @@ def open_process_group(
     rendezvous.publish_job(json.dumps(job))
     with rendezvous.join_group(requests) as group:
         yield group
+
+
+def require_usual_torch() -> None:
+    """Refuse to train under settings of torch that change numbers, or record no gradients."""
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    gradients = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+    unusual = {
+        f"its default dtype is {dtype}": dtype != torch.float32,
+        f"its default device is {device}": device.type != "cpu",
+        "autocast is on": torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
+        "it records no gradients": not gradients,
+    }
+    for what, is_so in unusual.items():
+        require(not is_so, f"torch cannot train as it is set up: {what}", "undo this setting first")
 
 
 def train_as_follower(

@@ -99,7 +99,8 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
                     raise InputError(fact, hint, file=name, line=rows.line_num)
                 yield row[places[0]], row[places[1]]
         except csv.Error as error:
-            raise InputError(f"is no CSV: {error}", file=name, line=rows.line_num) from None
+            hint = "quotes stand around a whole text, and are doubled in it"
+            raise InputError(f"is no CSV: {error}", hint, file=name, line=rows.line_num) from None
         except UnicodeDecodeError:
             hint = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
             fact = f"not {'UTF-16' if wide else 'UTF-8'}"
@@ -241,11 +242,14 @@ def find_variant(texts: Mapping[str, str], wanted: str) -> str:
 def require_pairs(
     counts: Mapping[str, int], sides: Sequence[str] | None, known: Iterable[str], path: Path
 ) -> None:
-    """Refuse a memory that has units, and no pair among them."""
+    """Refuse a memory that has no units, or no pair among them."""
+    if not counts["units"]:
+        fact = "has no unit with a text and its translation"
+        raise InputError(fact, "is this a translation memory?", file=path)
     wanted = "a source and a target" if sides is None else " and ".join(sides)
     fact = f"none of its {counts['units']:,} units has a finished text in {wanted}"
     hint = f"--columns SOURCE,TARGET names two of its languages: {', '.join(known)}"
-    if counts["units"] and not counts["pairs"]:
+    if not counts["pairs"]:
         raise InputError(fact, hint, file=path)
 
 

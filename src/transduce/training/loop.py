@@ -244,7 +244,7 @@ class CheckpointManager:
         if failed := [kind for kind, times in self.failures.items() if times]:
             raise SaveError(
                 f"the last {failed[0]} could not be written, and training has ended",
-                f"free some space; the same command resumes from step {self.checkpointed_step}",
+                f"a warning says why; the same command resumes from step {self.checkpointed_step}",
                 file=self.job.folder,
             )
         if is_finished(progress, self.job.training):

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from transduce.durable.json import parse_json
 from transduce.errors import FolderError
+from transduce.machine.threads import require_encoding_threads
 from transduce.text.arguments import require_encodable
 from transduce.vocabulary.kinds import read_kind
 from transduce.vocabulary.symbols import SPECIALS, VocabularyKind, assign_ids, make_readable
@@ -50,6 +51,7 @@ class Vocabulary:
         """Return the token ids of many texts, encoded on all cores, without END."""
         texts = list(texts)
         require_no_surrogates(texts)
+        require_encoding_threads()
         encodings = self._tokenizer.encode_batch_fast(
             [self._prepare(text) for text in texts], add_special_tokens=False
         )

@@ -17,6 +17,7 @@ from typing import final
 from transduce.durable.files import write_atomically
 from transduce.durable.folder import resolve_output
 from transduce.settings.fields import require
+from transduce.text.arguments import read_path
 from transduce.view.drawings.draw import draw_attention, draw_model, draw_positions
 from transduce.view.edition.chapters import (
     CHECKOUT,
@@ -59,7 +60,7 @@ def read(output: str | Path, *, language: str = "") -> Path:
     known = ("en", *read_texts("edition"))
     fact = f"the page has no language {language!r}"
     require(language in ("", *known), fact, f"known: {', '.join(known)}")
-    path = resolve_output(Path(output))
+    path = resolve_output(read_path("output", output))
     write_atomically(path, build_edition(path.parent, language).encode())
     return path
 

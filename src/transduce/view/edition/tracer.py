@@ -231,11 +231,11 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
             sys.settrace(previous)
         return True
 
-    deterministic, threads = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
+    before, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         try:
             use_threads(1)  # the last bits are those of every machine's one thread
-            torch.use_deterministic_algorithms(True)  # noqa: FBT003 - weights are NaN until drawn
+            torch.set_deterministic_debug_mode("error")  # weights are NaN until drawn
             sys.settrace(tracer)
             model = build_transformer(SIZES, len(words), len(words), TRAINING.seed)
             optimiser = Adam(model, TRAINING)
@@ -245,6 +245,6 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
             found = beam_search(TransformerDecoder(model), sides[0], SEARCH)
         finally:
             sys.settrace(previous)
-            torch.use_deterministic_algorithms(deterministic)
+            torch.set_deterministic_debug_mode(before)
             use_threads(threads)
     return tracer, [" ".join(words[n] for n in one[0].ids) for one in found]

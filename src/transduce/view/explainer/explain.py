@@ -135,7 +135,8 @@ def explain(  # noqa: PLR0913 - what a page is made of, each with a default
     steps = None if tour is None else read_tour(read_path("tour", tour))
     file = None if page_texts is None else read_path("page_texts", page_texts)
     words = choose_page_texts(language, file)
-    run = None if isinstance(model, Translator) or not is_run(Path(model)) else Path(model)
+    model = model if isinstance(model, Translator) else read_path("model", model)
+    run = None if isinstance(model, Translator) or not is_run(model) else model
     if run is None:
         translator = model if isinstance(model, Translator) else load(model)
         trained = read_trained_stage(translator)
