@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -31,6 +32,15 @@ def kept_memory() -> None:
     from transduce.machine.process_settings import keep_freed_memory
 
     keep_freed_memory()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_samples() -> Iterator[None]:
+    """What is estimated from a sample takes the least that will do: one update, a few pairs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("transduce.runs.duration.SAMPLE_SECONDS", 0.0)
+        patch.setattr("transduce.inference.choose_heads.SCORED", 20)
+        yield
 
 
 @pytest.fixture

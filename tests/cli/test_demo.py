@@ -82,11 +82,10 @@ def test_a_shorter_demo_warms_up_for_as_much_less():
     assert short.name == "demo with training.steps=300, training.warmup=60"
 
 
-def test_the_demo_may_not_lie_in_a_model_folder(demo, call, tmp_path):
-    demo()
-    ended = call("demo", tmp_path / "demo" / "model")
+def test_the_demo_may_not_lie_in_a_model_folder(call, model):
+    ended = call("demo", model)
     assert ended.code == 2
-    assert ended.stderr.startswith(f"error: {tmp_path / 'demo' / 'model'}: is a model, ")
+    assert ended.stderr.startswith(f"error: {model}: is a model, ")
 
 
 def test_a_demo_in_place_of_a_file_is_refused_before_torch_is_loaded(call, tmp_path, monkeypatch):

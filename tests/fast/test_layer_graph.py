@@ -30,7 +30,7 @@ ALL_AT_ONCE = Search(batch_size=len(MANY_SOURCES), alpha=0.6, extra_length=9)
 
 
 def untrained(change=()):
-    sizes = Architecture(**SMALL | dict(change))
+    sizes = Architecture(**SMALL | {"layers": 1} | dict(change))
     model = build_transformer(sizes, SYMBOLS, SYMBOLS, 3, find_mixing(sizes)).eval().float()
     model.operations = FAST
     return model

@@ -1,6 +1,7 @@
 """Two files use the network, for `transduce.fetch` and its command only, and two listen."""
 
 import ast
+import functools
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src/transduce"
@@ -16,7 +17,8 @@ NETWORK_MODULES = {
 TRANSFER = "transduce.datasets.transfer"
 
 
-def imported(path: Path) -> set[str]:
+@functools.cache
+def imported(path: Path) -> frozenset[str]:
     """Return the modules that a file imports, and the names it imports from them."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -24,7 +26,7 @@ def imported(path: Path) -> set[str]:
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {node.module or "", *(f"{node.module}.{name.name}" for name in node.names)}
-    return found
+    return frozenset(found)
 
 
 def test_two_files_of_the_package_speak_http():

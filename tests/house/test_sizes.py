@@ -14,7 +14,8 @@ def test_no_function_is_over_100_lines():
     functions = {
         f"{path.name}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (text := path.read_text(encoding="utf-8")).count("\n") > 100
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {name: length for name, length in functions.items() if length > 100} == {}
@@ -26,9 +27,9 @@ def test_no_file_or_folder_has_a_name_that_says_nothing():
 
 
 def test_names_are_written_out_but_for_fields_of_another_server():
-    nodes = [
-        node for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    texts = (path.read_text(encoding="utf-8") for path in SOURCES)
+    having = [text for text in texts if any(part in text.lower() for part in SHORTENED)]
+    nodes = [node for text in having for node in ast.walk(ast.parse(text))]
     theirs = {
         id(field.target)
         for node in nodes

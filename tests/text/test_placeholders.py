@@ -98,6 +98,6 @@ HOSTILE = ["%", "%0", "%1", "%(a", "{", "{{", "{a", "http://", "www.", "a", "a."
 
 @pytest.mark.parametrize("part", [*HOSTILE, "1", "1,", "1 ", "%%", ")", "{a, date"])
 def test_long_runs_are_read_to_their_end(part):
-    # quadratic time would be an hour
-    for text in (part * 100_000, HOSTILE[0] + part * 100_000, f"http://{part * 100_000}"):
+    # quadratic time would be minutes
+    for text in (part * 20_000, HOSTILE[0] + part * 20_000, f"http://{part * 20_000}"):
         assert find_lost(f"{text} \n7", "") != []

@@ -26,6 +26,10 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    "--disable-extensions",
+    "--disable-breakpad",
+    "--no-zygote",
+    "--in-process-gpu",
 )
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of an element's id in the protocol
 # Keys that have no character of their own, as the protocol writes them.
