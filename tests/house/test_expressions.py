@@ -34,8 +34,10 @@ CATEGORIES = {
 def find_expressions() -> Iterator[Any]:
     """Every expression of the package, with each way in which it is used."""
     files = [path for path in ROOT.rglob("*.py") if not path.match(FOR_GPUS)]
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
-    names = {path: vars(importlib.import_module(name_module(path))) for path in trees}
+    names = {path: vars(importlib.import_module(name_module(path))) for path in files}
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    having = [path for path in files if re.search(r"re\.", texts[path]) or has_pattern(names[path])]
+    trees = {path: ast.parse(texts[path]) for path in having}
     nodes = [(path, node) for path, tree in trees.items() for node in ast.walk(tree)]
     uses: dict[Any, set[str]] = {}  # the methods that are called on each expression
     for path, node in nodes:
@@ -50,13 +52,17 @@ def find_expressions() -> Iterator[Any]:
             yield from ((f"{place}:{node.lineno}", *one) for one in found)
 
 
+def has_pattern(names: dict[str, Any]) -> bool:
+    return any(isinstance(value, re.Pattern) for value in names.values())
+
+
 def read_call(node: ast.Call, names: dict[str, Any], uses: dict[Any, set[str]]) -> Iterator[Any]:
     """The expression of a call of the module re, with each method that is called on it."""
-    match ast.unparse(node.func).split("."):
-        case ["re", "compile"]:
+    match node.func:
+        case ast.Attribute(value=ast.Name("re"), attr="compile"):
             pattern = evaluate(node, names)
             yield from ((pattern, method) for method in sorted(uses.get(pattern, METHODS)))
-        case ["re", method] if method in METHODS:
+        case ast.Attribute(value=ast.Name("re"), attr=method) if method in METHODS:
             yield re.compile(evaluate(node.args[0], names)), method
 
 

@@ -14,7 +14,8 @@ import transduce
 from transduce.phrasebook import pairs
 
 SMALL = {
-    "training.steps": 5,
+    "architecture.layers": 1,
+    "training.steps": 3,
     "training.snapshot_every": 1,
     "training.validate_lines": 2,
     "training.threads": 1,
@@ -58,9 +59,9 @@ EXAMPLES = [
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with small texts, a run of two updates and its averaged model."""
+    """A folder with small texts, a run of three updates and its averaged model."""
     folder = tmp_path_factory.mktemp("reader")
-    for name, split, count in (("a", "train", 300), ("dev", "dev", 5), ("test", "test", 5)):
+    for name, split, count in (("a", "train", 200), ("dev", "dev", 5), ("test", "test", 5)):
         sides = zip(*pairs(split, count), strict=True)
         for side, lines in zip(("en", "de"), sides, strict=True):
             text = "".join(f"{line}\n" for line in lines)

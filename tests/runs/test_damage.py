@@ -21,7 +21,7 @@ from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.progress import Progress
 
-RANDOM_FLIPS = 16  # in each file, beside its first byte, two of its header, and its last
+RANDOM_FLIPS = 8  # in each file, beside its first byte, two of its header, and its last
 
 
 def take_until_stopped(last: int) -> tuple[TrainingCallbacks, SingleProcess]:

@@ -21,6 +21,13 @@ NAME = 60  # most characters of a recipe's name, with its changed settings, in a
 GROUPS: Mapping[str, type] = types.MappingProxyType(
     {"architecture": Architecture, "data": Data, "training": Training, "search": Search}
 )
+SETTINGS: "Mapping[str, tuple[str, dataclasses.Field[Any]]]" = types.MappingProxyType(
+    {
+        f"{group}.{field.name}": (group, field)
+        for group, kind in GROUPS.items()
+        for field in dataclasses.fields(kind)
+    }
+)  # the group and the dataclass field of each setting, by its path
 
 # line ends, control characters, and halves of surrogate pairs, which no file in UTF-8 holds
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -86,9 +93,8 @@ class Recipe:
     def flat_settings(self) -> dict[str, Value]:
         """Return every setting's value by its path, such as training.steps, in fixed order."""
         return {
-            f"{group}.{field.name}": getattr(getattr(self, group), field.name)
-            for group, kind in GROUPS.items()
-            for field in dataclasses.fields(kind)
+            path: getattr(getattr(self, group), field.name)
+            for path, (group, field) in SETTINGS.items()
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -139,26 +145,20 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
 
 def find_setting(path: object) -> "tuple[str, dataclasses.Field[Any]]":
     """Return the group and dataclass field of a setting; refuse a path that names no setting."""
-    known = {
-        f"{group}.{field.name}": (group, field)
-        for group, kind in GROUPS.items()
-        for field in dataclasses.fields(kind)
-    }
-    if not isinstance(path, str) or path not in known:
+    if not isinstance(path, str) or path not in SETTINGS:
         name = path if isinstance(path, str) else ""
         last = name.rpartition(".")[2]  # the name itself is often right, and its group wrong
-        is_known = any(one.endswith(f".{last}") for one in known)
-        hint = suggest_names(last if is_known else name, known)
+        is_known = any(one.endswith(f".{last}") for one in SETTINGS)
+        hint = suggest_names(last if is_known else name, SETTINGS)
         if last in NAMES_ELSEWHERE:
             hint = f"here that is {NAMES_ELSEWHERE[last]}"
         raise InputError(f"unknown setting {short_repr(path)}", hint)
-    return known[path]
+    return SETTINGS[path]
 
 
 def cast_value(path: str, value: object) -> Value:
     """Return a value converted to a setting's type; text given by `--set` is parsed first."""
-    group, field = find_setting(path)
-    wanted = typing.get_type_hints(GROUPS[group])[field.name]
+    wanted = typing.cast("type", find_setting(path)[1].type)
     if isinstance(value, str) and wanted is not str:
         value = parse_value(value)
     if isinstance(value, str) and wanted is str and UNSHOWN.search(value):
