@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel
+from benchmarks.on_gpu.ladder import UpdateVariant
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
 from benchmarks.training_ours import attend_plainly
 from transduce.fast.blocks import BucketedAttention
@@ -14,7 +14,6 @@ from transduce.fast.choose import runs_triton
 from transduce.fast.compiling import compile_layers
 from transduce.fast.varlen import VarlenAttention
 from transduce.paper.operations import AttentionMask, BatchAttention
-from transduce.paper.training import update_weights
 
 BuildOn = Callable[..., BatchAttention]  # of lengths, a mask and a device
 MASKS = {
@@ -37,7 +36,7 @@ def cases(scale: Scale) -> Cases:
                     partial(compare_attention, scale, kernel, mask, d_k, d_v),
                 )
     yield "losses, rectangles", partial(compare_losses, scale, BucketedAttention)
-    yield "losses, fixed shapes", partial(compare_losses, scale, pad_to_tokens=scale.pad_to_tokens)
+    yield "losses, graphs", partial(compare_losses, scale)
     yield "losses, compiled", partial(compare_losses, scale, compile=True)
 
 
@@ -70,20 +69,15 @@ def compare_attention(
 
 
 def compare_losses(scale: Scale, kernel: object = None, **settings: object) -> Figures:
-    """Relative difference of losses from those of the way that fits, without dropout."""
+    """Relative difference of losses from those without graphs, all without dropout."""
     found = []
-    for how in ({}, settings):
-        rung = UpdateVariant(
-            scale, kernel=kernel if how is settings else cache_kernel(scale), **how
-        )
+    for how in ({"graphs": False}, {"kernel": kernel} | settings):
+        rung = UpdateVariant(scale, **how)
         rung.disable_dropout()
         if rung.training.compile:
             compile_layers(rung.model)
-        queued = [
-            update_weights(rung.model, rung.optimiser, rung.training, n, [batch])
-            for n, batch in enumerate(rung.batches, start=1)
-        ]
-        found.append(torch.tensor([one.read().loss for one in queued if one]))
+        losses = [loss for _ in range(3) for loss in rung.turn()]  # the third by graphs
+        found.append(torch.tensor(losses))
     return {"losses": relative_error(found[1], found[0])}
 
 

@@ -9,28 +9,23 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.on_gpu.ladder import UPDATES, UpdateVariant
 from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale
-from transduce.fast.compiling import compile_layers
 
 MOST = 14  # kernels that are listed
 NAME = 70  # characters of a kernel's name
 
 
 def cases(scale: Scale) -> Cases:
-    """Base as it is, base compiled, and big compiled; each kernel with its share."""
+    """Base and big; each kernel with its share."""
     big = scale if scale.rehearsed else scale.with_sizes(BIG)
-    ways = {"base": scale, "base, compiled": scale, "big, compiled": big}
-    for name, sizes in ways.items():
-        yield f"{name}: all kernels", partial(measure_kernels, sizes, compiled="comp" in name)
+    for name, sizes in {"base": scale, "big": big}.items():
+        yield f"{name}: all kernels", partial(measure_kernels, sizes)
 
 
-def measure_kernels(scale: Scale, *, compiled: bool) -> Figures:
+def measure_kernels(scale: Scale) -> Figures:
     """Milliseconds of an update by kernel, the largest first, and the sum of all."""
-    torch.compiler.reset()
-    variant = UpdateVariant(scale, compile=compiled)
-    if compiled:
-        compile_layers(variant.model)
-    variant.turn()
-    variant.turn()
+    variant = UpdateVariant(scale)
+    for _ in range(3):
+        variant.turn()
     found = sorted(profile_kernels(variant.turn), key=device_milliseconds, reverse=True)
     total = sum(map(device_milliseconds, found))
     listed: Figures = {"ms": total, "lowest": total, "highest": total, "kernels": 0}

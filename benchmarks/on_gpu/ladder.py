@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -11,7 +11,12 @@ import torch
 from benchmarks.on_gpu.scale import BIG, Cases, Figures, Scale, lengths, milliseconds
 from benchmarks.padded_attention import PaddedAttention
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import choose_attention, choose_loss, equip_for_training
+from transduce.fast.choose import (
+    choose_loop,
+    choose_loss,
+    equip_for_training,
+    swap_classes,
+)
 from transduce.fast.compiling import compile_layers
 from transduce.fast.flat_adam import FlatAdam
 from transduce.fast.varlen import VarlenAttention
@@ -20,11 +25,12 @@ from transduce.paper.model import (
     AddDropout,
     CrossAttention,
     Dropout,
+    Residual,
     SelfAttention,
     build_transformer,
 )
-from transduce.paper.operations import AttentionMask, BatchAttention
-from transduce.paper.training import batch_loss, update_weights
+from transduce.paper.operations import BatchAttention
+from transduce.paper.training import PendingUpdate, add_gradients, update_weights
 from transduce.settings import Architecture, Training
 
 BuildAttention = Callable[..., BatchAttention]  # of lengths, a mask and a device
@@ -39,6 +45,8 @@ class UpdateVariant:
         scale: Scale,
         *,
         kernel: BuildAttention | None = None,
+        fuses: bool = True,
+        graphs: bool = True,
         **settings: Any,  # noqa: ANN401 - those of `Training`
     ) -> None:
         self.scale = scale
@@ -47,6 +55,8 @@ class UpdateVariant:
         equip_for_training(self.model.to(scale.device), replace(self.training, compile=False))
         if kernel:
             self.use_attention(kernel)
+        if not fuses:
+            swap_classes(self.model, {type(self.model.encoder[0].add_self): Residual})
         if self.training.compile:
             loss = choose_loss(scale.device, torch.bfloat16, compiled=True)
             self.model.operations = replace(self.model.operations, smoothed_loss=loss)
@@ -54,6 +64,12 @@ class UpdateVariant:
         self.batches = [build_batch(scale, number) for number in range(UPDATES)]
         self.real = sum(count_tokens(batch) for batch in self.batches)
         self.needed = sum(count_operations(scale, batch) for batch in self.batches)
+        self.get, self.add, self.read = choose_loop(
+            self.model, self.optimiser, self.training, self.read_batches
+        )
+        if kernel or not graphs:
+            self.get, self.add = self.read_batches, add_gradients
+            self.read = PendingUpdate.read
 
     def use_attention(self, kernel: BuildAttention) -> None:
         """Compute attention by another kernel."""
@@ -68,12 +84,25 @@ class UpdateVariant:
             if isinstance(module, SelfAttention | CrossAttention):
                 module.dropout = 0.0
 
-    def turn(self, *, reads: bool = True) -> None:
-        """All updates, each read before the next is queued, as the loop does it."""
-        for number, batch in enumerate(self.batches, start=1):
-            queued = update_weights(self.model, self.optimiser, self.training, number, [batch])
+    def turn(self, *, reads: bool = True) -> list[float]:
+        """Make all updates, each read before the next is queued, as the loop does; their losses."""
+        losses = []
+        for step in range(1, UPDATES + 1):
+            queued = update_weights(
+                self.model,
+                self.optimiser,
+                self.training,
+                step,
+                self.get(step),
+                add_gradients=self.add,
+            )
             if reads and queued:
-                queued.read()
+                losses.append(self.read(queued).loss)
+        return losses
+
+    def read_batches(self, step: int) -> Sequence[Batch]:
+        """Return the micro-batch of a step."""
+        return [self.batches[step % UPDATES]]
 
     def measured(self, work: Callable[[], object] | None = None, updates: int = UPDATES) -> Figures:
         """Time, tokens and useful operations of one update, and memory."""
@@ -93,47 +122,29 @@ class UpdateVariant:
 def cases(scale: Scale) -> Cases:
     """From what most programs do to what this one can; the riskiest last."""
     yield "padded to one rectangle, torch's attention", partial(measure_padded, scale)
-    yield (
-        "packed, attention in rectangles",
-        lambda: UpdateVariant(scale, kernel=BucketedAttention).measured(),
-    )
-    yield (
-        "packed, torch's variable-length attention",
-        lambda: UpdateVariant(scale, kernel=VarlenAttention).measured(),
-    )
-    yield "packed, attention that fits", lambda: UpdateVariant(scale).measured()
+    for name, kernel in (
+        ("packed, attention in rectangles", BucketedAttention),
+        ("packed, torch's variable-length attention", VarlenAttention),
+    ):
+        yield name, partial(measure, scale, kernel=kernel, fuses=False)
+    yield "packed, Triton's attention", partial(measure, scale, fuses=False, graphs=False)
+    yield "and Triton's norm of a sum", partial(measure, scale, graphs=False)
+    yield "and as graphs: what `train` does", partial(measure, scale)
     yield "the same, nobody reads what an update did", partial(measure_without_reading, scale)
-    yield "and compiled", partial(measure_compiled, scale)
-    yield "and fixed shapes", partial(measure_compiled, scale, pad_to_tokens=scale.pad_to_tokens)
-    yield (
-        "and compiled for these shapes alone",
-        partial(measure_compiled, scale, pad_to_tokens=scale.pad_to_tokens, dynamic=False),
-    )
-    yield (
-        "packed and fixed shapes as one graph, one batch again and again",
-        partial(measure_cuda_graph, scale),
-    )
-    yield (
-        "compiled, fixed shapes, torch's own graphs",
-        partial(
-            measure_compiled,
-            scale,
-            pad_to_tokens=scale.pad_to_tokens,
-            dynamic=False,
-            mode="reduce-overhead",
-        ),
-    )
+    yield "compiled instead", partial(measure_compiled, scale)
 
 
 def cases_of_big(scale: Scale) -> Cases:
-    """The big model: plain, compiled, and compiled for fixed shapes."""
+    """The big model: without graphs, with them, and compiled."""
     big = scale if scale.rehearsed else scale.with_sizes(BIG)
-    yield "big: packed, attention that fits", lambda: UpdateVariant(big).measured()
-    yield "big: and compiled", partial(measure_compiled, big)
-    yield (
-        "big: and compiled for fixed shapes",
-        partial(measure_compiled, big, pad_to_tokens=scale.pad_to_tokens, dynamic=False),
-    )
+    yield "big: without graphs", partial(measure, big, graphs=False)
+    yield "big: what `train` does", partial(measure, big)
+    yield "big: compiled instead", partial(measure_compiled, big)
+
+
+def measure(scale: Scale, **how: Any) -> Figures:  # noqa: ANN401 - those of a variant
+    """A variant's figures."""
+    return UpdateVariant(scale, **how).measured()
 
 
 def measure_padded(scale: Scale) -> Figures:
@@ -149,66 +160,12 @@ def measure_without_reading(scale: Scale) -> Figures:
     return rung.measured(lambda: rung.turn(reads=False))
 
 
-def measure_compiled(
-    scale: Scale, *, pad_to_tokens: int = 0, mode: str = "default", dynamic: bool = True
-) -> Figures:
+def measure_compiled(scale: Scale) -> Figures:
     """Layers and slices of the loss as compiled code."""
     torch.compiler.reset()
-    rung = UpdateVariant(scale, compile=True, pad_to_tokens=pad_to_tokens)
-    compile_layers(rung.model, mode=mode, dynamic=dynamic)
+    rung = UpdateVariant(scale, compile=True, fuses=False)
+    compile_layers(rung.model)
     return rung.measured()
-
-
-def measure_cuda_graph(scale: Scale) -> Figures:
-    """All kernels of an update started at once: the most that graphs could gain."""
-    rung = UpdateVariant(scale, pad_to_tokens=scale.pad_to_tokens)
-    rung.use_attention(cache_kernel(scale))
-    rung.batches = [rung.batches[0].to(scale.device).pad_to_multiple(scale.pad_to_tokens)]
-    rung.real = UPDATES * count_tokens(rung.batches[0])
-    rung.needed = UPDATES * count_operations(scale, rung.batches[0])
-    shifted, positions = Packed.shift_right, Packed.compute_positions
-    # what the host lays out must stay where the graph found it
-    Packed.shift_right, Packed.compute_positions = cache(shifted), cache(positions)  # type: ignore[method-assign]
-    try:
-        return rung.measured(replay(rung), updates=1)
-    finally:
-        Packed.shift_right, Packed.compute_positions = shifted, positions  # type: ignore[method-assign]
-
-
-def replay(rung: UpdateVariant) -> Callable[[], None]:
-    """An update, captured; what is called starts it again."""
-    rung.model.train()
-
-    def update() -> None:
-        rung.optimiser.clear_gradients()
-        loss, _ = batch_loss(rung.model, rung.training, rung.batches[0])
-        (loss / len(rung.batches[0].target.ids)).backward()
-        norm = rung.optimiser.gradients.norm()
-        rung.optimiser.update(1e-4, (~torch.isfinite(norm + loss)).float())
-
-    beside = torch.cuda.Stream()
-    beside.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(beside):
-        for _ in range(3):
-            update()
-    torch.cuda.current_stream().wait_stream(beside)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        update()
-    return graph.replay
-
-
-def cache_kernel(scale: Scale) -> BuildAttention:
-    """The way to attend that fits, prepared once for the same lengths."""
-    chosen = choose_attention(scale.sizes, scale.device, torch.bfloat16)
-
-    @cache
-    def prepared(
-        queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
-    ) -> BatchAttention:
-        return chosen(queries, keys, mask, device)
-
-    return prepared
 
 
 def build_batch(scale: Scale, number: int) -> Batch:

@@ -74,7 +74,7 @@ FULL = Scale(
     tokens=25_000,
     pad_to_tokens=25_600,
     large=8_192,
-    sentences=(512, 64, 1),
+    sentences=(2_048, 512, 64, 1),
     seconds=1.0,
 )
 REHEARSAL = Scale(

@@ -31,9 +31,7 @@ def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     length = 3 if scale.rehearsed else LENGTH
     equip_for_inference(model.to(scale.device), InferencePrecision(str(kind).split(".")[1]))
     decoder = FixedLengthDecoder(TransformerDecoder(model), length)
-    draws = np.random.default_rng(1)
-    source = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
-    sources = [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in source]
+    sources = draw_sources(scale, count)
     search, operations = Search(batch_size=count), model.operations
     seconds = scale.timed(
         lambda: beam_search(decoder, sources, search, operations=operations), rounds=3
@@ -43,3 +41,10 @@ def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
         "output tokens/s": count * length / median(seconds),
         "sentences/s": count / median(seconds),
     }
+
+
+def draw_sources(scale: Scale, count: int) -> list[list[int]]:
+    """Draw sentences of 28 symbols on average, END included."""
+    draws = np.random.default_rng(1)
+    drawn = (lengths(40 * count, 28, 0.3, 1)[0] * count)[:count]
+    return [[*draws.integers(2, scale.symbols, n - 1).tolist(), 0] for n in drawn]

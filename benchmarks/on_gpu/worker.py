@@ -30,6 +30,7 @@ CASES: Mapping[str, str] = MappingProxyType(  # the function that yields a part'
         "kernels": "kernels.cases",
         "search": "searching.cases",
         "peers": "peers.cases",
+        "ctranslate2": "by_ctranslate2.cases",
     }
 )
 

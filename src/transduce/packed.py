@@ -7,7 +7,6 @@ attention kernels use the lengths to separate the sentences.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
 
 import numpy as np
 import torch
@@ -22,7 +21,6 @@ from transduce.errors import InputError
 PADDING_SENTENCE_TOKENS = 64  # the greatest length of a padding sentence
 
 
-@final
 @dataclass(frozen=True)
 class Packed:
     """A packed batch of token ids and its sentence lengths; the lengths stay on the CPU."""
@@ -61,7 +59,6 @@ class Packed:
         return move_to_device(torch.arange(len(offsets)) - offsets, self.ids.device)
 
 
-@final
 @dataclass(frozen=True)
 class Batch:
     """The packed source and target sentences of a batch of pairs; END closes each sentence."""

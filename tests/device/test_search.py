@@ -1,14 +1,21 @@
 """Searches on the GPU at hand beside the same on a CPU, and with too little memory."""
 
+from dataclasses import replace
+
 import pytest
 import torch
+from tests.inference.random_models import WORDS
+from tests.model.tiny import sizes
 from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
+from transduce.fast.choose import equip_for_inference
+from transduce.paper.model import TransformerDecoder, build_transformer
+from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_strategy
 from transduce.search.halving import search_in_memory
 from transduce.settings import Search
-from transduce.settings.search import Sampling
+from transduce.settings.search import InferencePrecision, Sampling
 
 pytestmark = pytest.mark.device
 
@@ -72,3 +79,25 @@ def test_a_batch_that_memory_cannot_hold_is_halved_until_it_fits():
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert ids_of(found[:7]) == ids_of(plain)
     assert torch.cuda.memory_stats()["num_ooms"] > refused
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_searches_by_graphs_repeat_and_have_the_scores_of_plain_layers(beam):
+    """Sentences end at different steps, so a batch shrinks, and graphs of several sizes run."""
+    graphs, plain, again = (
+        search_by(converted_decoder(by_graphs=by_graphs), SOURCES, replace(SEARCH, beam=beam))
+        for by_graphs in (True, False, True)
+    )
+    assert ids_of(graphs) == ids_of(again)
+    for one, other in zip(graphs, plain, strict=True):
+        assert one[0].score == pytest.approx(other[0].score, rel=0.02)
+
+
+def converted_decoder(*, by_graphs):
+    """A decoder in bfloat16 whose widths the kernels take."""
+    model = build_transformer(sizes(d_model=32, d_k=16, d_v=16), len(WORDS), len(WORDS), 5).cuda()
+    equip_for_inference(model.eval(), InferencePrecision("bfloat16"))
+    assert model.operations.run_layers is not run_layers
+    if not by_graphs:
+        model.operations = replace(model.operations, run_layers=run_layers)
+    return TransformerDecoder(model)

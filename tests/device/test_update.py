@@ -3,21 +3,17 @@
 import math
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
 
 import pytest
 import torch
-from benchmarks.on_gpu.ladder import UpdateVariant, cache_kernel, replay
-from benchmarks.on_gpu.scale import REHEARSAL
 from tests.model.tiny import sizes
 from tests.training.tiny import SYMBOLS, batches, fresh, take_update, training_of
 
-from transduce.fast.choose import equip_for_training
+from transduce.fast.choose import choose_loop, equip_for_training
 from transduce.fast.flat_adam import FlatAdam
-from transduce.packed import Packed, move_to_device
+from transduce.packed import move_to_device
 from transduce.paper.model import build_transformer
-from transduce.paper.training import batch_loss, update_weights
+from transduce.paper.training import add_gradients, update_weights
 
 pytestmark = pytest.mark.device
 BFLOAT16 = {"precision": "bfloat16"}
@@ -114,24 +110,36 @@ def test_numbers_arrive_though_their_pinned_memory_is_used_again():
     assert [int(one.float().mean()) for one in sent] == list(range(200))
 
 
-def test_a_whole_update_can_be_one_graph(monkeypatch):
-    """What the host lays out for a batch must stay where the graph found it."""
-    monkeypatch.setattr(Packed, "shift_right", cache(Packed.shift_right))
-    monkeypatch.setattr(Packed, "compute_positions", cache(Packed.compute_positions))
-    scale = replace(REHEARSAL, device=torch.device("cuda"))
-    variant = UpdateVariant(scale)
-    variant.disable_dropout()
-    variant.use_attention(cache_kernel(scale))
-    variant.batches = [variant.batches[0].to(scale.device).pad_to_multiple(scale.pad_to_tokens)]
-    start = replay(variant)
-    before = variant.optimiser.weights.detach().clone()
-    start()
-    captured = variant.optimiser.gradients.clone()
-    variant.optimiser.weights.data.copy_(before)
-    variant.optimiser.refresh_model()
-    variant.optimiser.clear_gradients()
-    loss, _ = batch_loss(variant.model, variant.training, variant.batches[0])
-    (loss / len(variant.batches[0].target.ids)).backward()
-    plain = variant.optimiser.gradients
-    assert not torch.equal(variant.optimiser.exp_avg, torch.zeros_like(plain))
-    assert float((captured - plain).norm() / plain.norm()) < 0.02
+def test_graphs_add_the_gradients_of_single_kernels_with_the_same_dropout():
+    """Each shape comes three times: without a graph, both ways, and by the graph."""
+    training = training_of(**BFLOAT16)
+    found = []
+    for uses_graphs in (False, True):
+        model, optimiser = on_gpu(training, dropout=0.1)
+        _, graphs, _ = choose_loop(model, optimiser, training, batches)
+        add = graphs if uses_graphs else add_gradients
+        found.append(
+            [
+                queued.read().loss
+                for step in range(1, 13)
+                if (
+                    queued := update_weights(
+                        model, optimiser, training, step, batches(1 + step % 3), add_gradients=add
+                    )
+                )
+            ]
+        )
+    assert vars(graphs)["graphs"]
+    assert found[1] == pytest.approx(found[0], rel=0.01)
+
+
+def test_a_model_that_no_graph_can_hold_trains_without_one():
+    training = training_of(**BFLOAT16)
+    model, optimiser = on_gpu(training)
+    model.encoder[0].register_forward_pre_hook(lambda _, given: float(given[0].detach().sum()))  # waits
+    _, add, _ = choose_loop(model, optimiser, training, batches)
+    for step in (1, 2, 3):
+        queued = update_weights(model, optimiser, training, step, batches(1), add_gradients=add)
+        assert queued
+        assert math.isfinite(queued.read().loss)
+    assert not vars(add)["graphs"]

@@ -23,6 +23,7 @@ from transduce.paper.model import (
     FeedForward,
     LayerNorm,
     Linear,
+    Residual,
     TransformerDecoder,
 )
 from transduce.paper.operations import PLAIN, Operations
@@ -124,7 +125,7 @@ def test_a_changed_module_keeps_its_class(change, module):
     change(module, "forward", lambda self, *given: 1.01 * forward(self, *given))
     model = model_of(sizes())
     equip_for_training(model, training_of(precision="bfloat16"))
-    assert find_changed_modules() == {module}
+    assert find_changed_modules() - {Residual} == {module}  # which holds a norm and a dropout
     assert module in map(type, model.modules())
 
 

@@ -125,12 +125,12 @@ def poison(monkeypatch):
     def at(steps):
         take = paper.update_weights
 
-        def tried(model, optimiser, training, number, *rest):
+        def tried(model, optimiser, training, number, *rest, **hooks):
             bias = model.decoder[0].add_self.norm.bias.detach()
             kept = bias.clone()
             if number in steps:
                 bias.fill_(math.nan)
-            update = take(model, optimiser, training, number, *rest)
+            update = take(model, optimiser, training, number, *rest, **hooks)
             if number in steps:
                 bias.copy_(kept)
             return update

@@ -16,7 +16,13 @@ from torch import nn
 
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.compiled_loops import LOOP_TYPES, MANY_ROWS
-from transduce.fast.highest_sums import assume_any, highest_sums, highest_sums_by_loops
+from transduce.fast.highest_sums import (
+    BLOCK,
+    assume_any,
+    find_block_maxima,
+    highest_sums,
+    highest_sums_by_loops,
+)
 from transduce.fast.inference_weights import prepare_for_inference
 from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
 from transduce.fast.layer_graph import LayerGraph
@@ -27,10 +33,28 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.fast.unchanged import find_changed_modules, put_in_place
+from transduce.fast.prefetch import read_ahead
+from transduce.fast.unchanged import find_changed_modules, find_changed_operations, put_in_place
 from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
-from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Transformer
-from transduce.paper.operations import PLAIN, BatchAttention, Operations, SmoothedLoss
+from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Residual, Transformer
+from transduce.paper.operations import (
+    PLAIN,
+    BatchAttention,
+    HighestSums,
+    Operations,
+    RunLayers,
+    SmoothedLoss,
+    keep_batch,
+    run_layers,
+)
+from transduce.paper.training import (
+    AddGradients,
+    Optimiser,
+    PendingUpdate,
+    ReadBatches,
+    Update,
+    add_gradients,
+)
 from transduce.settings import Architecture, Training
 from transduce.settings.search import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
@@ -53,13 +77,19 @@ def equip_for_training(model: Transformer, training: Training) -> None:
     operations = choose_operations(
         model.sizes, device, torch.bfloat16 if is_half else model.output.weight.dtype
     )
-    multiple = training.pad_to_tokens or (TOKEN_MULTIPLE if is_half else 1)
     longest = min(PADDING_SENTENCE_TOKENS, model.sizes.max_positions)
-    model.operations = put_in_place(
-        operations, pad_batch=partial(Batch.pad_to_multiple, multiple=multiple, longest=longest)
-    )
+    if is_half and not training.pad_to_tokens and runs_graphs(model, training):
+        from transduce.fast.gradient_graphs import pad_to_few_shapes as pad
+    else:
+        multiple = training.pad_to_tokens or (TOKEN_MULTIPLE if is_half else 1)
+        pad = partial(Batch.pad_to_multiple, multiple=multiple)
+    model.operations = put_in_place(operations, pad_batch=partial(pad, longest=longest))
     if device.type == "cpu":
         swap_classes(model, choose_training_modules(is_half=is_half))
+    elif not training.compile and runs_triton(device, "triton_residual", model.sizes.d_model):
+        from transduce.fast.triton_residual import TritonResidual
+
+        swap_classes(model, {Residual: TritonResidual})
     if training.compile:
         from transduce.fast.compiling import compile_layers
 
@@ -78,9 +108,21 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
         prepare_for_inference(model, precision)
     weight = model.output.weight
     operations = choose_operations(model.sizes, weight.device, weight.dtype)
-    if precision is not None and weight.device.type == "cpu":
-        operations = put_in_place(operations, run_layers=LayerGraph(model.decoder))
+    if precision is not None:
+        operations = put_in_place(operations, run_layers=choose_layers(model))
     model.operations = operations
+
+
+def choose_layers(model: Transformer) -> RunLayers:
+    """Return what runs the layers of a converted model in decoding steps, as a graph."""
+    weight = model.output.weight
+    if weight.device.type == "cpu":
+        return LayerGraph(model.decoder)
+    if weight.dtype not in HALF_PRECISIONS or not runs_triton(weight.device, "triton_search"):
+        return run_layers
+    from transduce.fast.decoding_graphs import DecodingGraphs
+
+    return DecodingGraphs()
 
 
 def choose_operations(
@@ -102,9 +144,19 @@ def choose_operations(
         smoothed_loss=choose_loss(device, precision),
         target_log_probs=target_log_probs,
         log_softmax=log_softmax_in_place,
-        highest_sums=highest_sums if on_cpu else partial(highest_sums, is_any=assume_any),
+        highest_sums=highest_sums if on_cpu else choose_highest_sums(device),
         is_any=PLAIN.is_any if on_cpu else assume_any,
     )
+
+
+def choose_highest_sums(device: torch.device) -> HighestSums:
+    """Return what finds the highest sums on a GPU without reading a flag."""
+    if not runs_triton(device, "triton_search"):
+        find_maxima = partial(find_block_maxima, is_any=assume_any)
+        return partial(highest_sums, find_maxima=find_maxima)
+    from transduce.fast.triton_search import find_block_maxima_by_triton
+
+    return partial(highest_sums, find_maxima=partial(find_block_maxima_by_triton, block=BLOCK))
 
 
 def choose_search_operations(
@@ -218,6 +270,36 @@ def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
     except Exception:  # noqa: BLE001 - whatever it is, there is another way
         return False
     return True
+
+
+def choose_loop(
+    model: Transformer, optimiser: Optimiser, training: Training, batches: ReadBatches
+) -> tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]:
+    """Return three functions for a loop: they read batches, add gradients, and read an update.
+
+    Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
+    them while the GPU is busy.
+    """
+    device = model.output.weight.device
+    add: AddGradients = add_gradients
+    prepare: Callable[[Batch], Batch] = keep_batch
+    if not training.compile and runs_graphs(model, training):
+        from transduce.fast.flat_adam import FlatAdam
+        from transduce.fast.gradient_graphs import GradientGraphs, lay_out
+
+        if isinstance(optimiser, FlatAdam):
+            add = GradientGraphs(optimiser)
+            prepare = partial(lay_out, pad=model.operations.pad_batch)
+    batches, read = read_ahead(batches, training.steps, device, prepare)
+    return batches, add, read
+
+
+def runs_graphs(model: Transformer, training: Training) -> bool:
+    """Return whether attention and loss of a training have kernels that a CUDA graph can hold."""
+    device, precision = model.output.weight.device, getattr(torch, training.precision)
+    if find_changed_operations() & {"attention", "smoothed_loss", "pad_batch"}:
+        return False
+    return runs_varlen(model.sizes, device, precision) and runs_triton(device, "triton_loss")
 
 
 def choose_loss(

@@ -5,6 +5,7 @@ blocks of symbols are compared by their maxima first, and only the best blocks a
 """
 
 import functools
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,6 +19,7 @@ from transduce.paper.operations import IsAny
 
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
 MOST_BY_LOOPS = 256  # the most sums to find by loops, which keep the best so far in order
+FindMaxima = Callable[[Tensor, int], Tensor]
 
 
 def assume_any(flags: Bool[Tensor, "*shape"]) -> bool:  # noqa: ARG001 - they are not read
@@ -30,12 +32,15 @@ def highest_sums(
     log_probs: Float[Tensor, "R V"],
     count: int,
     *,
-    is_any: IsAny = operations.is_any,
+    find_maxima: FindMaxima | None = None,
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
-    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)"""
+    """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
+
+    `find_maxima` is in the place of `find_block_maxima`.
+    """
     if log_probs.dtype == torch.float64:  # its bits and a column do not fit into one sort key
         return operations.highest_sums(scores, log_probs, count)
-    columns = find_candidate_columns(scores, log_probs, count, is_any)
+    columns = find_candidate_columns(scores, log_probs, count, find_maxima)
     symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
     sums = symbols + scores.gather(1, columns // log_probs.shape[1])
     chosen = choose_leftmost(sums, columns, count)
@@ -50,7 +55,7 @@ def highest_sums_by_loops(
         return highest_sums(scores, log_probs, count)
     from transduce.fast.search_loops import fill_highest_sums
 
-    maxima = find_block_maxima(split_into_blocks(log_probs, scores.shape[1]), operations.is_any)
+    maxima = find_block_maxima(log_probs, scores.shape[1])
     sums = scores.new_empty(scores.shape[0], count)
     columns = torch.empty(sums.shape, dtype=torch.long)
     tables = [one.contiguous().numpy() for one in (scores, log_probs, maxima)]
@@ -60,7 +65,10 @@ def highest_sums_by_loops(
 
 
 def find_candidate_columns(
-    scores: Float[Tensor, "S W"], log_probs: Float[Tensor, "R V"], count: int, is_any: IsAny
+    scores: Float[Tensor, "S W"],
+    log_probs: Float[Tensor, "R V"],
+    count: int,
+    find_maxima: FindMaxima | None,
 ) -> Int[Tensor, "S C"]:
     """Return C columns (hypothesis-symbol pairs) per sentence, among them the `count` best.
 
@@ -71,7 +79,7 @@ def find_candidate_columns(
     blocks = symbols // BLOCK  # blocks of a row; symbols after the last block are always candidates
     if width * blocks <= count:
         return torch.arange(width * symbols, device=scores.device).expand(sentences, -1)
-    maxima = find_block_maxima(split_into_blocks(log_probs, width), is_any)
+    maxima = (find_maxima or find_block_maxima)(log_probs, width)
     totals = (maxima + scores[:, :, None]).flatten(1)
     indices, inside, outside = tabulate_blocks(width, symbols, scores.device)
     candidates = inside[choose_leftmost(totals, indices, count)].flatten(1)
@@ -80,19 +88,13 @@ def find_candidate_columns(
     return torch.cat([candidates, outside.expand(sentences, -1)], dim=1)
 
 
-def split_into_blocks(
-    log_probs: Float[Tensor, "R V"], width: int
-) -> Float[Tensor, "S {width} blocks size"]:
-    """Split each row's symbols into whole blocks, and leave out the rest."""
-    rows, symbols = log_probs.shape
-    blocks = symbols // BLOCK
-    return log_probs[:, : blocks * BLOCK].reshape(rows // width, width, blocks, BLOCK)
-
-
 def find_block_maxima(
-    log_probs: Float[Tensor, "S W blocks size"], is_any: IsAny
+    log_probs: Float[Tensor, "R V"], width: int, is_any: IsAny = operations.is_any
 ) -> Float[Tensor, "S W blocks"]:
-    """Return each block's highest log-probability, ignoring NaN; NaN if all are NaN."""
+    """Return each whole block's highest log-probability, ignoring NaN; NaN if all are NaN."""
+    rows, symbols = log_probs.shape
+    whole = log_probs[:, : symbols // BLOCK * BLOCK]
+    log_probs = whole.reshape(rows // width, width, -1, BLOCK)
     maxima = log_probs.amax(dim=3)  # NaN where a block has one
     if not is_any(maxima.isnan()):
         return maxima

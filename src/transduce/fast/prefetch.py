@@ -5,15 +5,20 @@ from collections.abc import Callable, Sequence
 import torch
 
 from transduce.packed import Batch
+from transduce.paper.operations import keep_batch
 from transduce.paper.training import PendingUpdate, ReadBatches, Update
 
 
 def read_ahead(
-    batches: ReadBatches, last_step: int, device: torch.device
+    batches: ReadBatches,
+    last_step: int,
+    device: torch.device,
+    prepare: Callable[[Batch], Batch] = keep_batch,
 ) -> tuple[ReadBatches, Callable[[PendingUpdate], Update]]:
     """Return two functions: one gets a step's batches, the other reads an update's results.
 
-    On a GPU the second one fetches the next step's batches before it waits for the results.
+    On a GPU the second one fetches and prepares the next step's batches before it waits for the
+    results.
     """
     if device.type != "cuda":
         return batches, PendingUpdate.read
@@ -26,7 +31,7 @@ def read_ahead(
         ahead.clear()
         step = pending.step + 1
         if step <= last_step:
-            ahead[step] = batches(step)
+            ahead[step] = [prepare(batch) for batch in batches(step)]
         return pending.read()
 
     return get_batches, read

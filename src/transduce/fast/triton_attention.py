@@ -17,11 +17,10 @@ from torch.autograd.function import once_differentiable
 
 from transduce.fast.varlen import (
     VarlenAttention,
-    compute_offsets,
     compute_window,
+    place_offsets,
     round_up_to_power_of_two,
 )
-from transduce.packed import move_to_device
 from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
@@ -164,7 +163,7 @@ class ShortAttention:
         device: torch.device,
     ) -> None:
         before, after = (NO_LIMIT if side < 0 else side for side in compute_window(mask))
-        ours, theirs = (move_to_device(compute_offsets(side), device) for side in (queries, keys))
+        ours, theirs = (place_offsets(side, device) for side in (queries, keys))
         self.layout = Layout(ours, theirs, max(queries), max(keys), before, after)
 
     def __call__(

@@ -10,11 +10,13 @@ from torch import Tensor
 
 # V: symbols of the vocabulary · rows: tokens of a slice, padding included · T: the real ones
 
-BLOCK = 4_096  # logits that a program reads at once
+BLOCK = 2_048  # logits that a program reads at once
+WARPS = 16  # of a program
+PADDING = -1  # in place of a target
 
 
 @triton.jit
-def soften_row(  # type: ignore[no-untyped-def]
+def soften_row(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
     logits_at, targets_at, loss_at, nats_at, real, mass, row_stride,
     symbols: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
@@ -22,17 +24,21 @@ def soften_row(  # type: ignore[no-untyped-def]
     row = tl.program_id(0).to(tl.int64)
     at = logits_at + row * row_stride
     column = tl.arange(0, BLOCK)
-    if row < real:
-        highest, total, plain = float("-inf"), 0.0, 0.0
+    target = tl.load(targets_at + row, mask=row < real, other=-1)
+    if target >= 0:
+        # each lane keeps its own highest logit and sum, and they are joined at the end
+        highest = tl.full((BLOCK,), float("-inf"), tl.float32)
+        total, plain = tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32)
         for first in range(0, symbols, BLOCK):
             inside = first + column < symbols
             some = tl.load(at + first + column, mask=inside, other=float("-inf")).to(tl.float32)
-            higher = tl.maximum(highest, tl.max(some, axis=0))
-            total = total * tl.exp(highest - higher) + tl.sum(tl.exp(some - higher), axis=0)
-            plain += tl.sum(tl.where(inside, some, 0.0), axis=0)
+            higher = tl.maximum(highest, some)
+            seen = tl.where(higher == float("-inf"), 0.0, higher)
+            total = total * tl.exp(highest - seen) + tl.exp(some - seen)
+            plain += tl.where(inside, some, 0.0)
             highest = higher
-        log_total = highest + tl.log(total)
-        target = tl.load(targets_at + row)
+        most = tl.max(highest, axis=0)
+        log_total = most + tl.log(tl.sum(total * tl.exp(highest - most), axis=0))
         nats = log_total - tl.load(at + target).to(tl.float32)
         tl.debug_barrier()  # the target's logit is read before it is overwritten
         for first in range(0, symbols, BLOCK):
@@ -42,12 +48,17 @@ def soften_row(  # type: ignore[no-untyped-def]
             gradient -= tl.where(first + column == target, 1.0 - mass, 0.0)
             tl.store(at + first + column, gradient.to(logits_at.dtype.element_ty), mask=inside)
         tl.store(nats_at + row, nats)
-        tl.store(loss_at + row, (1.0 - mass) * nats + mass * (log_total - plain / symbols))
+        tl.store(
+            loss_at + row,
+            (1.0 - mass) * nats + mass * (log_total - tl.sum(plain, axis=0) / symbols),
+        )
     else:
         for first in range(0, symbols, BLOCK):
             inside = first + column < symbols
             zero = tl.zeros((BLOCK,), dtype=logits_at.dtype.element_ty)
             tl.store(at + first + column, zero, mask=inside)
+        tl.store(nats_at + row, 0.0, mask=row < real)
+        tl.store(loss_at + row, 0.0, mask=row < real)
 
 
 def try_kernels(device: torch.device) -> None:
@@ -60,10 +71,13 @@ def try_kernels(device: torch.device) -> None:
 def cross_entropy_by_triton(
     logits: Float[Tensor, "rows V"], targets: Int[Tensor, " T"], mass: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return the sums of loss and -log p over T targets; overwrite logits with their gradient."""
+    """Return the sums of loss and -log p over T targets; overwrite logits with their gradient.
+
+    A target below 0 is padding, like the rows after the T targets.
+    """
     loss, nats = (torch.empty(len(targets), device=logits.device) for _ in range(2))
     soften_row[(len(logits),)](
         logits, targets, loss, nats, len(targets), mass, logits.stride(0),
-        symbols=logits.shape[1], BLOCK=BLOCK, num_warps=8,
+        symbols=logits.shape[1], BLOCK=BLOCK, num_warps=WARPS,
     )  # fmt: skip
     return loss.sum(dtype=torch.float64), nats.sum(dtype=torch.float64)

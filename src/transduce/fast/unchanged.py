@@ -19,7 +19,7 @@ from transduce.fast.blocks import BucketedAttention
 from transduce.fast.highest_sums import highest_sums
 from transduce.fast.kv_cache import start_cache
 from transduce.fast.loss import log_softmax_in_place, smoothed_loss, target_log_probs
-from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear
+from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Residual
 from transduce.paper.operations import (
     PLAIN,
     AttentionMask,
@@ -156,6 +156,20 @@ def plain_products() -> Sequence[Tensor]:
     return [product, product.relu(), product + numbers(3, 2)]
 
 
+def surround() -> Sequence[Tensor]:
+    """Compute the connection around a sub-layer that doubles its input."""
+    module = Residual(Architecture(d_model=4, dropout=0.5))
+    module.norm.weight.data, module.norm.bias.data = numbers(4), numbers(4)
+    return [module(numbers(3, 4), lambda x: 2 * x)]
+
+
+def plain_surround() -> Sequence[Tensor]:
+    """Compute the same by torch's functions."""
+    total = numbers(3, 4) + functional.dropout(2 * numbers(3, 4), 0.5)
+    epsilon = Architecture().norm_epsilon
+    return [functional.layer_norm(total, (4,), numbers(4), numbers(4), epsilon)]
+
+
 COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
     Dropout: (
         lambda: [Dropout(0.5)(numbers(3, 4))],
@@ -167,4 +181,5 @@ COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
     ),
     LayerNorm: (norm, plain_norm),
     Linear: (multiply, plain_products),
+    Residual: (surround, plain_surround),
 }

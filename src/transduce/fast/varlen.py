@@ -44,7 +44,7 @@ class VarlenAttention:
     ) -> None:
         self.attend, self.window = import_varlen_kernel(), compute_window(mask)
         self.query_offsets, self.key_offsets = (
-            move_to_device(compute_offsets(lengths), device) for lengths in (queries, keys)
+            place_offsets(lengths, device) for lengths in (queries, keys)
         )
         self.longest = round_up_to_power_of_two(max(queries)), round_up_to_power_of_two(max(keys))
 
@@ -69,6 +69,26 @@ class VarlenAttention:
             window_size=self.window,
         )
         return out[..., : v.shape[-1]]
+
+
+class FixedLengths(tuple[int, ...]):  # a graph's, which lays out one batch after another
+    """The longest length of a side, rounded up, and its `offsets`, which stay in one place."""
+
+    offsets: Int32[Tensor, " n"]
+
+    @staticmethod
+    def build(longest: int, offsets: Int32[Tensor, " n"]) -> "FixedLengths":
+        """Return the lengths of a side whose sentences have at most `longest` tokens."""
+        lengths = FixedLengths([longest])
+        lengths.offsets = offsets
+        return lengths
+
+
+def place_offsets(lengths: Sequence[int], device: torch.device) -> Int32[Tensor, " n"]:
+    """Return the offsets of packed sentences on a device."""
+    if isinstance(lengths, FixedLengths):
+        return lengths.offsets
+    return move_to_device(compute_offsets(lengths), device)
 
 
 def compute_window(mask: AttentionMask) -> tuple[int, int]:

@@ -237,7 +237,6 @@ class DecoderLayer(nn.Module):
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
-@final
 class Residual(nn.Module):
     """LayerNorm(x + Dropout(Sublayer(x)))    (section 3.1)
 

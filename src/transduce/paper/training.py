@@ -184,13 +184,36 @@ def accumulate_in_order(
     return torch.stack([accumulate(number) for number in range(len(costs))])
 
 
-def update_weights(
+def batch_loss(
+    model: Transformer, training: Training, batch: Batch
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Return a micro-batch's summed loss against smoothed labels, and its summed -log p(target)."""
+    operations, weight = model.operations, model.output.weight
+    padded = operations.pad_batch(batch)
+    memory = model.encode(padded.source)
+    states = model.decode(padded.target.shift_right(BEGIN), memory)
+    mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))
+    return operations.smoothed_loss(states, weight, batch.target.ids, mass, model.bias_of_logits)
+
+
+def add_gradients(
+    model: Transformer, training: Training, batch: Batch, target_tokens: int | Float[Tensor, ""]
+) -> Float[Tensor, "2"]:
+    """Add the gradients of a micro-batch's loss / `target_tokens`; return its loss and -log p."""
+    loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
+    (loss / target_tokens).backward()
+    return torch.stack([loss.detach(), nats])
+
+
+def update_weights(  # noqa: PLR0913 - what an update is made of, and two of the loop's hooks
     model: Transformer,
     optimiser: "Optimiser",
     training: Training,
     step: int,
     batches: Sequence[Batch],
     share: "Share" = accumulate_in_order,
+    *,
+    add_gradients: "AddGradients" = add_gradients,
 ) -> PendingUpdate | None:
     """Make the update of a step on its micro-batches; return None if `share` was interrupted.
 
@@ -203,9 +226,7 @@ def update_weights(
 
     def accumulate(number: int) -> Float[Tensor, "2"]:
         torch.manual_seed(dropout_seed(training.seed, step, number))
-        loss, nats = batch_loss(model, training, batches[number].to(model.output.weight.device))
-        (loss / target_tokens).backward()
-        return torch.stack([loss.detach(), nats])
+        return add_gradients(model, training, batches[number], target_tokens)
 
     costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
     sums = share(accumulate, costs, optimiser)
@@ -226,18 +247,6 @@ def update_weights(
     )
 
 
-def batch_loss(
-    model: Transformer, training: Training, batch: Batch
-) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Return a micro-batch's summed loss against smoothed labels, and its summed -log p(target)."""
-    operations, weight = model.operations, model.output.weight
-    padded = operations.pad_batch(batch)
-    memory = model.encode(padded.source)
-    states = model.decode(padded.target.shift_right(BEGIN), memory)
-    mass = smoothing_mass(training.label_smoothing, training.smoothing_form, len(weight))
-    return operations.smoothed_loss(states, weight, batch.target.ids, mass, model.bias_of_logits)
-
-
 def dropout_seed(seed: int, step: int, number: int) -> int:
     """Return the seed of dropout for a step's micro-batch `number`, given the run's seed."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
@@ -247,7 +256,7 @@ def dropout_seed(seed: int, step: int, number: int) -> int:
 # --- The loop -------------------------------------------------------------------------------------
 
 
-def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
+def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
     model: Transformer,
     optimiser: "Optimiser",
     training: Training,
@@ -255,6 +264,7 @@ def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
     *,
     done: int = 0,
     share: "Share" = accumulate_in_order,
+    add_gradients: "AddGradients" = add_gradients,
     read: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
 ) -> None:
@@ -265,7 +275,9 @@ def train(  # noqa: PLR0913 - the parts of a training, and its three hooks
     False, or when `share` was interrupted.
     """
     for step in range(done + 1, training.steps + 1):
-        pending = update_weights(model, optimiser, training, step, batches(step), share)
+        pending = update_weights(
+            model, optimiser, training, step, batches(step), share, add_gradients=add_gradients
+        )
         if pending is None or not after_update(read(pending)):
             return
 
@@ -293,6 +305,7 @@ class Optimiser(Protocol):
 
 BuildOptimiser = Callable[[nn.Module, Training], Optimiser]
 ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
+AddGradients = Callable[[Transformer, Training, Batch, int], Tensor]
 
 # adds the gradient of the micro-batch with this index; returns its summed loss and -log P
 Accumulate = Callable[[int], Float[Tensor, "2"]]

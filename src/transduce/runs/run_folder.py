@@ -51,7 +51,7 @@ from transduce.training.distributed.process_group import SINGLE_PROCESS, Process
 from transduce.training.equip import (
     build_for_training,
     build_optimiser,
-    read_ahead,
+    choose_loop,
     require_compiler,
 )
 from transduce.training.journal import LOG, Journal
@@ -188,13 +188,15 @@ def train_run(
     validates = prepared.dev is not None and group.rank == 0
     limit = recipe.training.micro_batch_tokens
     feed = Feed(prepared.train, build_plan(recipe, prepared), limit).micro_batches
-    batches, read = read_ahead(feed, recipe.training.steps, select_device())
+    optimiser = build_optimiser(model, recipe.training)
+    batches, add, read = choose_loop(model, optimiser, recipe.training, feed)
     job = TrainingJob(
         folder=folder,
         model=model,
-        optimiser=build_optimiser(model, recipe.training),
+        optimiser=optimiser,
         training=recipe.training,
         batches=batches,
+        add_gradients=add,
         read=read,
         validate=build_validation(recipe, prepared, group.requests) if validates else None,
     )

@@ -64,7 +64,7 @@ class Training:
     pad_to_tokens: int = our_choice(
         0,
         "pad each side of a micro-batch to a multiple of this many tokens; "
-        "0: to a multiple of 64 in bfloat16, else no padding",
+        "0: in bfloat16 to a multiple of 64, or on a GPU to one of a few sizes; else no padding",
     )
     threads: int = our_choice(
         0, "number of CPU threads, which changes the last bits of results; 0: all cores"

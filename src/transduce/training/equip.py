@@ -3,7 +3,7 @@
 Without the package `transduce.fast` all of it is that of `transduce.paper`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 
@@ -11,20 +11,21 @@ from transduce.equip import import_fast
 from transduce.errors import InputError
 from transduce.machine.device import select_device
 from transduce.mixing import find_mixing
-from transduce.packed import Batch
 from transduce.paper.model import Transformer, build_transformer
 from transduce.paper.training import (
     Adam,
+    AddGradients,
     BuildOptimiser,
     Optimiser,
     PendingUpdate,
+    ReadBatches,
     Update,
+    add_gradients,
 )
 from transduce.settings import Recipe, Training
 from transduce.vocabulary.vocabulary import Vocabularies
 
-ReadBatches = Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step
-BatchesAndReading = tuple[ReadBatches, Callable[[PendingUpdate], Update]]
+LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
@@ -61,10 +62,12 @@ def build_optimiser(model: Transformer, training: Training) -> Optimiser:
     return build(model, training)
 
 
-def read_ahead(batches: ReadBatches, last_step: int, device: torch.device) -> BatchesAndReading:
-    """Return two functions: one gets a step's batches, the other reads an update's results."""
-    prefetch = import_fast("prefetch")
-    if prefetch is None:
-        return batches, PendingUpdate.read
-    found: BatchesAndReading = prefetch.read_ahead(batches, last_step, device)
+def choose_loop(
+    model: Transformer, optimiser: Optimiser, training: Training, batches: ReadBatches
+) -> LoopFunctions:
+    """Return three functions for a loop: they read batches, add gradients, and read an update."""
+    choose = import_fast("choose")
+    if choose is None:
+        return batches, add_gradients, PendingUpdate.read
+    found: LoopFunctions = choose.choose_loop(model, optimiser, training, batches)
     return found

@@ -16,7 +16,13 @@ from transduce.machine.process_settings import release_freed_memory
 from transduce.packed import Batch
 from transduce.paper import training as paper
 from transduce.paper.model import Transformer
-from transduce.paper.training import Optimiser, PendingUpdate, Update
+from transduce.paper.training import (
+    AddGradients,
+    Optimiser,
+    PendingUpdate,
+    Update,
+    add_gradients,
+)
 from transduce.settings import Training
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
@@ -41,6 +47,7 @@ class TrainingJob:
     optimiser: Optimiser
     training: Training
     batches: Callable[[int], Sequence[Batch]]  # returns the micro-batches of a step, from 1
+    add_gradients: AddGradients = add_gradients  # of one micro-batch
     read: Callable[[PendingUpdate], Update] = PendingUpdate.read  # waits for an update's results
     # scores the development set, or returns None if a signal interrupts it
     validate: Callable[[Transformer], ValidationResult | None] | None = None
@@ -93,6 +100,7 @@ def run_updates(
         job.batches,
         done=progress.step,
         share=group.share,
+        add_gradients=job.add_gradients,
         read=job.read,
         after_update=count_update,
     )
