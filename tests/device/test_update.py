@@ -136,7 +136,9 @@ def test_graphs_add_the_gradients_of_single_kernels_with_the_same_dropout():
 def test_a_model_that_no_graph_can_hold_trains_without_one():
     training = training_of(**BFLOAT16)
     model, optimiser = on_gpu(training)
-    model.encoder[0].register_forward_pre_hook(lambda _, given: float(given[0].detach().sum()))  # waits
+    model.encoder[0].register_forward_pre_hook(
+        lambda _, given: float(given[0].detach().sum())
+    )  # waits
     _, add, _ = choose_loop(model, optimiser, training, batches)
     for step in (1, 2, 3):
         queued = update_weights(model, optimiser, training, step, batches(1), add_gradients=add)

@@ -19,7 +19,7 @@ from tests.training.tiny import batch_of, training_of
 from transduce.fast import layer_graph
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import equip_for_training
-from transduce.fast.highest_sums import assume_any, highest_sums
+from transduce.fast.highest_sums import assume_any, find_block_maxima, highest_sums
 from transduce.fast.layer_graph import LayerGraph, StepKind
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.operations import PLAIN, AttentionMask, Operations
@@ -202,7 +202,9 @@ def test_the_highest_sums_are_the_plain_ones_to_the_bit(way, sentences, width, s
 @compares("is_any")
 def test_flags_that_are_not_read_change_no_search():
     """As on a GPU, which is never asked for the value of a flag."""
-    unread = replace(FAST, is_any=assume_any, highest_sums=partial(highest_sums, is_any=assume_any))
+    find_maxima = partial(find_block_maxima, is_any=assume_any)
+    finds = partial(highest_sums, find_maxima=find_maxima)
+    unread = replace(FAST, is_any=assume_any, highest_sums=finds)
     model = model_of()
     sources = [packed([n]).to_sentences()[0] for n in (3, 5, 2, 7)]
     plain, fast = (

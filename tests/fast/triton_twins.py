@@ -9,9 +9,9 @@ from torch.nn import functional
 
 from transduce.fast.highest_sums import BLOCK, find_block_maxima
 from transduce.fast.kv_cache import start_cache
-from transduce.fast.loss import cross_entropy_inplace
+from transduce.fast.loss import PADDING, cross_entropy_inplace
 from transduce.fast.triton_attention import ShortAttention
-from transduce.fast.triton_loss import PADDING, cross_entropy_by_triton
+from transduce.fast.triton_loss import cross_entropy_by_triton
 from transduce.fast.triton_residual import AddNormFunction
 from transduce.fast.triton_search import (
     TABLE_LENGTH,

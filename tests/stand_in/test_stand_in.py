@@ -25,7 +25,7 @@ def test_a_planted_item_is_found_in_an_update(monkeypatch):
     monkeypatch.setattr(paper, "batch_loss", read_loss)
     with small_training() as traced:
         traced.queue(1)
-        caller = "paper/training.py:update_weights.<locals>.accumulate"
+        caller = "paper/training.py:add_gradients"
         assert traced.record.waits_by_caller() == {caller: 2}
 
 

@@ -33,7 +33,6 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.fast.prefetch import read_ahead
 from transduce.fast.unchanged import find_changed_modules, find_changed_operations, put_in_place
 from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Residual, Transformer
@@ -280,6 +279,8 @@ def choose_loop(
     Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
     them while the GPU is busy.
     """
+    from transduce.fast.prefetch import read_ahead
+
     device = model.output.weight.device
     add: AddGradients = add_gradients
     prepare: Callable[[Batch], Batch] = keep_batch

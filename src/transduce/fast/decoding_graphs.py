@@ -15,7 +15,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transduce.fast.kv_cache import CacheStep, StepTensors
-from transduce.fast.triton_search import TABLE_LENGTH, TableLayer, list_table
 from transduce.packed import move_to_device
 from transduce.paper.operations import LayerCache, StepLayer, run_layers
 
@@ -30,7 +29,9 @@ class LayersGraph:
     """The layers for so many sentences of W hypotheses: plain calls at first, then a graph."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
-        """Run the layers once, which compiles their kernels; capture them if states are right."""
+        """Run the layers once, which compiles their kernels, and capture them."""
+        from transduce.fast.triton_search import TABLE_LENGTH, TableLayer
+
         width, device = step.visible.shape[1], x.device
         heads, values = step.new_values.shape[2], step.new_values.shape[4]
         sentences = round_up(step.memory_mask.shape[0])
@@ -47,6 +48,8 @@ class LayersGraph:
 
     def fill(self, x: Float[Tensor, "R d_model"], step: StepTensors) -> None:
         """Copy the inputs of a step, and write where its cache lies."""
+        from transduce.fast.triton_search import list_table
+
         self.x[: len(x)] = x
         self.table.copy_(move_to_device(torch.tensor(list_table(step)), self.table.device))
 

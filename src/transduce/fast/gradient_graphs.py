@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transduce.fast.flat_adam import FlatAdam
-from transduce.fast.triton_loss import PADDING
+from transduce.fast.loss import PADDING
 from transduce.fast.varlen import FixedLengths, compute_offsets, round_up_to_power_of_two
 from transduce.packed import Batch, Packed
 from transduce.paper.model import Transformer

@@ -26,6 +26,7 @@ SLICE_TOKENS = 384
 AMX_SLICE_TOKENS = 1_536  # in bfloat16 with AMX, which multiplies faster but reads no faster
 SLICE_BYTES = 80_000_000  # the most bytes of a slice's logits on a CPU
 SOFTMAX_LOGITS = 1_000_000  # the most logits of one softmax on a CPU, to fit the CPU's cache
+PADDING = -1  # in place of a target, for the kernel of a GPU
 GPU_SLICE_LOGITS = 256_000_000  # the most logits of a slice on a GPU: 1 GB in float32
 CrossEntropyKernel = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 

@@ -12,7 +12,6 @@ from torch import Tensor
 
 BLOCK = 2_048  # logits that a program reads at once
 WARPS = 16  # of a program
-PADDING = -1  # in place of a target
 
 
 @triton.jit
