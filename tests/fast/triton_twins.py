@@ -81,7 +81,7 @@ def compare_decoding_steps(width: int) -> None:
     memory = model.encode(Packed.from_sentences(sentences([4, 1, 6], symbols=SYMBOLS)))
     table = torch.zeros(TABLE_LENGTH, dtype=torch.int64)
 
-    def run_by_table(decoder, x, step):  # type: ignore[no-untyped-def]
+    def run_by_table(decoder, x, step):
         exact = run_layers(decoder, x, step)
         for side in (step.tensors.new_keys, step.tensors.new_values):
             side.fill_(torch.nan)
