@@ -13,7 +13,7 @@ from transduce.fast.choose import choose_loop, equip_for_training
 from transduce.fast.flat_adam import FlatAdam
 from transduce.packed import move_to_device
 from transduce.paper.model import build_transformer
-from transduce.paper.training import add_gradients, update_weights
+from transduce.paper.training import AddGradients, add_gradients, update_weights
 
 pytestmark = pytest.mark.device
 BFLOAT16 = {"precision": "bfloat16"}
@@ -116,7 +116,7 @@ def test_graphs_add_the_gradients_of_single_kernels_with_the_same_dropout():
     found = []
     for uses_graphs in (False, True):
         model, optimiser = on_gpu(training, dropout=0.1)
-        add = add_gradients
+        add: AddGradients = add_gradients
         if uses_graphs:
             _, add, _ = choose_loop(model, optimiser, training, batches)
         losses = []
