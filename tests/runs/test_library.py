@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import transduce
-from transduce.errors import FolderError, InputError
+from transduce.errors import FolderError, InputError, InUseError
 from transduce.recipes.choice import find_recipe
 from transduce.runs import train as train_module
 from transduce.runs import training_run
@@ -162,6 +162,14 @@ def test_it_trains_in_another_thread_than_the_main_one(tmp_path):
     assert runs[0].is_finished
 
 
+def test_a_process_trains_one_run_at_a_time_since_noise_is_torch_s_own(tmp_path):
+    begin_another = TrainingCallbacks(on_update=lambda *_: train(tmp_path / "second"))
+    with pytest.raises(InUseError, match="another training is running in this process"):
+        train(tmp_path / "run", callbacks=begin_another)
+    assert not (tmp_path / "second").exists()
+    assert train(tmp_path / "run").is_finished
+
+
 def test_a_corpus_is_prepared_once_and_named_as_store(tmp_path):
     activities = []
     corpus = transduce.prepare(
@@ -207,6 +215,14 @@ def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, f
         transduce.train(tmp_path / "run", **arguments)
     assert fact in refusal.value.fact
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize("name", ["on_update", "on_validation", "on_message", "on_warning"])
+def test_a_callback_that_is_no_function_is_refused_at_once(name):
+    given: dict[str, Any] = {name: 3}
+    with pytest.raises(InputError, match=f"{name} must be a function, not 3"):
+        transduce.TrainingCallbacks(**given)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def open_or_write_average(
     if model.about.get("run") != read_run(run).id:
         raise FolderError(
             f"is not of the run {run}",
-            "name another folder with output=, or delete this one if its run is gone",
+            "name another folder, -o FOLDER, or delete this one if its run is gone",
             file=output,
         )
     if model.about.get("averaged") != steps:

@@ -9,7 +9,7 @@ from os import PathLike
 from types import FrameType
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from transduce.errors import InputError, name_arguments, short_repr
+from transduce.errors import InputError, InUseError, name_arguments, short_repr
 from transduce.machine.process_settings import keep_freed_memory, set_environment_of_torch
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
@@ -73,7 +73,8 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     For this whole process the memory allocator keeps freed memory, which makes training up to 1.9
     times as fast, and if torch is not yet imported, idle threads sleep after tenths of a
     millisecond; `process_settings=False` leaves both unchanged. torch's number of threads is
-    `training.threads` during the training; afterwards it is restored.
+    `training.threads` during the training; afterwards it is restored. A process trains one run at
+    a time, and other threads must not draw from torch's own generator meanwhile.
 
         pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
         run = transduce.train("run", pairs * 500, settings={"training.steps": 100})
@@ -132,7 +133,7 @@ def train_interruptibly(
     require_usual_torch()
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
-    with locked_folder(inputs.folder), restore_threads():
+    with only_training_here(), locked_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
 
         @contextmanager
@@ -246,6 +247,21 @@ def interrupts_as_requests() -> "Iterator[SignalRequests]":
         yield requests
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+TRAINS = threading.Lock()  # held while this process trains
+
+
+@contextmanager
+def only_training_here() -> Iterator[None]:
+    """Context manager that refuses a second training: both would seed torch's one generator."""
+    if not TRAINS.acquire(blocking=False):
+        fact = "another training is running in this process, and both would draw each other's noise"
+        raise InUseError(fact, "train one after the other, or in processes of their own")
+    try:
+        yield
+    finally:
+        TRAINS.release()
 
 
 @contextmanager

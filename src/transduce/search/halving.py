@@ -95,7 +95,7 @@ def require_affordable_beam(needed: int, length: int, width: int) -> None:
     given, most = os.environ.get(BEAM_VARIABLE), BEAM_BYTES
     if given is not None:
         try:
-            most = int(float(given) * 1e9)
+            most = max(int(float(given) * 1e9), 0)
         except (ValueError, OverflowError):
             fact = f"{BEAM_VARIABLE} is not a number of gigabytes: {short_repr(given)}"
             raise InputError(fact, f"{BEAM_VARIABLE}=8, for example") from None

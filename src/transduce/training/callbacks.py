@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
+from transduce.errors import short_repr
 from transduce.paper.training import Update
+from transduce.settings.fields import require
 from transduce.text.arguments import ignore_event
 from transduce.training.progress import Progress, ValidationResult
 
@@ -29,6 +31,11 @@ class TrainingCallbacks:
     on_message: Callable[[str], None] = ignore_event
     # called with a warning, such as of a failed checkpoint; without it `on_message` is called
     on_warning: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name, call in vars(self).items():
+            is_function = callable(call) or (call is None and name == "on_warning")
+            require(is_function, f"{name} must be a function, not {short_repr(call)}")
 
     def warn(self, sentence: str) -> None:
         """Call `on_warning` with a sentence, or `on_message` if there is none."""
