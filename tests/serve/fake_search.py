@@ -43,6 +43,7 @@ class FakeSearch:
 
     def __call__(self, _load: object) -> Any:
         ours, theirs = Pipe()
+        self.pipes.append(theirs)
         threading.Thread(target=self.run, args=(theirs,), daemon=True).start()
         return ours, None
 
@@ -51,7 +52,6 @@ class FakeSearch:
         try:
             if self.facts:
                 pipe.send(self.facts)
-            self.pipes.append(pipe)
             self.answer(pipe)
         except (EOFError, OSError):
             with suppress(OSError):  # `die` may be closing it
