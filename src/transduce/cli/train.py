@@ -24,6 +24,7 @@ from transduce.training.distributed.rank import ProcessRank
 
 if TYPE_CHECKING:
     from transduce.checkpoint.stored_model import StoredModel
+    from transduce.runs.copies import RunCopy
     from transduce.runs.prepared_corpus import PreparedCorpus
     from transduce.runs.training_inputs import PreparedTraining, TrainingInputs
     from transduce.training.distributed.rendezvous import Rendezvous
@@ -86,6 +87,12 @@ class ProcessOptions:
 @options.settings
 @add_options(ProcessOptions, "processes")
 @click.option("--tensorboard", is_flag=True, help="Also write curves to RUN/tensorboard.")
+@click.option(
+    "--copy-to",
+    metavar="ADDRESS",
+    help="Copy the run after every checkpoint, to a folder or to what fsspec opens, such as "
+    "s3://bucket/run; where RUN does not exist, go on from the copy.",
+)
 @options.quiet
 @options.no_progress
 def command(
@@ -101,6 +108,7 @@ def command(
     changes: Sequence[tuple[str, str]],
     processes: ProcessOptions,
     tensorboard: bool,
+    copy_to: str | None,
 ) -> None:
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
@@ -120,6 +128,7 @@ def command(
     if processes.workers > 1 and processes.rank.is_single_process:  # only starts the others
         sys.exit(launch_and_wait(processes))
     signals.die_with_parent(processes.rank.parent)
+    from transduce.runs.copies import open_copy
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import TrainingInputs
@@ -131,6 +140,7 @@ def command(
             sys.exit(follow_rank_0(rendezvous, output, store))
         texts.require_no_text(store)
         require_run_folder(output)
+        copy = None if copy_to is None else open_copy(copy_to, output)
         inputs = TrainingInputs(
             folder=output,
             recipe=recipe,
@@ -156,6 +166,7 @@ def command(
                 estimates=minutes is None and not display.is_quiet(),
                 rendezvous=rendezvous,
                 parent=prepared.parent,
+                copy=copy,
             )
     display.print_note(f"hint: transduce average {output} -o MODEL")
 
@@ -181,18 +192,20 @@ def train_with_display(
     estimates: bool = False,
     rendezvous: "Rendezvous | None" = None,
     parent: "StoredModel | None" = None,
+    copy: "RunCopy | None" = None,
 ) -> None:
     """Train a run with a display, from a parent's weights if given; exit if a signal stops it.
 
     With `estimates` a new run's duration is measured and told.
     """
+    from transduce.runs.copies import observe_and_copy
     from transduce.runs.training_run import run_training
 
     run = run_training(
         folder,
         recipe,
         corpus,
-        partial(display_run, folder, tensorboard=tensorboard),
+        observe_and_copy(partial(display_run, folder, tensorboard=tensorboard), copy, folder),
         parent=parent,
         rendezvous=rendezvous,
         estimates=estimates,

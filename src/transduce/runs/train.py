@@ -1,6 +1,7 @@
 """`transduce.train`: train a model in a run folder by one call."""
 
 import inspect
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +43,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     name: str | None = None,
     languages: Sequence[str] | None = None,
     minutes: float | None = None,
+    copy_to: str | PathLike[str] | None = None,
     callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
     process_settings: bool = True,
 ) -> "TrainingRun":
@@ -58,6 +60,9 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     smaller. `minutes` chooses sizes and updates so that a new run without `recipe` takes that long
     on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
     called after updates and validations; `transduce.show_progress` prints what the command prints.
+
+    `copy_to` is a folder, or an address that fsspec opens, such as "s3://bucket/run": the run is
+    copied there after every checkpoint, and brought from there where `folder` does not exist.
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
     architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is
@@ -101,7 +106,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         minutes=minutes,
     )
     return train_interruptibly(
-        inputs, callbacks, estimates=minutes is None, name_options=name_arguments
+        inputs,
+        callbacks,
+        estimates=minutes is None,
+        copy_to=None if copy_to is None else os.fspath(copy_to),
+        name_options=name_arguments,
     )
 
 
@@ -116,6 +125,7 @@ def train_interruptibly(
     callbacks: "TrainingCallbacks | ObserveTraining | None",
     *,
     estimates: bool,
+    copy_to: str | None = None,
     name_options: Callable[[str], str] = str,
 ) -> "TrainingRun":
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
@@ -123,6 +133,7 @@ def train_interruptibly(
     With `estimates` a new run's duration is measured if the callbacks receive messages.
     `name_options` may replace options of the command line in them.
     """
+    from transduce.runs.copies import observe_and_copy, open_copy
     from transduce.runs.output_folder import locked_folder
     from transduce.runs.run_folder import require_run_folder
     from transduce.runs.training_inputs import prepare_training
@@ -133,6 +144,7 @@ def train_interruptibly(
     require_usual_torch()
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
+    copy = None if copy_to is None else open_copy(copy_to, inputs.folder)
     with only_training_here(), locked_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
 
@@ -148,7 +160,7 @@ def train_interruptibly(
             inputs.folder,
             prepared.recipe,
             prepared.corpus,
-            observe,
+            observe_and_copy(observe, copy, inputs.folder),
             parent=prepared.parent,
             estimates=estimates and hears,
         )
@@ -217,6 +229,7 @@ def guard_callbacks(
     return TrainingCallbacks(
         on_update=guard(callbacks.on_update),
         on_validation=guard(callbacks.on_validation),
+        on_checkpoint=guard(callbacks.on_checkpoint),
         on_message=guard(lambda sentence: callbacks.on_message(name_options(sentence))),
         on_warning=guard(lambda sentence: callbacks.warn(name_options(sentence))),
     )

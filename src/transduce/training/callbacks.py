@@ -14,7 +14,7 @@ from transduce.training.progress import Progress, ValidationResult
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingCallbacks:
-    """Functions called after updates and validations, and with sentences to show; all optional.
+    """Functions called after updates, validations, checkpoints, and with sentences; all optional.
 
     Training waits until a callback returns. With several processes only rank 0 calls them. An
     exception in a callback ends the training, which can be resumed from its last checkpoint.
@@ -27,6 +27,8 @@ class TrainingCallbacks:
     on_update: Callable[[Update, Progress], None] = ignore_event
     # called after every validation, with the progress including the result
     on_validation: Callable[[ValidationResult, Progress], None] = ignore_event
+    # called with its step after a checkpoint was written
+    on_checkpoint: Callable[[int], None] = ignore_event
     # called with a sentence to show, such as where a run resumes
     on_message: Callable[[str], None] = ignore_event
     # called with a warning, such as of a failed checkpoint; without it `on_message` is called

@@ -276,6 +276,8 @@ class CheckpointManager:
         else:
             self.failures[kind] = 0
             self.journal.write(kind, step=progress.step)
+            if kind == "checkpoint":
+                self.callbacks.on_checkpoint(progress.step)
 
     def write(self, kind: str, progress: Progress) -> None:
         """Write a snapshot (weights) or checkpoint (weights and moments), then delete old ones."""

@@ -1,0 +1,221 @@
+"""Copies of a run at another address, made after every checkpoint, from which it can go on
+
+The address is a folder, or one that fsspec opens, such as s3://bucket/run. Files lie there under
+their sha256, and copy.json says which of them make up the run. It is written last, so that a copy
+which was interrupted leaves the one before. fsspec comes with torch.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any, final
+
+from transduce.checkpoint.run_file import is_run, read_run_id
+from transduce.checkpoint.steps import CHECKPOINTS, list_steps
+from transduce.durable.files import CHUNK, delete, raise_save_errors, temporary_path
+from transduce.durable.json import from_checksummed_json, to_checksummed_json
+from transduce.durable.lock import LOCK
+from transduce.errors import FolderError, InputError, SaveError
+from transduce.settings import Recipe
+from transduce.training.callbacks import TrainingCallbacks
+from transduce.training.distributed.requests import SignalRequests
+
+LIST, FILES = "copy.json", "files"
+AGAIN = "see that the address can be reached and written; the same command tries again"
+
+
+@final
+class RunCopy:
+    """The copy of a run at an address."""
+
+    def __init__(self, address: str) -> None:
+        from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+
+        self.address = address
+        with self.refuse_faults():
+            self.system, root = url_to_fs(address)
+            self.root = root.rstrip("/")
+        self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
+
+    def restore(self, run: Path) -> bool:
+        """Bring a run's files from the copy to a folder that does not exist, if there is a copy."""
+        if not (listed := self.read_list()):
+            return False
+        folder = temporary_path(run)
+        try:
+            for name, (size, digest) in listed["files"].items():
+                path = folder / name
+                with raise_save_errors(path):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                with self.refuse_faults():
+                    self.system.get_file(self.locate(digest), str(path))
+                if (path.stat().st_size, hash_file(path)) != (size, digest):
+                    raise FolderError(
+                        f"the copy's file {name} is damaged", "restore the copy", file=self.address
+                    )
+            with raise_save_errors(run):
+                folder.rename(run)
+        finally:
+            delete(folder)
+        return True
+
+    def require_same_run(self, run: Path) -> None:
+        """Refuse a copy of another run, or one that is ahead of this folder."""
+        listed = self.read_list()
+        if not (listed and is_run(run)):
+            return
+        if listed["run"] != read_run_id(run):
+            raise InputError(
+                "holds a copy of another run", "choose another address", file=self.address
+            )
+        step = newest_step(run)
+        if listed["step"] > step:
+            raise InputError(
+                f"the copy is ahead, at step {listed['step']}; {run} is at step {step}",
+                f"move {run} away, and the same command goes on from the copy",
+                file=self.address,
+            )
+
+    def save(self, run: Path) -> None:
+        """Copy what is new in a run, then say so in the list, then delete what is in it no more."""
+        before = self.read_list()
+        files = {name: self.hash_once(path) for name, path in list_files(run)}
+        there = {digest for _, digest in (before["files"] if before else {}).values()}
+        with self.name_faults():
+            self.system.makedirs(f"{self.root}/{FILES}", exist_ok=True)
+            for name, (size, digest) in files.items():
+                if digest not in there:
+                    self.system.put_file(str(run / name), self.locate(digest))
+                    if self.system.size(self.locate(digest)) != size:
+                        raise OSError(f"{name} has another size there")
+            listed = {"run": read_run_id(run), "step": newest_step(run), "files": files}
+            self.system.pipe_file(f"{self.root}/{LIST}", to_checksummed_json(listed))
+            for digest in there - {digest for _, digest in files.values()}:
+                self.system.rm_file(self.locate(digest))
+
+    def locate(self, digest: str) -> str:
+        """Return the address of a file with this sha256."""
+        return f"{self.root}/{FILES}/{digest}"
+
+    def read_list(self) -> Mapping[str, Any] | None:
+        """Return the run's id, its step, and size and sha256 of its files; None without a copy."""
+        path = f"{self.root}/{LIST}"
+        with self.refuse_faults():
+            self.system.invalidate_cache()
+            if not self.system.exists(path):
+                return None
+            data = self.system.cat_file(path)
+        match listed := from_checksummed_json(data, Path(path)):
+            case {"run": str(), "step": int(), "files": dict() as files}:
+                for name in files:
+                    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+                        break
+                else:
+                    return listed
+        raise FolderError("is not as a copy's list is written", "restore it", file=path)
+
+    def hash_once(self, path: Path) -> tuple[int, str]:
+        """Return a file's size and sha256, which is computed again only if the file has changed."""
+        about = path.stat()
+        state = about.st_size, about.st_mtime_ns
+        if path not in self.hashes or self.hashes[path][0] != state:
+            self.hashes[path] = state, hash_file(path)
+        return about.st_size, self.hashes[path][1]
+
+    @contextmanager
+    def refuse_faults(self) -> Iterator[None]:
+        """Context manager that turns what goes wrong at an address into an InputError."""
+        try:
+            yield
+        except (FolderError, InputError, SaveError):
+            raise
+        except Exception as fault:  # each kind of storage has errors of its own
+            raise InputError(
+                f"cannot be opened: {describe(fault)}", AGAIN, file=self.address
+            ) from fault
+
+    @contextmanager
+    def name_faults(self) -> Iterator[None]:
+        """Context manager that turns what goes wrong while copying into a SaveError."""
+        try:
+            yield
+        except Exception as fault:
+            raise SaveError(
+                f"the run could not be copied: {describe(fault)}", AGAIN, file=self.address
+            ) from fault
+
+
+def open_copy(address: str, run: Path) -> RunCopy:
+    """Return the copy at an address, from which a run that is not here is brought.
+
+    Refuse a copy of another run, a copy that is ahead of the run, and one inside of it.
+    """
+    copy = RunCopy(address)
+    is_local = "file" in (copy.system.protocol, *copy.system.protocol)
+    if is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
+        raise InputError("is inside the run", "choose another address", file=address)
+    if not run.exists() or (run.is_dir() and not any(run.iterdir())):
+        copy.restore(run)
+    else:
+        copy.require_same_run(run)
+    return copy
+
+
+Observe = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, SignalRequests]]]
+
+
+def observe_and_copy(observe: Observe, copy: RunCopy | None, run: Path) -> Observe:
+    """Return what observes a training and also copies it, after every checkpoint and at the end.
+
+    A copy that fails is a warning, the last one an error.
+    """
+    if copy is None:
+        return observe
+
+    @contextmanager
+    def observe_copied(recipe: Recipe) -> Iterator[tuple[TrainingCallbacks, SignalRequests]]:
+        with observe(recipe) as (callbacks, requests):
+
+            def on_checkpoint(step: int) -> None:
+                callbacks.on_checkpoint(step)
+                try:
+                    copy.save(run)
+                except (SaveError, InputError) as fault:
+                    callbacks.warn(fault.fact)
+
+            yield replace(callbacks, on_checkpoint=on_checkpoint), requests
+        copy.save(run)
+
+    return observe_copied
+
+
+def list_files(run: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the name and path of each file of a run, but for its lock and unfinished ones."""
+    for folder, folders, names in os.walk(run):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if not name.startswith(".") and path != run / LOCK:
+                yield path.relative_to(run).as_posix(), path
+
+
+def newest_step(run: Path) -> int:
+    """Return the step of a run's newest checkpoint, 0 if it has none."""
+    return max(list_steps(run / CHECKPOINTS), default=0)
+
+
+def hash_file(path: Path) -> str:
+    """Return the sha256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while data := stream.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def describe(fault: Exception) -> str:
+    """Return the first line of an error's message, or its kind."""
+    return str(fault).strip().split("\n")[0][:200] or type(fault).__name__

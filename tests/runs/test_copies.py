@@ -1,0 +1,109 @@
+"""A run that is copied to another address goes on from there on a machine that never saw it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.runs.corpora import TOY, prepared_toy
+from tests.runs.test_resume import numbers
+
+import transduce
+from transduce.durable.files import list_entries
+from transduce.errors import FolderError, InputError, SaveError
+
+SETTINGS = {"training.checkpoint_minutes": 1e-9}  # after every update
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return prepared_toy(tmp_path_factory.mktemp("toy") / "store").folder
+
+
+@pytest.fixture
+def train(store, tmp_path):
+    """Train the toy in a folder with a copy, to a step; return the run."""
+
+    def go(folder="run", steps=TOY.training.steps, copy=tmp_path / "copy", **more):
+        settings = SETTINGS | {"training.steps": steps}
+        return transduce.train(
+            tmp_path / folder, recipe=TOY, store=store, settings=settings, copy_to=copy, **more
+        )
+
+    return go
+
+
+@pytest.fixture
+def copied(train, tmp_path):
+    """A run of which only the copy is left, after two updates."""
+    train(steps=2)
+    shutil.rmtree(tmp_path / "run")
+    return tmp_path / "copy"
+
+
+def test_a_run_goes_on_from_its_copy_as_if_it_had_never_stopped(train, copied, tmp_path):
+    train("other")
+    shutil.rmtree(copied)
+    train("unbroken")
+    ours, unbroken = (numbers(tmp_path / name)[0] for name in ("other", "unbroken"))
+    assert ours == unbroken
+
+
+def test_nothing_stays_at_the_address_that_the_run_no_longer_has(copied):
+    listed = transduce.durable.json.read_json((copied / "copy.json").read_bytes(), copied)
+    kept = {entry.name for entry in list_entries(copied / "files")}
+    assert kept == {digest for _, digest in listed["files"].values()}
+
+
+def test_a_copy_that_was_interrupted_leaves_the_one_before(train, copied, tmp_path):
+    (copied / "files" / ("0" * 64)).write_bytes(b"half a file")  # the list does not name it
+    assert train("other", steps=2).progress.step == 2
+    shutil.rmtree(tmp_path / "other")
+    listed = copied / "copy.json"
+    listed.write_bytes(listed.read_bytes().replace(b'"step"', b'"stop"', 1))
+    with pytest.raises(FolderError, match=r"copy\.json"):
+        train("other")
+
+
+def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):
+    largest = max(list_entries(copied / "files"), key=lambda entry: entry.stat().st_size)
+    largest.write_bytes(largest.read_bytes()[:-1] + b"?")
+    with pytest.raises(FolderError, match="damaged"):
+        train()
+    assert not list(tmp_path.glob("*run*"))
+
+
+def test_a_copy_of_another_run_is_left_alone(train, copied):
+    shutil.copytree(copied, copied.with_name("kept"))
+    train(copy=None)
+    with pytest.raises(InputError, match="holds a copy of another run"):
+        train()
+
+
+def test_a_copy_that_is_ahead_of_the_folder_is_not_overwritten(train, tmp_path):
+    train(steps=1)
+    shutil.copytree(tmp_path / "run", tmp_path / "stale")
+    train(steps=2)
+    with pytest.raises(InputError, match="the copy is ahead, at step 2"):
+        train("stale")
+
+
+def test_an_address_inside_of_the_run_is_refused(train, tmp_path):
+    with pytest.raises(InputError, match="is inside the run"):
+        train(copy=tmp_path / "run/copy")
+
+
+def test_where_nothing_can_be_written_training_ends_and_says_what_is_missing(train, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    warned: list[str] = []
+    callbacks = transduce.TrainingCallbacks(on_warning=warned.append)
+    with pytest.raises(SaveError, match="the run could not be copied"):
+        train(steps=2, copy=tmp_path / "file/copy", callbacks=callbacks)
+    assert any("could not be copied" in one for one in warned)
+    assert train(steps=2, copy=None).progress.step == 2
+
+
+@pytest.mark.parametrize("address", ["nowhere://bucket/run", "s3://bucket/run"])
+def test_an_address_that_nothing_opens_is_refused_before_training(train, address, tmp_path):
+    with pytest.raises(InputError, match="cannot be opened"):
+        train(copy=address)
+    assert not Path(tmp_path, "run").exists()
