@@ -52,7 +52,7 @@ NOT_RUN = {
     "more-data.md": 2,
     "parsing.md": 5,
     "public-corpora.md": 2,
-    "several-processes.md": 10,
+    "several-processes.md": 11,
     "small-model.md": 3,
     "tables.md": 2,
 }

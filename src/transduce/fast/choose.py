@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
@@ -46,20 +47,21 @@ from transduce.paper.operations import (
     keep_batch,
     run_layers,
 )
-from transduce.paper.training import (
-    AddGradients,
-    Optimiser,
-    PendingUpdate,
-    ReadBatches,
-    Update,
-    add_gradients,
-)
 from transduce.settings import Architecture, Training
 from transduce.settings.search import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
 
 # A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
+
+if TYPE_CHECKING:
+    from transduce.paper.training import (
+        AddGradients,
+        Optimiser,
+        PendingUpdate,
+        ReadBatches,
+        Update,
+    )
 
 HALF_PRECISIONS = (torch.bfloat16, torch.float16)
 KNOWN_COMPATIBILITIES = ("scaled-dot", "dot")  # for the others attention stays plain
@@ -272,14 +274,15 @@ def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
 
 
 def choose_loop(
-    model: Transformer, optimiser: Optimiser, training: Training, batches: ReadBatches
-) -> tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]:
+    model: Transformer, optimiser: "Optimiser", training: Training, batches: "ReadBatches"
+) -> "tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]":
     """Return three functions for a loop: they read batches, add gradients, and read an update.
 
     Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
     them while the GPU is busy.
     """
     from transduce.fast.prefetch import read_ahead
+    from transduce.paper.training import add_gradients
 
     device = model.output.weight.device
     add: AddGradients = add_gradients
