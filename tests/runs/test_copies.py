@@ -9,6 +9,7 @@ from tests.runs.test_resume import numbers
 
 import transduce
 from transduce.durable.files import list_entries
+from transduce.durable.json import read_json
 from transduce.errors import FolderError, InputError, SaveError
 
 SETTINGS = {"training.checkpoint_minutes": 1e-9}  # after every update
@@ -49,7 +50,7 @@ def test_a_run_goes_on_from_its_copy_as_if_it_had_never_stopped(train, copied, t
 
 
 def test_nothing_stays_at_the_address_that_the_run_no_longer_has(copied):
-    listed = transduce.durable.json.read_json((copied / "copy.json").read_bytes(), copied)
+    listed = read_json((copied / "copy.json").read_bytes(), copied)
     kept = {entry.name for entry in list_entries(copied / "files")}
     assert kept == {digest for _, digest in listed["files"].values()}
 
