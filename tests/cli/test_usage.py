@@ -165,3 +165,9 @@ def test_names_of_half_a_megabyte_are_cut(call, words):
     ended = call(*words)
     assert ended.code == 2
     assert len(ended.stderr) < 10_000
+
+
+def test_a_file_whose_name_begins_with_a_dash_is_told_where_it_goes(call):
+    ended = call("translate", "model", "-x.en")
+    assert "unknown option -x" in ended.stderr
+    assert "a name that begins with - comes after --" in ended.stderr

@@ -194,7 +194,10 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [name for p in context.command.get_params(context) for name in p.opts]
         known = [name for name in options if name.startswith("-")]
-        return f"unknown option {error.option_name}", suggest_names(error.option_name, known)
+        hint = suggest_names(error.option_name, known)
+        if not error.option_name.startswith("--"):  # it may be the first letter of a file's name
+            hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
+        return f"unknown option {error.option_name}", hint
     fact = " ".join(error.format_message().split()).rstrip(".")  # choices are on lines of their own
     fact, path = (
         fact[:1].lower() + fact[1:],
