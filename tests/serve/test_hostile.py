@@ -175,6 +175,21 @@ def test_broken_forms_are_refused(client, kind):
     assert client.send("POST", "/translate", body, Content_Type=kind).status == 400
 
 
+@pytest.mark.parametrize("end", ["", "\r\n", "\r\n--x", "\r\n--x\r\n"])
+def test_a_form_that_is_cut_off_is_refused_and_not_translated_in_part(client, end):
+    head = 'Content-Disposition: form-data; name="{}"\r\n\r\n{}'
+    fields = [("source", "en"), ("target", "de"), ("q", "a dog ru")]
+    body = "--x\r\n" + "\r\n--x\r\n".join(head.format(*one) for one in fields) + end
+    kind = "multipart/form-data; boundary=x"
+    answer = client.send("POST", "/translate", body.encode(), Content_Type=kind)
+    assert (answer.status, "cut off" in answer.json["error"]) == (400, True)
+
+
+def test_two_texts_are_not_drawn_as_one(client):
+    body = {"q": ["a dog", "a cat"], "source": "en", "target": "de"}
+    assert client.post("/attention", body).status == 400
+
+
 def test_a_head_of_a_form_that_repeats_its_beginning_takes_linear_time(client):
     body = b"--x\r\n" + b"Content-Disposition:" * 50_000  # it took a second for each 17 kB
     kind = "multipart/form-data; boundary=x"

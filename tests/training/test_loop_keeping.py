@@ -164,6 +164,14 @@ def test_several_in_a_row_end_the_run_and_no_checkpoint_holds_what_is_not_finite
     )
 
 
+def test_a_run_that_ends_with_updates_that_are_not_finite_says_so(tmp_path, poison):
+    poison({5, 6})
+    sentences: list[str] = []
+    train_folder(tmp_path, training_of(steps=6), on_message=sentences.append)
+    said = "the run ends with updates that were not finite, 2 in a row"
+    assert said in [one.partition(":")[0] for one in sentences]
+
+
 def test_a_run_without_any_finite_update_has_not_trained(tmp_path, poison):
     poison({1, 2})
     with pytest.raises(NotFiniteError, match="2 updates in a row were not finite"):

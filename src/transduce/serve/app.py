@@ -193,7 +193,9 @@ class Routes:
     async def draw_attention(self, request: Request) -> Response:
         """Return the page of what the model attends to in a text and its translation."""
         wanted = await self.read(TranslateRequest, request)
-        text = " ".join(wanted.texts)
+        if len(wanted.texts) > 1:
+            raise bad_request("a picture is of one text")
+        text = "".join(wanted.texts)
         if len(text) > self.limits.picture_characters:
             raise too_large(f"a picture is of at most {self.limits.picture_characters} characters")
         model, _ = await find_model(self.service, wanted, text)

@@ -113,8 +113,10 @@ def parse_multipart(body: bytes, request: Request) -> dict[str, list[str]]:
     if not named:
         raise bad_request("the form names no boundary")
     parts = (b"\r\n" + body).split(b"\r\n--" + named[1].encode("latin-1"), MAX_FIELDS + 1)
+    if not parts[-1].startswith(b"--"):
+        raise bad_request(f"the form is cut off, or has more than {MAX_FIELDS} fields")
     found: dict[str, list[str]] = {}
-    for part in parts[1:]:
+    for part in parts[1:-1]:
         head, blank, value = part.partition(b"\r\n\r\n")
         name = FIELD_NAME.search(head)
         if blank and name:

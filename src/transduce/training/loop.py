@@ -257,6 +257,12 @@ class CheckpointManager:
             )
         if is_finished(progress, self.job.training):
             self.journal.write("finish", step=progress.step)
+            if progress.nonfinite_in_a_row:
+                self.callbacks.warn(
+                    "the run ends with updates that were not finite, "
+                    f"{progress.nonfinite_in_a_row} in a row: it may have diverged; "
+                    "a lower training.learning_rate_factor may help"
+                )
         return progress
 
     def try_to_write(self, kind: str, progress: Progress) -> None:
