@@ -185,6 +185,17 @@ def test_a_form_that_is_cut_off_is_refused_and_not_translated_in_part(client, en
     assert (answer.status, "cut off" in answer.json["error"]) == (400, True)
 
 
+def test_a_part_of_a_form_in_base64_is_refused_and_not_taken_as_text(client):
+    head = '--x\r\nContent-Disposition: form-data; name="{}"\r\n'
+    body = head.format("q") + "Content-Transfer-Encoding: base64\r\n\r\nYSBkb2c=\r\n"
+    body += "".join(
+        head.format(a) + f"\r\n{b}\r\n" for a, b in (("source", "en"), ("target", "de"))
+    )
+    kind = "multipart/form-data; boundary=x"
+    answer = client.send("POST", "/translate", f"{body}--x--\r\n".encode(), Content_Type=kind)
+    assert (answer.status, "base64" in answer.json["error"]) == (400, True)
+
+
 def test_two_texts_are_not_drawn_as_one(client):
     body = {"q": ["a dog", "a cat"], "source": "en", "target": "de"}
     assert client.post("/attention", body).status == 400

@@ -24,6 +24,7 @@ READ_TO_REFUSE = 8
 LINGER_SECONDS = 0.5  # a body that is too large is read for so long, then refused
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
+ENCODED = re.compile(rb"(?im)^content-transfer-encoding:[ \t]*(base64|quoted-printable)")
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
@@ -119,6 +120,8 @@ def parse_multipart(body: bytes, request: Request) -> dict[str, list[str]]:
     for part in parts[1:-1]:
         head, blank, value = part.partition(b"\r\n\r\n")
         name = FIELD_NAME.search(head)
+        if ENCODED.search(head):
+            raise bad_request("a part of the form is base64 or quoted-printable; send it as it is")
         if blank and name:
             found.setdefault(name[1].decode(), []).append(value.decode())
     return found
