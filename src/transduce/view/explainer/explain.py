@@ -21,7 +21,6 @@ from transduce.search.trace import trace_beam_search
 from transduce.settings import Architecture
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
-from transduce.settings.recipe import shorten_name
 from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path, require_string
 from transduce.view.drawings.architecture import NIGHT, draw_figure_1
@@ -189,7 +188,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         "reading": {**asdict(reading), "text": turned, "turns": turns},
     }
     more = {"film": [asdict(line) for line in read_film(None)], **more}
-    (language, own), title = words, shorten_name(translator.recipe.name)
+    (language, own), title = words, translator.recipe.name.partition(" with ")[0]
     header = build_header(translator, texts, compute_example(translator, stored[-1], texts[0]))
     figures = draw_maps(translator, sorted({"en", *own}))
     header = {**header, **more, "title": title, "stages": about, "map": figures}
