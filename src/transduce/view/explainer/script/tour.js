@@ -13,9 +13,10 @@ function tourState([wanted]) {
 /** Returns the cell of a name whose number is largest; of weights and scores, outside of the diagonal. */
 function largestCell(name) {
   const rows = page.result.trace[name], isSquare = sidesOf(name)[1] === sidesOf(name)[0];
-  let best = [-1, 0, 0];
+  const size = x => name.includes(".scores.") ? x : Math.abs(x); // a large negative score is a small weight
+  let best = [-Infinity, 0, 0];
   rows.forEach((row, i) => row.forEach((x, j) => {
-    if (Number.isFinite(x) && !(isSquare && i === j && rows.length > 1) && Math.abs(x) > best[0]) best = [Math.abs(x), i, j];
+    if (Number.isFinite(x) && !(isSquare && i === j && rows.length > 1) && size(x) > best[0]) best = [size(x), i, j];
   }));
   return best.slice(1);
 }
