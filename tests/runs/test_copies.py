@@ -11,6 +11,7 @@ import transduce
 from transduce.durable.files import list_entries
 from transduce.durable.json import read_json
 from transduce.errors import FolderError, InputError, SaveError
+from transduce.runs.copies import RunCopy
 
 SETTINGS = {"training.checkpoint_minutes": 1e-9}  # after every update
 
@@ -55,14 +56,16 @@ def test_nothing_stays_at_the_address_that_the_run_no_longer_has(copied):
     assert kept == {digest for _, digest in listed["files"].values()}
 
 
-def test_a_copy_that_was_interrupted_leaves_the_one_before(train, copied, tmp_path):
+def test_a_copy_that_was_interrupted_leaves_the_one_before(train, copied):
     (copied / "files" / ("0" * 64)).write_bytes(b"half a file")  # the list does not name it
     assert train("other", steps=2).progress.step == 2
-    shutil.rmtree(tmp_path / "other")
+
+
+def test_a_list_that_was_edited_is_refused(train, copied):
     listed = copied / "copy.json"
     listed.write_bytes(listed.read_bytes().replace(b'"step"', b'"stop"', 1))
     with pytest.raises(FolderError, match=r"copy\.json"):
-        train("other")
+        train()
 
 
 def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):
@@ -86,6 +89,8 @@ def test_a_copy_that_is_ahead_of_the_folder_is_not_overwritten(train, tmp_path):
     train(steps=2)
     with pytest.raises(InputError, match="the copy is ahead, at step 2"):
         train("stale")
+    with pytest.raises(InputError, match="the copy is ahead"):  # at a checkpoint, too
+        RunCopy(str(tmp_path / "copy")).save(tmp_path / "stale")
 
 
 def test_an_address_inside_of_the_run_is_refused(train, tmp_path):

@@ -26,7 +26,7 @@ NEAR = 0.02  # most relative distance from the plain layers, in bfloat16
 
 @final
 class LayersGraph:
-    """The layers for so many sentences of W hypotheses: plain calls at first, then a graph."""
+    """The layers of a decoding step, for one number of sentences and hypotheses, as a graph."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
         """Run the layers once, which compiles their kernels, and capture them."""
@@ -103,6 +103,6 @@ def build_graph(
 
 
 def round_up(sentences: int) -> int:
-    """Return 1, 2, 3, 4, 6, 8, 12, 16 …: the next of these numbers."""
+    """Round up to 1, 2, 3, 4, 6, 8, 12, 16 and so on, two sizes for each doubling."""
     power = 1 << (sentences - 1).bit_length()
     return power // 4 * 3 if power >= 4 and sentences <= power // 4 * 3 else power

@@ -29,16 +29,14 @@ from transduce.settings import Training
 # T tokens of a side, padding included · n numbers that a graph reads of a batch
 
 LEAST_MULTIPLE = 64  # of tokens, for the products in bfloat16
-SHAPES_AN_OCTAVE = (
-    16  # so many sizes has a side between n and 2 n tokens: at most a 16th is padding
-)
+SHAPES_AN_OCTAVE = 16  # sizes of a side between n and 2 n tokens; at most a 16th is padding
 MOST_GRAPHS = 256  # each keeps some megabytes on the device
 SHARE = 0.4  # most of the device's memory for a micro-batch; a graph needs as much once more
 NEAR = 0.02  # most relative distance of gradients: some kernels add in any order
 
 
 class Shape(NamedTuple):
-    """What all batches of a graph have in common."""
+    """The sizes that all batches of a graph share."""
 
     tokens: tuple[int, ...]  # of source and target
     longest: tuple[int, ...]
@@ -47,7 +45,7 @@ class Shape(NamedTuple):
 
     @property
     def parts(self) -> list[int]:
-        """How many numbers are ids, positions and offsets of source and target, and labels."""
+        """The counts of ids, positions and offsets of each side, and of labels."""
         source, target = self.tokens
         return [source, source, self.offsets, target, target, self.offsets, target]
 

@@ -15,15 +15,16 @@ from typing import Any, final
 
 from transduce.checkpoint.run_file import is_run, read_run_id
 from transduce.checkpoint.steps import CHECKPOINTS, list_steps
-from transduce.durable.files import CHUNK, delete, raise_save_errors, temporary_path
+from transduce.durable.files import delete, raise_save_errors, temporary_path
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
-from transduce.errors import FolderError, InputError, SaveError
+from transduce.errors import FolderError, InputError, SaveError, TransduceError
 from transduce.settings import Recipe
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.requests import SignalRequests
 
 LIST, FILES = "copy.json", "files"
+PUT_BACK = "put back the file, or begin anew with another address"
 AGAIN = "see that the address can be reached and written; the same command tries again"
 
 
@@ -40,10 +41,10 @@ class RunCopy:
             self.root = root.rstrip("/")
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
 
-    def restore(self, run: Path) -> bool:
+    def restore(self, run: Path) -> None:
         """Bring a run's files from the copy to a folder that does not exist, if there is a copy."""
         if not (listed := self.read_list()):
-            return False
+            return
         folder = temporary_path(run)
         try:
             for name, (size, digest) in listed["files"].items():
@@ -54,19 +55,18 @@ class RunCopy:
                     self.system.get_file(self.locate(digest), str(path))
                 if (path.stat().st_size, hash_file(path)) != (size, digest):
                     raise FolderError(
-                        f"the copy's file {name} is damaged", "restore the copy", file=self.address
+                        f"the copy's file {name} is damaged", PUT_BACK, file=self.address
                     )
             with raise_save_errors(run):
                 folder.rename(run)
         finally:
             delete(folder)
-        return True
 
-    def require_same_run(self, run: Path) -> None:
-        """Refuse a copy of another run, or one that is ahead of this folder."""
+    def require_same_run(self, run: Path) -> Mapping[str, Any] | None:
+        """Return the copy's list; refuse a copy of another run, or one that is ahead of `run`."""
         listed = self.read_list()
         if not (listed and is_run(run)):
-            return
+            return listed
         if listed["run"] != read_run_id(run):
             raise InputError(
                 "holds a copy of another run", "choose another address", file=self.address
@@ -78,13 +78,14 @@ class RunCopy:
                 f"move {run} away, and the same command goes on from the copy",
                 file=self.address,
             )
+        return listed
 
     def save(self, run: Path) -> None:
         """Copy what is new in a run, then say so in the list, then delete what is in it no more."""
-        before = self.read_list()
-        files = {name: self.hash_once(path) for name, path in list_files(run)}
+        before = self.require_same_run(run)  # another machine may go on with the same run
         there = {digest for _, digest in (before["files"] if before else {}).values()}
         with self.name_faults():
+            files = {name: self.hash_once(path) for name, path in list_files(run)}
             self.system.makedirs(f"{self.root}/{FILES}", exist_ok=True)
             for name, (size, digest) in files.items():
                 if digest not in there:
@@ -115,7 +116,7 @@ class RunCopy:
                         break
                 else:
                     return listed
-        raise FolderError("is not as a copy's list is written", "restore it", file=path)
+        raise FolderError("is not as a copy's list is written", PUT_BACK, file=path)
 
     def hash_once(self, path: Path) -> tuple[int, str]:
         """Return a file's size and sha256, which is computed again only if the file has changed."""
@@ -130,8 +131,6 @@ class RunCopy:
         """Context manager that turns what goes wrong at an address into an InputError."""
         try:
             yield
-        except (FolderError, InputError, SaveError):
-            raise
         except Exception as fault:  # each kind of storage has errors of its own
             raise InputError(
                 f"cannot be opened: {describe(fault)}", AGAIN, file=self.address
@@ -153,8 +152,10 @@ def open_copy(address: str, run: Path) -> RunCopy:
 
     Refuse a copy of another run, a copy that is ahead of the run, and one inside of it.
     """
+    from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+
     copy = RunCopy(address)
-    is_local = "file" in (copy.system.protocol, *copy.system.protocol)
+    is_local = isinstance(copy.system, LocalFileSystem)
     if is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
         raise InputError("is inside the run", "choose another address", file=address)
     if not run.exists() or (run.is_dir() and not any(run.iterdir())):
@@ -183,7 +184,7 @@ def observe_and_copy(observe: Observe, copy: RunCopy | None, run: Path) -> Obser
                 callbacks.on_checkpoint(step)
                 try:
                     copy.save(run)
-                except (SaveError, InputError) as fault:
+                except TransduceError as fault:
                     callbacks.warn(fault.fact)
 
             yield replace(callbacks, on_checkpoint=on_checkpoint), requests
@@ -209,11 +210,8 @@ def newest_step(run: Path) -> int:
 
 def hash_file(path: Path) -> str:
     """Return the sha256 of a file."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while data := stream.read(CHUNK):
-            digest.update(data)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def describe(fault: Exception) -> str:
