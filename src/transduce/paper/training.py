@@ -271,8 +271,8 @@ def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
     """Make the updates after step `done`, up to `training.steps`.
 
     `batches(step)` returns a step's micro-batches and must depend on nothing else. `add_gradients`
-    adds those of one micro-batch. `read` waits for an update's results, and `after_update` is called
-    with them. Training ends early when it returns False, or when `share` was interrupted.
+    adds those of one micro-batch, `read` waits for an update's results, and `after_update` gets
+    them. Training ends early when it returns False, or when `share` was interrupted.
     """
     for step in range(done + 1, training.steps + 1):
         pending = update_weights(
