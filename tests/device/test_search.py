@@ -13,7 +13,7 @@ from transduce.fast.choose import equip_for_inference
 from transduce.paper.model import TransformerDecoder, build_transformer
 from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_strategy
-from transduce.search.halving import search_in_memory
+from transduce.search.bounds import search_in_memory
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision, Sampling
 

@@ -11,7 +11,7 @@ from transduce.errors import InputError, NotEnoughMemoryError
 from transduce.inference import outputs
 from transduce.inference.lines import BLOCK_CHARACTERS, WHOLE, Line, split_into_blocks, split_line
 from transduce.scores.scoring import compute_score
-from transduce.search.halving import estimate_bytes
+from transduce.search.bounds import estimate_bytes
 from transduce.serve.interface import Limits
 from transduce.serve.messages import Answer, AttentionRequest, Failed
 from transduce.serve.search_worker import SearchWorker
@@ -133,7 +133,7 @@ def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_tr
     ("account", "work"),
     [
         ("inference.lines.require_short_line", "inference.lines.split_line"),
-        ("inference.outputs.require_affordable_beam", "inference.outputs.beam_strategy"),
+        ("inference.outputs.require_affordable_beam", "inference.outputs.choose_beam_strategy"),
     ],
 )
 def test_the_control_without_an_account_begins_the_work(monkeypatch, record, account, work):

@@ -15,8 +15,8 @@ from transduce.inference import outputs
 from transduce.inference.outputs import limit_batch_size
 from transduce.paper.model import Transformer, TransformerDecoder
 from transduce.paper.search import Hypothesis, run_continuous_batching
-from transduce.search import halving
-from transduce.search.halving import estimate_bytes
+from transduce.search import bounds
+from transduce.search.bounds import estimate_bytes
 from transduce.settings import Search
 
 MESSAGE = "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
@@ -85,7 +85,7 @@ def test_the_control_that_goes_on_without_the_batch_is_caught(monkeypatch, recor
         except RuntimeError:
             yield from ((index, [Hypothesis((), 0.0, 0.0)]) for index in indices)
 
-    monkeypatch.setattr(halving, "run_continuous_batching", swallow)
+    monkeypatch.setattr(bounds, "run_continuous_batching", swallow)
     calls = itertools.count(1)
     refuse(monkeypatch, TransformerDecoder, "step", lambda *_: next(calls) == 5)
     found = read(model, MANY)

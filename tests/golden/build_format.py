@@ -83,6 +83,7 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     ),
     "bilinear": ("tiny", "translation", {"architecture.compatibility": "bilinear"}),
     "additive": ("tiny", "translation", {"architecture.compatibility": "additive"}),
+    "early": ("tiny", "translation", {"search.stop": "early"}),
     "copy": ("toy-copy", "toy", {}),
     "reverse": ("toy-reverse", "toy", {}),
     "sort": ("toy-sort", "toy", {}),

@@ -4,7 +4,7 @@ import pytest
 from tests.inference.random_models import LINES, random_translator
 
 from transduce.inference import outputs
-from transduce.paper.search import beam_strategy
+from transduce.search.bounds import choose_beam_strategy
 
 TRANSLATE = random_translator()
 
@@ -16,9 +16,9 @@ def searched(monkeypatch):
 
     def count_sources(decoder, sources, *arguments, **options):
         counts.append(len(sources))
-        return beam_strategy(decoder, sources, *arguments, **options)
+        return choose_beam_strategy(decoder, sources, *arguments, **options)
 
-    monkeypatch.setattr(outputs, "beam_strategy", count_sources)
+    monkeypatch.setattr(outputs, "choose_beam_strategy", count_sources)
     return counts
 
 

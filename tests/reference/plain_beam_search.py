@@ -16,11 +16,14 @@ def plain_beam_search(
     beam: int,
     max_length: int,
     score: Score,
+    enough: float = math.inf,
 ) -> list[Found]:
-    """Return every hypothesis that ever finished, best first."""
+    """Return every hypothesis that finished until `enough` had, best first."""
     live: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     finished: list[Found] = []
     for length in range(1, max_length + 1):
+        if len(finished) >= enough:
+            break
         candidates = [
             (total + log_prob, (*ids, symbol))
             for total, ids in live

@@ -18,6 +18,7 @@ from transduce.paper.search import (
     compact_sentences,
     run_continuous_batching,
 )
+from transduce.search.bounds import choose_beam_strategy
 from transduce.settings import Search
 from transduce.settings.search import PENALTIES
 
@@ -42,13 +43,14 @@ def score_function(search):
     return score
 
 
-def search_plainly(model, source, search, nbest):
+def search_plainly(model, source, search, nbest, **options):
     found = plain_beam_search(
         model,
         source,
         beam=search.beam,
         max_length=len(source) + search.extra_length,
         score=score_function(search),
+        **options,
     )
     return found[:nbest]
 
@@ -123,6 +125,21 @@ def test_stopping_early_changes_nothing():
         assert_same(found, search_plainly(model, (5, 6, END), search, nbest))
         stopped_early += decoder.steps < 9
     assert stopped_early > 150
+
+
+def test_the_rule_early_keeps_the_best_of_the_first_that_end():
+    lost = 0
+    for seed in range(100):
+        draw = random.Random(seed)
+        beam = draw.randint(1, 5)
+        search = Search(beam=beam, extra_length=6, stop="early", **draw.choice(SCORES))
+        nbest, model = draw.randint(1, beam), random_model(seed, draw.randint(2, 12))
+        decoder, sources = ToyDecoder(model, beam), [(5, 6, END)]
+        strategy = choose_beam_strategy(decoder, sources, search, nbest)
+        ((_, found),) = run_continuous_batching(decoder, sources, search, strategy)
+        assert_same(found[:nbest], search_plainly(model, sources[0], search, nbest, enough=beam))
+        lost += found[0].ids != search_plainly(model, sources[0], search, 1)[0][2]
+    assert lost > 10  # which is why it is not the default
 
 
 def test_many_symbols_are_searched_as_few_are():

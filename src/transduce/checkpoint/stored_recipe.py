@@ -21,6 +21,7 @@ ADDED_LATER: Mapping[str, Value] = {
     "architecture.norm_epsilon": 1e-6,
     "architecture.compatibility": "scaled-dot",
     "architecture.initialisation": "by-depth",
+    "search.stop": "exact",
     "search.constrained": True,
     "search.max_openings": 10,
 }

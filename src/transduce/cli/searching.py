@@ -16,7 +16,7 @@ from transduce.cli.options import FILE, FiniteRange, option
 from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
-from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, WIDEST_BEAM, Sampling
+from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
 
 if TYPE_CHECKING:
     from transduce.inference.lines import OnWarning
@@ -55,6 +55,11 @@ class BeamOptions:
         type=click.IntRange(min=1),
         help="How many pieces longer than its input an output may be (default: the recipe's; the "
         "paper's is 50).",
+    )
+    stop: str | None = option(
+        type=click.Choice(STOPS),
+        help="When the search for a sentence ends: exact, when no better output can follow; early, "
+        "also when as many outputs as the beam is wide have ended (default: the recipe's).",
     )
     batch_size: int | None = option(
         type=click.IntRange(min=1),

@@ -82,7 +82,7 @@ def require_plain(value: object) -> None:
     raise ValueError("nested too deep")
 
 
-FORMAT = 2
+FORMAT = 3
 NEWER = "install a newer transduce"
 
 

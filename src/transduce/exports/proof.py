@@ -12,7 +12,7 @@ from transduce.exports.target import Engine, EngineOutput
 from transduce.inference.load import TaskModel
 from transduce.inference.outputs import build_decoder, limit_batch_size, search_sources
 from transduce.paper.search import Hypothesis, beam_strategy, max_output_length
-from transduce.search.halving import search_in_memory
+from transduce.search.bounds import search_in_memory
 from transduce.text.clean import normalise
 
 LINES = 1_000  # the most lines of a text that are translated

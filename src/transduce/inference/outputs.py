@@ -2,7 +2,7 @@
 
 The batch of a search is limited to an estimate of what fits in free memory: a process over the
 limit of a control group is killed without an error, so that it cannot try again. Where the system
-raises an error, `search/halving.py` halves the batch.
+raises an error, `search/bounds.py` halves the batch.
 """
 
 import heapq
@@ -20,10 +20,15 @@ from transduce.machine.limits import free_memory_bytes
 from transduce.mixing import build_model_decoder
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
-from transduce.paper.search import Decoder, Hypothesis, beam_strategy
+from transduce.paper.search import Decoder, Hypothesis
+from transduce.search.bounds import (
+    choose_beam_strategy,
+    estimate_bytes,
+    require_affordable_beam,
+    search_in_memory,
+)
 from transduce.search.constraints import with_constraints
 from transduce.search.ensemble import Ensemble
-from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
 from transduce.search.sampling import sampling_strategy
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -100,9 +105,9 @@ def search_sources(
     search = limit_batch_size(models, distinct, search, search.beam)
     operations = choose_search_operations(models, len(distinct))
     decoder, distinct = with_constraints(build_decoder(models, operations), distinct)
-    strategy = beam_strategy(decoder, distinct, search, n, operations=operations[0])
+    strategy = choose_beam_strategy(decoder, distinct, search, n, operations=operations[0])
     found = dict(search_in_memory(decoder, distinct, search, strategy))
-    return [found[index] for index in indices]
+    return [found[index][:n] for index in indices]
 
 
 def sample_sources(

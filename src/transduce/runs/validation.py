@@ -11,10 +11,14 @@ from transduce.corpus.store import Store
 from transduce.mixing import build_model_decoder
 from transduce.packed import Batch, split_update
 from transduce.paper.model import Transformer
-from transduce.paper.search import beam_strategy
 from transduce.runs.prepared_corpus import PreparedCorpus
+from transduce.search.bounds import (
+    choose_beam_strategy,
+    estimate_bytes,
+    require_affordable_beam,
+    search_in_memory,
+)
 from transduce.search.constraints import with_constraints
-from transduce.search.halving import estimate_bytes, require_affordable_beam, search_in_memory
 from transduce.settings import Recipe
 from transduce.tasks import build_task, constrain_source
 from transduce.training.distributed.requests import SignalRequests
@@ -67,7 +71,7 @@ def build_translation(
 
     def translate(model: Transformer) -> dict[int, str]:
         decoder, inputs = with_constraints(build_model_decoder(model.eval()), sources)
-        strategy = beam_strategy(decoder, inputs, recipe.search, operations=model.operations)
+        strategy = choose_beam_strategy(decoder, inputs, recipe.search, operations=model.operations)
         found = search_in_memory(decoder, inputs, recipe.search, strategy)
         return {
             index: task.decode(best[0].ids, texts[index][0])

@@ -11,13 +11,13 @@ from transduce.paper.search import (
     Decoder,
     Result,
     State,
-    beam_strategy,
     merge_batches,
     select_sentences,
     start_batch,
     take_first_step,
     take_step,
 )
+from transduce.search.bounds import choose_beam_strategy
 from transduce.settings import Search
 
 MAX_WAIT = 3  # the most steps that a source waits for others to enter with it
@@ -43,7 +43,7 @@ class RunningSearch(Generic[State]):
     ) -> None:
         """Build an empty search for sources of at most `max_length` symbols, END included."""
         longest = [range(max_length)]  # in place of a source, because only its length matters
-        self.strategy = beam_strategy(decoder, longest, search, nbest, operations=operations)
+        self.strategy = choose_beam_strategy(decoder, longest, search, nbest, operations=operations)
         self.decoder, self.search = decoder, search
         self.waiting: dict[int, Sequence[int]] = {}
         self.active: ActiveBatch[State] | None = None

@@ -15,9 +15,8 @@ from transduce.paper.search import (
     Hypothesis,
     State,
     StepResult,
-    beam_strategy,
 )
-from transduce.search.halving import search_in_memory
+from transduce.search.bounds import choose_beam_strategy, search_in_memory
 from transduce.settings import Search
 
 # R rows, one per hypothesis · V symbols
@@ -51,7 +50,7 @@ def trace_beam_search(
     operations: Operations = PLAIN,
 ) -> SearchTrace:
     """Search one source; record each step's hypotheses with `alternatives` next symbols each."""
-    strategy = beam_strategy(decoder, [source], search, operations=operations)
+    strategy = choose_beam_strategy(decoder, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 
     def expand_and_record(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:

@@ -22,6 +22,7 @@ PENALTIES = {  # each penalty's score of a hypothesis of n symbols, END included
     "none": "log P",
     "reward": "log P + gamma * n",
 }
+STOPS = ("exact", "early")  # when the search for a sentence ends
 
 
 @final
@@ -38,6 +39,9 @@ class Search:
         0.2, "nats per symbol added by the penalty `reward`; tune it on development data"
     )
     extra_length: int = from_paper(50, "6.1", "an output has at most input length + 50 symbols")
+    stop: str = our_choice(
+        "exact", "exact: a sentence ends when no better output exists; early: or when W outputs do"
+    )
     batch_size: int = our_choice(
         64, "number of sentences searched at once; in float32 no output depends on it"
     )
@@ -55,6 +59,7 @@ class Search:
         require_at_most(self, WIDEST_BEAM, "beam", "max_openings")
         require_at_most(self, 100_000, "extra_length", "batch_size")
         require_one_of(self, "penalty", tuple(PENALTIES))
+        require_one_of(self, "stop", STOPS)
         require(not math.isnan(self.alpha), "search.alpha must be a number, not nan")
         require(self.alpha >= 0, f"search.alpha must not be negative, it is {self.alpha}")
         # Outputs have at most 65,536 + 100,000 symbols, so the penalty fits into float32 (< 2^128).

@@ -137,7 +137,7 @@ def search_changed(
     operations = change_operations(model, change)
     is_whole = change == Change()
     decoder = build_decoder([model]) if is_whole else RecomputingDecoder(model, operations)
-    search = replace(translator.recipe.search, constrained=False)
+    search = replace(translator.recipe.search, constrained=False, stop="exact")
     if not is_whole:
         room = max(0, LONGEST - len(source))
         search = replace(search, extra_length=min(room, search.extra_length))

@@ -289,7 +289,7 @@ def compute_example(translator: Translator, stored: StoredWeights, text: str) ->
     """Translate a text with the stored weights, and sample the intermediate values."""
     model = build_stored_model(translator, stored)
     (source,) = translator.task.encode_sources([text])
-    search = replace(translator.recipe.search, constrained=False)
+    search = replace(translator.recipe.search, constrained=False, stop="exact")
     search = limit_batch_size([model], [source], search, search.beam)
     trace = trace_beam_search(build_decoder([model]), source, search, 1)
     output = [*trace.best.ids, END]

@@ -1,4 +1,4 @@
-"""Searches within memory: a limit for wide beams, and batches halved when memory runs out
+"""What bounds a search: `search.stop`, and memory, for which batches are halved and beams limited
 
 A recipe's beam may be a stranger's. Each hypothesis has cached keys and values of all its pieces,
 so that a beam of 10,000 takes gigabytes and most of a minute for one short line.
@@ -9,6 +9,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
 from transduce.allowance import BEAM_BYTES, BEAM_VARIABLE, require_affordable
 from transduce.errors import (
     InputError,
@@ -16,14 +20,48 @@ from transduce.errors import (
     is_out_of_memory,
     short_repr,
 )
+from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import (
+    BeamState,
     Decoder,
     DecodingStrategy,
+    LengthScore,
     Result,
     State,
+    StepResult,
+    beam_strategy,
+    is_done,
     run_continuous_batching,
 )
 from transduce.settings import Architecture, Search
+
+
+def choose_beam_strategy(
+    decoder: Decoder[State],
+    sources: Sequence[Sequence[int]],
+    search: Search,
+    nbest: int = 1,
+    *,
+    operations: Operations = PLAIN,
+) -> DecodingStrategy:
+    """Return beam search for these sources that ends each of them as `search.stop` says.
+
+    With `early` up to W hypotheses of a source are returned, the `nbest` best first.
+    """
+    exact = beam_strategy(decoder, sources, search, nbest, operations=operations)
+    if search.stop == "exact":
+        return exact
+    whole = beam_strategy(decoder, sources, search, search.beam, operations=operations)
+    length_score = LengthScore.of_sources(decoder, sources, search)
+
+    def expand(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
+        result = whole.expand(beams, log_probs)
+        scores = result.beams.finished_scores
+        best = result.beams._replace(finished_scores=scores[:, :nbest])
+        have_ended = scores[:, -1] > -torch.inf  # all W places
+        return result._replace(is_done=is_done(best, length_score) | have_ended)
+
+    return replace(whole, expand=expand)
 
 
 def search_in_memory(
