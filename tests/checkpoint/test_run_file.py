@@ -9,7 +9,7 @@ import pytest
 from transduce.checkpoint import stored_recipe
 from transduce.checkpoint.run_file import create_run, is_run, read_run
 from transduce.checkpoint.stored_recipe import ADDED_LATER, parse_stored_recipe
-from transduce.durable.json import to_checksummed_json
+from transduce.durable.json import FORMAT, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.settings import Recipe
 from transduce.settings.recipe import with_changes
@@ -59,8 +59,10 @@ def test_no_flip_of_any_bit_goes_through(tmp_path):
 def test_a_newer_run_says_what_to_install(tmp_path):
     create_run(tmp_path, RECIPE, {})
     file = tmp_path / "run.json"
-    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 3'))
-    with pytest.raises(FolderError, match="has format 3") as error:
+    file.write_bytes(
+        file.read_bytes().replace(b'"format": %d' % FORMAT, b'"format": %d' % (FORMAT + 1))
+    )
+    with pytest.raises(FolderError, match=f"has format {FORMAT + 1}") as error:
         read_run(tmp_path)
     assert "install a newer transduce" in error.value.hint
 

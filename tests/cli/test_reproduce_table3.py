@@ -6,6 +6,7 @@ import json
 import pytest
 from tests.cli.rows import TINY
 
+from transduce.durable.json import FORMAT
 from transduce.errors import NotFiniteError
 from transduce.reproduce import rows as rows_module
 
@@ -138,7 +139,9 @@ def test_a_result_of_a_later_version_is_refused_with_what_to_do(call, tmp_path):
     out = tmp_path / "out"
     assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
     file = out / "rows/C-N2-seed1/result.json"
-    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 3'))
+    file.write_bytes(
+        file.read_bytes().replace(b'"format": %d' % FORMAT, b'"format": %d' % (FORMAT + 1))
+    )
     done = call("reproduce", "table3", "--gather", out, "-o", tmp_path / "x")
     assert done.code == 3
-    assert "has format 3" in done.stderr
+    assert f"has format {FORMAT + 1}" in done.stderr

@@ -8,7 +8,7 @@ from tests.cli.conftest import TINY
 from tests.cli.language import write
 
 from transduce.checkpoint.run_file import read_run
-from transduce.durable.json import add_checksum
+from transduce.durable.json import FORMAT, add_checksum
 from transduce.durable.lock import lock_folder
 from transduce.runs.recommend import recommend_recipe
 from transduce.runs.texts import FilePair
@@ -214,10 +214,13 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_says_that_it_begins_a
 
 def test_a_run_of_a_newer_version_is_refused(again, trained):
     values = json.loads((trained / "run.json").read_bytes())
-    (trained / "run.json").write_bytes(add_checksum({**values, "format": 3}))
+    (trained / "run.json").write_bytes(add_checksum({**values, "format": FORMAT + 1}))
     ended = again()
     assert ended.code == 3
-    assert "run.json: has format 3, and this version reads format 2 at most\n" in ended.stderr
+    assert (
+        f"run.json: has format {FORMAT + 1}, and this version reads format {FORMAT} at most\n"
+        in ended.stderr
+    )
     assert "\nhint: install" in ended.stderr
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.cli.language import write
 
-from transduce.durable.json import add_checksum
+from transduce.durable.json import FORMAT, add_checksum
 from transduce.paper.model import Linear
 
 FAST = ("--beam=1", "--extra-length=1")  # of a model with initial weights
@@ -174,7 +174,7 @@ def edit(model):
 def renew(model):
     values = json.loads((model / "manifest.json").read_bytes())
     del values["sha256"]
-    (model / "manifest.json").write_bytes(add_checksum({**values, "format": 3}))
+    (model / "manifest.json").write_bytes(add_checksum({**values, "format": FORMAT + 1}))
 
 
 def add(model):
@@ -195,7 +195,11 @@ def empty(model):
     [
         (cut, 3, "model.safetensors: is not as it was written: expected "),
         (edit, 3, "recipe.json: is not as it was written: expected sha256 "),
-        (renew, 3, "manifest.json: has format 3, and this version reads format 2 at most\nhint: "),
+        (
+            renew,
+            3,
+            f"manifest.json: has format {FORMAT + 1}, and this version reads format {FORMAT} at most\nhint: ",
+        ),
         (add, 3, "lock: lies here, but the manifest does not list it\nhint: move it elsewhere"),
         (lose, 3, "vocabulary.json: is missing, but the manifest lists it\nhint: "),
         (empty, 3, "model: is neither a model folder nor a run\nhint: name a folder that `tra"),

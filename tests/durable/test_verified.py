@@ -8,6 +8,7 @@ import random
 import pytest
 
 from transduce.durable.folder import atomic_folder, is_nearly_empty, open_folder
+from transduce.durable.json import FORMAT
 from transduce.errors import FolderError
 
 
@@ -132,10 +133,13 @@ def test_a_folder_of_another_kind_is_reported(folder):
 
 
 def test_a_newer_format_says_which_version_can_read_it(folder):
-    with_manifest(folder, lambda values: values.update(format=3))
+    with_manifest(folder, lambda values: values.update(format=FORMAT + 1))
     with pytest.raises(FolderError) as error:
         open_folder(folder, "store")
-    assert "has format 3, and this version reads format 2 at most" in error.value.fact
+    assert (
+        f"has format {FORMAT + 1}, and this version reads format {FORMAT} at most"
+        in error.value.fact
+    )
     assert error.value.hint == "install a newer transduce"
 
 
