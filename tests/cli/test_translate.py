@@ -198,7 +198,8 @@ def empty(model):
         (
             renew,
             3,
-            f"manifest.json: has format {FORMAT + 1}, and this version reads format {FORMAT} at most\nhint: ",
+            f"manifest.json: has format {FORMAT + 1}, and this version reads format {FORMAT} at "
+            "most\nhint: ",
         ),
         (add, 3, "lock: lies here, but the manifest does not list it\nhint: move it elsewhere"),
         (lose, 3, "vocabulary.json: is missing, but the manifest lists it\nhint: "),
