@@ -1,5 +1,7 @@
 """What a reader does with the explainer: types, moves, takes the tour, switches parts off."""
 
+import re
+
 import pytest
 from tests.view.explainer.opened import READY, change, open_explainer, text_of
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
@@ -259,6 +261,52 @@ def test_weights_are_coloured_from_0_to_1_and_closed_places_hatched(opened):
     change(opened, off=["mask"])
     assert opened.run(shades)[1:] == [0, "0  1"]
     assert text_of(opened, "#plain").startswith("The mask is off: every written piece reads")
+
+
+def test_what_a_switch_changes_stands_in_sight_of_the_switch(opened):
+    opened.resize(1280, 800)
+    opened.run("document.getElementById('what-if').open = true")
+    switch = "#parts [data-name='encoder.1.self.residual']"
+    opened.run("document.querySelector(arguments[0]).scrollIntoView({ block: 'end' })", switch)
+    opened.click(switch)
+    opened.wait(READY)
+    for one in (switch, "#what-if #before-text", "#what-if #after-text"):
+        place = opened.run(
+            "const { top, bottom } = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return [top, bottom]",
+            one,
+        )
+        assert 0 <= place[0] < place[1] <= 800, one
+    change(opened, panel="softmax", cell="")
+    opened.run("document.activeElement.blur()")
+    change(opened, panel="input")
+    assert opened.run("return document.querySelectorAll('.panel #compare').length") == 1
+    opened.resize(1200, 900)
+
+
+def test_with_the_mask_off_the_page_says_what_search_and_pictures_read(opened):
+    change(opened, panel="softmax", off=["decoder.1.cross"])
+    assert "the search" not in text_of(opened, "#changed")
+    change(opened, off=["mask"])
+    assert "their numbers are not those of the search" in text_of(opened, "#changed")
+
+
+def test_formulas_are_set_and_never_written_with_carets(opened):
+    shown = "return ['equation', 'cell', 'boxes', 'exact'].map(id => window[id].textContent)"
+    for panel in opened.run("return transduce.PANELS.map(one => one.id)"):
+        change(opened, panel=panel, cell="source.position:1:1" if panel == "input" else "")
+        for text in (*opened.run(shown), opened.run("return transduce.buildSvg()")):
+            assert not re.search(r"\^|d_", text), (panel, text)
+    change(opened, panel="rate")
+    powers = "return [...document.querySelectorAll('#equation msup')].map(one => one.textContent)"
+    assert opened.run(powers) == ["step−0.5", "warmup−1.5"]
+
+
+def test_the_station_of_pieces_says_how_many_the_vocabulary_has(opened):
+    change(opened, panel="pieces")
+    size = opened.run("return transduce.VOCABULARIES.source.symbols.length")
+    assert f"This vocabulary has {size} of them" in text_of(opened, "#plain")
+    assert "END" not in text_of(opened, "#boxes")
 
 
 def test_a_picture_is_saved_as_svg_with_the_same_bytes(opened):

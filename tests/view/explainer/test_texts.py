@@ -17,11 +17,15 @@ from transduce.view.page.document import read_part, read_texts
 GERMAN = read_texts("explainer")["de"]
 WORD = re.compile(r"[A-Za-z]{2}")
 STAGES = {"untrained", "early", "half-trained", "trained", "trained (mean of {0} snapshots)"}
-# All texts that the page shows at a place, with those of attributes, and what the model names.
+# All texts that the page shows at a place, with those of attributes, and what the model names; one
+# with a formula in it is a single text.
 VISIBLE = """
 const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
 const found = [];
-for (let node = walker.nextNode(); node; node = walker.nextNode()) found.push(node.data);
+for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+  const at = node.parentElement.closest("math")?.parentElement ?? node.parentElement;
+  found.push(at.querySelector(":scope > math") ? at.textContent : node.data);
+}
 for (const name of ["title", "aria-label"])
   for (const one of document.querySelectorAll(`main [${name}]`)) found.push(one.getAttribute(name));
 return found.map(text => text.replace(/\\s+/g, " ").trim());

@@ -74,16 +74,31 @@ def test_the_tour_is_printed_with_a_page_for_each_step(browser, translator):
     assert browser.console() == []
 
 
-# The target of the step, and the part of the window that neither sheet nor bar covers.
+# The targets of the step, the station's sentence, and the part of the window that nothing covers.
 PLACE = """
-const box = element => element.getBoundingClientRect(), at = document.querySelector(".focus");
+const box = element => element.getBoundingClientRect();
 const sheet = document.getElementById("tour"), here = document.getElementById("here");
 const isSheet = getComputedStyle(sheet).position === "fixed";
-const { top, bottom, left, right } = box(at);
-return { title: document.getElementById("tour-title").textContent, top, bottom, left, right,
+const targets = [...document.querySelectorAll(".focus")].map(box), sentence = box(plain);
+const of = (choose, side) => choose(...targets.map(one => one[side]));
+return { title: document.getElementById("tour-title").textContent,
+  top: of(Math.min, "top"), bottom: of(Math.max, "bottom"),
+  left: of(Math.min, "left"), right: of(Math.max, "right"),
   above: isSheet ? box(here).bottom : 0, below: isSheet ? box(sheet).top : innerHeight,
-  width: document.documentElement.clientWidth };
+  begin: sentence.top, end: sentence.bottom, width: document.documentElement.clientWidth };
 """
+
+
+def require_in_sight(browser, steps):
+    """Assert for steps of the tour that target and station's sentence lie inside the window."""
+    for step in steps:
+        script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+        browser.command("execute/async", {"script": script, "args": [step]})
+        browser.wait(READY)
+        place = browser.run(PLACE)
+        assert place["above"] - 1 <= place["begin"] < place["end"] <= place["top"] + 1, place
+        assert place["top"] < place["bottom"] <= place["below"] + 1, place
+        assert 0 <= place["left"] < place["right"] <= place["width"] + 1, place
 
 
 @pytest.mark.slow
@@ -92,15 +107,29 @@ return { title: document.getElementById("tour-title").textContent, top, bottom, 
     [(390, 844), (1280, 800), (1600, 950), (640, 400), (800, 475)],
     ids=["390", "1280", "1600", "1280 at 200 %", "1600 at 200 %"],
 )
-def test_in_each_step_the_target_lies_inside_the_window(browser, translator, size):
+def test_in_each_step_target_and_sentence_lie_inside_the_window(browser, translator, size):
     browser.resize(*size)
     open_explainer(browser, translator, TEXT)
-    browser.click("#begin-tour")
-    for step in range(1, browser.run("return transduce.TOUR.length") + 1):
-        script = "transduce.goToTour(arguments[0]).then(arguments[1])"
-        browser.command("execute/async", {"script": script, "args": [step]})
-        browser.wait(READY)
-        place = browser.run(PLACE)
-        assert place["above"] - 1 <= place["top"] < place["bottom"] <= place["below"] + 1, place
-        assert 0 <= place["left"] < place["right"] <= place["width"] + 1, place
+    require_in_sight(browser, range(1, browser.run("return transduce.TOUR.length") + 1))
+    browser.resize(1200, 900)
+
+
+def test_a_far_picture_the_beam_and_a_slider_stand_below_the_stations_sentence(browser, translator):
+    browser.resize(390, 844)
+    open_explainer(browser, translator, TEXT)
+    spoken = ("'largest':'encoder.{l}.self.weights.1'", "'step':2", "#slide")
+    tour = browser.run("return transduce.TOUR.map(([one]) => JSON.stringify(one))")
+    steps = [i for i, one in enumerate(tour, 1) if any(x.replace("'", '"') in one for x in spoken)]
+    require_in_sight(browser, steps)
+    browser.resize(1200, 900)
+
+
+def test_the_beams_picture_ends_at_its_step(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    browser.resize(390, 844)
+    last = "[...document.querySelectorAll('.tree > text')].at(-1)"
+    for step in (0, 2, browser.run("return transduce.page.result.search.steps.length") - 1):
+        change(browser, panel="beam", step=step)
+        assert browser.run(f"return {last}.textContent") == str(step + 1)
+        assert browser.run(f"return {last}.getBoundingClientRect().right") <= 390
     browser.resize(1200, 900)

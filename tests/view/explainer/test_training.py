@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.view.explainer.opened import READY, change, open_explainer
+from tests.view.explainer.opened import READY, change, open_explainer, text_of
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.fast.loss import cross_entropy_inplace
@@ -86,10 +86,13 @@ def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, f
     browser.wait(f"{READY} && transduce.state().smoothing === 0.22")
     assert browser.run("return document.activeElement.id") == "slider"
     one = browser.run(LOSSES, [0.22], form)[1][0]
-    pieces, sums = browser.run(CELLS, "#boxes section"), browser.run(CELLS, "#boxes .chart + .rows")
+    pieces, sums = browser.run(CELLS, "#boxes section"), browser.run(CELLS, "#boxes .chart ~ .rows")
     (right,) = [row for row in pieces if row[0].endswith("✓")]
     assert float(right[1]) == pytest.approx(one["right"], rel=1e-4)
     assert float(right[3]) == pytest.approx(float(right[2]) - float(right[1]), abs=1e-4)
+    losses = ["loss without smoothing", "mean of", "smoothed loss", "its floor"]
+    assert all(row[0].startswith(name) for row, name in zip(sums, losses, strict=True))
+    assert text_of(browser, "#boxes .legend").strip().split("  ") == losses[2:]
     columns = [[float(row[c]) for row in pieces if len(row) > 2] for c in (1, 2)]
     assert [sum(column) for column in columns] == pytest.approx([1, 1], abs=1e-3)
     expected = [one[name] for name in ("nats", "other", "loss", "least")]

@@ -25,14 +25,14 @@ PICTURES = MappingProxyType(
         "recurrent": "Drawing, not of this model: boxes in a row, each hands one memory on.",
         "fading": "Drawing, not of this model: the row again; the first words fade.",
         "pieces": "The pieces of the sentence, each with a column of its numbers as colours.",
-        "heads": "The weights of all heads of the last encoder layer, from 0 to 1.",
+        "heads": "All heads of the last encoder layer: which piece reads which, from 0 to 1.",
         "write": "The translation word by word, with lines to what is read; later words hatched.",
         "swap": "A sentence with its translation, and with the one without positions.",
         "stages": "The translation at each stage of the training.",
-        "table": "Drawing, not of this model: Table 2, English to German, BLEU and cost.",
+        "table": "The paper's Table 2, not of this model: English to German, BLEU and cost.",
         "map": "Figure 1 of this model; encoder and decoder light up in turn.",
         "figure": "Figure 1 of this model.",
-        "without": "The translation, and the one without the head whose weights are largest.",
+        "without": "A sentence, its translation, and the one without the largest weight's head.",
     }
 )
 

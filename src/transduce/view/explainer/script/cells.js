@@ -68,7 +68,7 @@ function attentionCell(model, trace, name, what, head, i, j) {
   if (what === "scores") {
     const part = rows => rows.subarray(h * d_k, (h + 1) * d_k), found = productTerms(part(trace[`${name}.q`][i]), part(trace[`${name}.k`][j]));
     const shut = !Number.isFinite(trace[`${name}.scores.${head}`][i][j] ?? -Infinity);
-    return { formula: shut ? gettext("masked: −∞, whatever q · k is") : "q · k / √d_k", ...found, divisor: Math.sqrt(d_k), value: shut ? -Infinity : found.total / Math.sqrt(d_k) };
+    return { formula: shut ? gettext("masked: −∞, whatever q · k is") : "q · k / √dₖ", ...found, divisor: Math.sqrt(d_k), value: shut ? -Infinity : found.total / Math.sqrt(d_k) };
   }
   if (what === "weights") return shareOf(trace[`${name}.scores.${head}`][i], j, gettext("softmax of the row of scores"));
   if (what === "joined") {

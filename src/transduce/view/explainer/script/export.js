@@ -44,15 +44,18 @@ function tableSvg(table, top) {
   return [left(3) + (table.querySelector(".share") ? 300 : 0), 20 * rows.length + 10, parts.join("")];
 }
 
+/** Returns a text for SVG, with what stands after ^ and _ set high and low. */
+const raise = text => escapeXml(text).replace(/(?:(\^)|_)(?:\(([^()]*)\)|([−α\d.]+|[a-z]+))/gu, (_, high, inner, word) => `<tspan dy="${high ? -5 : 3}" font-size="9">${(inner ?? word).replace("_", "")}</tspan><tspan dy="${high ? 5 : -3}">\u200b</tspan>`);
+
 /** Returns the panel as SVG: its title, equation, and each box below the other. */
 function buildSvg() {
-  const panel = panelNow(), { ink, paper } = coloursNow(), parts = [], line = (text, x, y, more = "") => parts.push(`<text x="${x}" y="${y}" ${more}>${escapeXml(text)}</text>`);
+  const panel = panelNow(), { ink, paper } = coloursNow(), parts = [], line = (text, x, y, more = "", spell = escapeXml) => parts.push(`<text x="${x}" y="${y}" ${more}>${spell(text)}</text>`);
   let y = 46, width = 560;
   line(`${panel.title} (${gettext("Section {0}", panel.section)})`, 10, 18, 'font-weight="bold"');
-  line(panel.equation, 10, 36);
+  line(panel.equation, 10, 36, "", raise);
   for (const box of panel.boxes.map(buildBox)) {
     const size = [box.wide ? 440 : 22 * Math.max(...box.rows.map(row => row.length)), (box.wide ? 20 : 22) * box.rows.length], labels = box.across ? 70 : 0;
-    line(box.title, 10, y + 14, 'font-weight="bold"');
+    line(box.title, 10, y + 14, 'font-weight="bold"', raise);
     piecesOf(box.side).forEach((piece, i) => line(piece, 104, y + 34 + labels + i * (size[1] / box.rows.length), 'text-anchor="end"'));
     if (box.across) piecesOf(box.across).forEach((piece, j) => line(piece, 0, 0, `transform="translate(${126 + 22 * j} ${y + 20 + labels - 4}) rotate(-60)"`));
     parts.push(nested(drawMatrix(box), 110, y + 20 + labels, ...size));

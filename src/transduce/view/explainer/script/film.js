@@ -33,7 +33,7 @@ function showFilm() {
   const line = film.lines.find(one => film.time < one.end) ?? film.lines.at(-1), progress = prefersStill.matches ? 1 : clamp((film.time - line.begin) / (0.75 * (line.end - line.begin)), 0, 1);
   const children = SCENES[line.picture](film.data, progress).filter(Boolean), isDrawing = DRAWINGS.includes(line.picture);
   if (byId("film-caption").textContent !== line.text) byId("film-caption").textContent = line.text;
-  byId("film-note").textContent = isDrawing ? gettext("A drawing, not this model") : gettext("Computed by the model in this page");
+  byId("film-note").textContent = line.picture === "table" ? gettext("The paper's Table 2, not this model") : isDrawing ? gettext("A drawing, not this model") : gettext("Computed by the model in this page");
   const svg = createSvg("svg", { viewBox: `0 0 ${SCENE.width} ${SCENE.height}`, role: "img", "aria-label": line.text, "data-picture": line.picture }, ...children);
   byId("film-picture").replaceChildren(svg);
   byId("film-scrub").value = film.time;

@@ -37,7 +37,7 @@ const labelList = (pieces, marked) => create("div", { className: "labels", "aria
 
 /** Returns a box with its title, picture and table. */
 function showBox(box) {
-  const svg = drawMatrix(box), head = create("h3", {}, box.title, create("span", { className: "quiet" }, ` ${box.rows.length} × ${Math.max(...box.rows.map(row => row.length))}`));
+  const svg = drawMatrix(box), head = create("h3", {}, ...typeset(box.title), create("span", { className: "quiet" }, ` ${box.rows.length} × ${Math.max(...box.rows.map(row => row.length))}`));
   svg.addEventListener("click", event => {
     const found = cellUnder(event, box.rows);
     if (found) change({ cell: `${box.name}:${found[0]}:${found[1] + box.first}`, [box.side]: found[0] });
@@ -77,16 +77,17 @@ function showPanel() {
   const panel = panelNow();
   byId("panel-title").textContent = panel.title;
   byId("section").textContent = panel.section ? gettext("Section {0}", panel.section) : "";
-  byId("equation").textContent = panel.equation;
+  byId("equation").replaceChildren(...typeset(panel.equation));
   byId("equation").hidden = !panel.equation;
   const isOpen = panel.id === "masked" && page.result.off.has("mask");
   byId("plain").textContent = isOpen ? gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.") : panel.plain;
-  byId("exact").textContent = isOpen ? "" : panel.exact;
+  byId("exact").replaceChildren(...typeset(isOpen ? "" : panel.exact));
   fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
   const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, smoothing: showSmoothing, rate: showRate }[panel.id];
   byId("boxes").replaceChildren(...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
+  document.querySelector(".tree")?.parentNode.scrollTo(1e6, 0); // to the step, which is its last
   showCell();
 }
 
@@ -108,7 +109,7 @@ function showPieces() {
     return create("tr", {}, create("th", { scope: "row" }, create("bdi", {}, visible(word))), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
   });
   const head = create("tr", {}, ...[gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")].map(text => create("th", { scope: "col" }, text)));
-  return [create("section", { className: "box" }, create("h3", {}, gettext("{0} pieces, END included; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Words and their pieces") }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
+  return [create("section", { className: "box" }, create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Words and their pieces") }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
 }
 
 /** Returns the likeliest next pieces of the chosen step as bars. */
@@ -138,12 +139,12 @@ function showCell() {
   const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
   const place = [visible(piecesOf(side)[i] ?? ""), visible(String(column)), show5(row[j])];
   byId("cell-title").textContent = `${describeName(name)}: ${across ? gettext("“{0}” reads “{1}”: {2}", ...place) : gettext("row “{0}”, column {1}: {2}", ...place)}`;
-  byId("cell-formula").textContent = found.formula;
+  byId("cell-formula").replaceChildren(...typeset(found.formula));
   const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;
   byId("edit-undo").hidden = !edit;
   if (canEdit && document.activeElement !== byId("edit-value")) byId("edit-value").value = Number(row[j].toFixed(6));
-  byId("cell-rows").replaceChildren(...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x))))));
+  byId("cell-rows").replaceChildren(...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, ...typeset(text)), create("td", {}, show5(x))))));
 }
 
 /** Sets the open number to what is typed, or with `null` to what is computed. */

@@ -31,6 +31,29 @@ function createSvg(tag, attributes, ...children) {
   return element;
 }
 
+const MATHML = "http://www.w3.org/1998/Math/MathML";
+
+/** Returns a new MathML element. */
+function createMath(tag, ...children) {
+  const element = document.createElementNS(MATHML, tag);
+  element.append(...children);
+  return element;
+}
+
+/** Returns a text as MathML parts: a_b, a^b, a^(…) and a_b^c are set low and high, all else is text. */
+function mathParts(text) {
+  const found = text.split(/([A-Za-z\d]+|\))(?=[_^])(?:_([a-z]+))?(?:\^(\([^()]+\)|[−α\d.]+))?/u), parts = [];
+  for (let i = 0; i < found.length; i += 4) {
+    const [plain, base, low, high] = found.slice(i, i + 4);
+    if (plain) parts.push(createMath("mtext", plain));
+    if (base) parts.push(createMath(`m${low ? "sub" : ""}${high ? "sup" : ""}`, createMath("mi", base), ...(low ? [createMath("mtext", low)] : []), ...(high ? [createMath("mrow", ...mathParts(high.replace(/^\((.*)\)$/u, "$1")))] : [])));
+  }
+  return parts;
+}
+
+/** Returns a text as nodes, with MathML for what is set low and high. */
+const typeset = text => mathParts(text).map(part => (part.localName === "mtext" ? part.textContent : createMath("math", part)));
+
 /** Returns the picture of a box {rows, wide, chosen: [row, column]} as an SVG element. */
 function drawMatrix({ name, rows, isShut = () => false, wide, marked, cell }) {
   const count = Math.max(...rows.map(row => row.length)), [width, height] = wide ? [4, 20] : [22, 22];

@@ -58,10 +58,13 @@ function wordWeights(film, t) {
   return film.sourceWords.map(([, columns]) => rows.reduce((sum, row) => sum + heads.reduce((some, head) => some + columns.reduce((all, j) => all + film.trace[`decoder.${layer}.cross.weights.${head}`][row][j], 0), 0) / heads.length, 0) / rows.length);
 }
 
+/** Returns what a picture shows as a line of text below it, or as lines in a narrow window. */
+const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/[^.]+\./gu)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), 15, { class: "quiet-text" }));
+
 /** Returns rows of a name and a text. */
 const textRows = (rows, progress) => rows.slice(0, Math.ceil(progress * rows.length + 0.01)).flatMap(([name, text, accent], i) => {
   const y = SCENE.height / 2 + 84 * (i - (rows.length - 1) / 2), cut = text.length > 76 ? `${text.slice(0, 75)}…` : text;
-  return [write(name, SCENE.middle, y - 16, 16, { class: "quiet-text" }), write(visible(cut), SCENE.middle, y + 14, Math.min(26, (1.8 * SCENE.width) / Math.max(1, cut.length)), { class: accent ? "film-accent" : "" })];
+  return [write(name, SCENE.middle, y - 16, Math.min(16, (1.8 * SCENE.width) / name.length), { class: "quiet-text" }), write(visible(cut), SCENE.middle, y + 14, Math.min(26, (1.8 * SCENE.width) / Math.max(1, cut.length)), { class: accent ? "film-accent" : "" })];
 });
 
 /** Returns the boxes of a recurrent network: word i is reached when progress is i / n. */
@@ -73,14 +76,14 @@ function chain(film, progress, fades) {
   });
 }
 
-/** Returns a matrix of weights from 0 to 1 at a place. */
-const weightPicture = (rows, x, y, size, title) => {
+/** Returns a matrix of weights from 0 to 1 at a place, with the pieces that read as names of its rows. */
+const weightPicture = (rows, x, y, size, title, names) => {
   const cell = size / Math.max(rows.length, rows[0].length);
-  return createSvg("g", { transform: `translate(${x} ${y})` }, createSvg("rect", { width: cell * rows[0].length, height: cell * rows.length, class: "film-box" }), ...shadePaths(rows, cell, cell, 1).map(([shade, d]) => createSvg("path", { d, class: "above", "fill-opacity": shade / SHADES })), write(title, size / 2, -10, 15, { class: "quiet-text" }));
+  return createSvg("g", { transform: `translate(${x} ${y})` }, ...names.map((name, i) => write(visible(name), -5, cell * (i + 0.75), Math.min(13, 0.9 * cell), { "text-anchor": "end" })), createSvg("rect", { width: cell * rows[0].length, height: cell * rows.length, class: "film-box" }), ...shadePaths(rows, cell, cell, 1).map(([shade, d]) => createSvg("path", { d, class: "above", "fill-opacity": shade / SHADES })), write(title, size / 2, -10, 15, { class: "quiet-text" }));
 };
 
 // Table 2, English to German: model, BLEU, training cost in FLOPs; ensembles are what was best before.
-const TABLE2 = [["GNMT + RL ensemble", 26.3, "1.8 · 10²⁰"], ["ConvS2S ensemble", 26.36, "7.7 · 10¹⁹"], ["Transformer (base)", 27.3, "3.3 · 10¹⁸"], ["Transformer (big)", 28.4, "2.3 · 10¹⁹"]];
+const TABLE2 = [["GNMT + RL ensemble", 26.3, "1.8 × 10²⁰"], ["ConvS2S ensemble", 26.36, "7.7 × 10¹⁹"], ["Transformer (base)", 27.3, "3.3 × 10¹⁸"], ["Transformer (big)", 28.4, "2.3 × 10¹⁹"]];
 
 const SCENES = {
   sentence: (film, progress) => [...wordRow(film.sourceWords.map(([word]) => word), 104), ...(progress > 0.45 ? wordRow(film.targetWords.map(([word]) => word), 304, { accent: true }) : [])],
@@ -90,11 +93,16 @@ const SCENES = {
   pieces: (film, progress) => {
     const pieces = film.sourcePieces, places = layOut(pieces), rows = film.trace["source.input"], scale = largest(rows), count = Math.ceil(progress * 12);
     const named = ([x, half], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [createSvg("rect", { x: x - half, y: 54, width: 2 * half, height: 36, rx: 6, class: "film-box" }), write(visible(piece), x, 78, Math.min(20, half))]);
-    return pieces.flatMap((piece, i) => [...named(places[i], piece), ...Array.from(rows[i].slice(0, count), (x, j) => createSvg("rect", { x: places[i][0] - 11, y: SCENE.above + 21 * j, width: 22, height: 18, class: x > 0 ? "above" : "below", "fill-opacity": (0.1 + (0.9 * Math.abs(x)) / scale).toFixed(3) }))]);
+    const told = note(gettext("Below each piece: the first {0} of its {1} numbers. Blue is above 0, orange below.", Math.min(12, header.sizes.d_model), header.sizes.d_model));
+    return [...told, ...pieces.flatMap((piece, i) => [...named(places[i], piece), ...Array.from(rows[i].slice(0, count), (x, j) => createSvg("rect", { x: places[i][0] - 11, y: SCENE.above + 21 * j, width: 22, height: 18, class: x > 0 ? "above" : "below", "fill-opacity": (0.1 + (0.9 * Math.abs(x)) / scale).toFixed(3) }))])];
   },
   heads: (film, progress) => {
-    const count = Math.min(8, header.sizes.heads), across = Math.min(SCENE.isNarrow ? 2 : 4, count), down = Math.ceil(count / across), size = Math.min(200, SCENE.height / down - 50), step = SCENE.width / across;
-    return numbers(count).slice(0, Math.ceil(progress * count + 0.01)).map((head, i) => weightPicture(film.trace[`encoder.${DEPTHS.encoder}.self.weights.${head}`], step * (i % across) + (step - size) / 2, (SCENE.height / down) * (Math.floor(i / across) + 0.5) - size / 2 + 10, size, gettext("head {0}", head)));
+    const count = Math.min(8, header.sizes.heads), across = Math.min(SCENE.isNarrow ? 2 : 4, count), down = Math.ceil(count / across), height = SCENE.height - (SCENE.isNarrow ? 100 : 50), size = Math.min(180, height / down - 40), step = (SCENE.width - 90) / across, layer = DEPTHS.encoder;
+    const name = i => (i % across ? [] : [...film.sourcePieces, "</s>"]);
+    return [
+      ...numbers(count).slice(0, Math.ceil(progress * count + 0.01)).map((head, i) => weightPicture(film.trace[`encoder.${layer}.self.weights.${head}`], 80 + step * (i % across) + (step - size) / 2, (height / down) * (Math.floor(i / across) + 0.5) - size / 2 + 10, size, gettext("head {0}", head), name(i))),
+      ...note(gettext("The last encoder layer."), gettext("Row: the piece that reads. Column: a piece that is read. Blue: how much, from 0 to 1.")),
+    ];
   },
   write: (film, progress) => {
     const at = Math.min(film.targetWords.length - 1, Math.floor(progress * film.targetWords.length)), now = wordWeights(film, at);
@@ -102,10 +110,10 @@ const SCENES = {
   },
   swap: (film, progress) => textRows([[gettext("sentence"), header.experiments.positions.text], [gettext("its translation"), film.before, true], [gettext("without positions"), film.after, true]], progress + 0.3),
   stages: (film, progress) => textRows(film.stages.map((text, i) => [stageName(header.stages[i]), text, i === film.stages.length - 1]), progress),
-  table: (_, progress) => TABLE2.flatMap(([name, bleu, cost], i) => {
-    const { isNarrow } = SCENE, x = isNarrow ? 60 : 350, y = 70 + (isNarrow ? 120 : 80) * i;
-    return [write(name, isNarrow ? x : x - 20, isNarrow ? y - 8 : y + 23, 22, { "text-anchor": isNarrow ? "start" : "end" }), createSvg("rect", { x, y, width: Math.max(1, 19 * bleu * Math.min(1, 2 * progress)), height: 32, rx: 4, class: i > 1 ? "above" : "film-box" }), write(`${bleu.toFixed(i === 1 ? 2 : 1).replace(".", POINT)} BLEU · ${cost} FLOPs`, x, y + 54, isNarrow ? 20 : 17, { "text-anchor": "start", class: "quiet-text" })];
-  }),
+  table: (_, progress) => [...TABLE2.flatMap(([name, bleu, cost], i) => {
+    const { isNarrow } = SCENE, x = isNarrow ? 60 : 350, y = (isNarrow ? 60 : 40) + (isNarrow ? 120 : 80) * i;
+    return [write(name, isNarrow ? x : x - 20, isNarrow ? y - 8 : y + 23, 22, { "text-anchor": isNarrow ? "start" : "end" }), createSvg("rect", { x, y, width: Math.max(1, (isNarrow ? 15 : 19) * bleu * Math.min(1, 2 * progress)), height: 32, rx: 4, class: i > 1 ? "above" : "film-box" }), write(`${bleu.toFixed(i === 1 ? 2 : 1).replace(".", POINT)} BLEU, ${cost} FLOPs`, x, y + 54, isNarrow ? 20 : 17, { "text-anchor": "start", class: "quiet-text" })];
+  }), ...note(gettext("English to German. BLEU: how near it comes to people's translations, at most 100. FLOPs: the arithmetic of its training."))],
   figure: () => SCENES.map(null, -1),
   map: (_, progress) => {
     const [left, top, width, high] = byId("figure").getAttribute("viewBox").split(" ").map(Number), scale = Math.min(SCENE.height / high, (SCENE.width - 130) / width);
@@ -115,6 +123,6 @@ const SCENES = {
     const name = (text, at, down, isOn) => write(text, x + scale * at, y + scale * down, 26, { class: isOn ? "film-accent film-bold" : "quiet-text" });
     return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", 200, 0.3 * high, isEncoder), name("GPT", width + 40, 0.3 * high, !isEncoder)];
   },
-  without: (film, progress) => textRows([[gettext("its translation"), film.text, true], [gettext("without head {0}, whose weight was largest", film.strongest), film.without, true]], progress + 0.4),
+  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [gettext("without the head of the largest weight ({0})", describeSwitch(`decoder.${header.reading.layer}.cross.${film.strongest}`)), film.without, true]], progress + 0.65),
 };
 const DRAWINGS = ["recurrent", "fading", "table"]; // not of this model

@@ -38,5 +38,5 @@ function drawCurve() {
   });
   const line = createSvg("path", { class: "line", d: points.map(([step, nats], i) => `${i ? "L" : "M"}${x(step).toFixed(1)} ${y(nats).toFixed(1)}`).join("") });
   const text = (content, left, anchor) => createSvg("text", { x: left, y: CURVE.height - 3, "text-anchor": anchor, class: "quiet-text" }, content);
-  return createSvg("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-label": gettext("Loss from {0} to {1} nats a piece in {2} updates", show5(top), show5(low), last) }, line, ...dots, text(gettext("first update"), CURVE.left, "start"), text(gettext("{0} updates; loss {1} nats", grouped(last), show5(points.at(-1)[1])), CURVE.width - 4, "end"));
+  return createSvg("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, role: "img", "aria-label": gettext("Loss without smoothing from {0} to {1} nats a piece in {2} updates", show5(top), show5(low), last) }, line, ...dots, text(gettext("first update"), CURVE.left, "start"), text(gettext("{0} updates; loss without smoothing {1} nats", grouped(last), show5(points.at(-1)[1])), CURVE.width - 4, "end"));
 }

@@ -72,11 +72,14 @@ function showSwitches() {
   byId("compare").hidden = byId("switched").hidden;
   for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
   byId("tried").textContent = visible(state.text);
+  const place = document.querySelector(byId("what-if").contains(document.activeElement) ? "#what-if .results" : ".panel .results");
+  if (byId("compare").parentNode !== place) place.append(byId("compare")); // beside what was switched
   if (!page.before) return;
   const same = text(page.before) === text(page.result);
   byId("before-text").replaceChildren(...markWords(text(page.before), text(page.result)));
   byId("after-text").replaceChildren(...markWords(text(page.result), text(page.before)));
-  byId("changed").textContent = same ? gettext("The translation is the same.") : gettext("It changed; score before {0}.", show5(page.before.search.best?.score));
+  const masked = state.off.includes("mask") ? ` ${gettext("While it translates, a step reads only what is written by then. The pictures show the finished output, read at once: their rows see later pieces, and their numbers are not those of the search.")}` : "";
+  byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed; score before {0}.", show5(page.before.search.best?.score))) + masked;
 }
 
 /** Goes back to the state before the last switch. */

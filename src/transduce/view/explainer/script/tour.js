@@ -34,28 +34,33 @@ async function goToTour(number) {
   if (at && state.tour === at) showTarget();
 }
 
-/** Returns the element that a step of the tour speaks of. */
-function targetOf() {
+/** Returns the elements that a step of the tour speaks of. */
+function targetsOf() {
   const wanted = TOUR[state.tour - 1][0], name = state.cell.split(":")[0];
-  if (wanted.focus) return document.querySelector(wanted.focus);
-  return document.querySelector(`.box[data-name="${name}"] .scroll`) ?? document.querySelector("#compare:not([hidden])") ?? document.querySelector("#boxes .scroll, #boxes .chart, #boxes .box") ?? byId("boxes");
+  if (wanted.focus) return [...document.querySelectorAll(wanted.focus)];
+  return [document.querySelector(`.box[data-name="${name}"] .scroll`) ?? document.querySelector("#compare:not([hidden])") ?? document.querySelector("#boxes .scroll, #boxes .chart, #boxes .box") ?? byId("boxes")];
 }
 
-/** Brings the target of the step into the part of the window that nothing covers. */
+/** Returns top and bottom of the part of the window that neither bar, station's sentence nor sheet covers. */
+function freePart() {
+  const sheet = byId("tour"), isSheet = getComputedStyle(sheet).position === "fixed";
+  return [(isSheet ? byId("here").offsetHeight : 0) + byId("said").offsetHeight + 12, innerHeight - (isSheet ? sheet.offsetHeight : 0) - 12];
+}
+
+/** Scrolls to the step's targets: so far that they are in sight, or into the middle, if they are far below. */
 function showTarget() {
-  const target = targetOf(), sheet = byId("tour"), isSheet = getComputedStyle(sheet).position === "fixed", here = byId("here");
-  const top = isSheet ? here.offsetHeight + 12 : 12, free = innerHeight - top - (isSheet ? sheet.offsetHeight : 0) - 12;
-  target.style.zoom = 1;
-  const high = target.getBoundingClientRect().height;
-  if (high > free) target.style.zoom = Math.max(0.4, free / high);
-  const box = target.getBoundingClientRect();
-  scrollBy({ top: box.top - top - Math.max(0, (free - box.height) / 2), behavior: "instant" });
+  const [top, bottom] = freePart(), boxes = targetsOf().map(one => one.getBoundingClientRect()), first = Math.min(...boxes.map(box => box.top)), last = Math.max(...boxes.map(box => box.bottom));
+  const least = byId("station").getBoundingClientRect().top - top + byId("said").offsetHeight + 12;
+  scrollBy({ top: last - least <= bottom ? least : first - top - Math.max(0, (bottom - top - last + first) / 2), behavior: "instant" });
 }
 
 /** Shows the step of the tour. */
 function showTour() {
   const at = state.tour;
-  for (const one of document.querySelectorAll(".focus")) one.classList.remove("focus");
+  for (const one of document.querySelectorAll(".focus")) {
+    one.classList.remove("focus");
+    one.style.zoom = "";
+  }
   document.body.classList.toggle("touring", at > 0);
   byId("tour").hidden = !at;
   byId("begin-tour").hidden = at > 0;
@@ -63,15 +68,20 @@ function showTour() {
   const [, title, text] = TOUR[at - 1], panel = PANELS.find(one => one.id === TOUR[at - 1][0].panel) ?? panelNow();
   byId("tour-title").textContent = gettext("{0} of {1}: {2}", at, TOUR.length, title);
   const { experiment } = TOUR[at - 1][0], isFruitless = experiment && !header.experiments[experiment].text;
-  byId("tour-text").textContent = isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text;
-  byId("tour-section").textContent = panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : "";
+  byId("tour-text").replaceChildren(...typeset(isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text));
+  byId("tour-section").replaceChildren(...typeset(panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : ""));
   byId("tour-back").disabled = at === 1;
   byId("tour-next").disabled = at === TOUR.length;
 }
 
-/** Marks what the step of the tour speaks of. */
+/** Marks what the step of the tour speaks of, and makes what is too high for the window smaller. */
 function markTarget() {
-  if (state.tour) targetOf().classList.add("focus");
+  if (!state.tour) return;
+  const targets = targetsOf(), [top, bottom] = freePart();
+  document.body.style.setProperty("--said", `${byId("said").offsetHeight}px`);
+  for (const one of targets) one.classList.add("focus");
+  const boxes = targets.map(one => one.getBoundingClientRect()), high = Math.max(...boxes.map(box => box.bottom)) - Math.min(...boxes.map(box => box.top));
+  if (high > bottom - top) for (const one of targets) one.style.zoom = Math.max(0.3, (bottom - top) / high);
 }
 
 /** Returns what a step shows as a slide for print: its text, the translation, the station's picture. */

@@ -20,17 +20,19 @@ function smoothedLoss(logits, target, mass) {
 /** Returns the learning rate of a step: equation 3 times the recipe's factor    (section 5.3) */
 const learningRate = (step, warmup) => header.training.learning_rate_factor * header.sizes.d_model ** -0.5 * Math.min(step ** -0.5, step * warmup ** -1.5);
 
-const CHART = { width: 480, height: 180, left: 64, right: 12, top: 12, bottom: 24 };
+const CHART = { width: 480, height: 196, left: 64, right: 12, top: 28, bottom: 24 };
 
-/** Returns lines [class, points [x, y]] from x = 0 to `last` as SVG, with a dot at each point of `dots`. */
-function drawChart(lines, dots, last, unit, label) {
+/** Returns lines [class, points [x, y], name] from x = 0 to `last` as SVG and a legend, with a dot at each point of `dots`. */
+function drawChart(lines, dots, last, [across, upwards], label) {
   const { width, height, left, right, top, bottom } = CHART, most = lines.reduce((a, [, points]) => points.reduce((b, [, y]) => Math.max(b, y), a), 0);
   const x = value => (left + ((width - left - right) * value) / last).toFixed(1), y = value => (top + (height - top - bottom) * (1 - value / most)).toFixed(1);
   const text = (content, at, high, anchor) => createSvg("text", { x: at, y: high, "text-anchor": anchor, class: "quiet-text" }, content);
   const paths = lines.map(([name, points]) => createSvg("path", { class: name, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a)} ${y(b)}`).join("") }));
   const circles = dots.map(([a, b]) => createSvg("circle", { cx: x(a), cy: y(b), r: 5, class: "dot now" }));
-  const names = [text(show5(most), left - 6, top + 4, "end"), text("0", left - 6, height - bottom, "end"), text("0", left, height - 6, "middle"), text(unit, width - right, height - 6, "end")];
-  return createSvg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": label }, createSvg("path", { class: "line", d: `M${left} ${top}V${height - bottom}H${width - right}` }), ...paths, ...circles, ...names);
+  const names = [text(show5(most), left - 6, top + 4, "end"), text("0", left - 6, height - bottom, "end"), text("0", left, height - 6, "middle"), text(across, (left + width) / 2, height - 6, "middle"), text(grouped(last), width - right, height - 6, "end"), text(upwards, 6, 14, "start")];
+  const legend = create("p", { className: "legend" }, ...lines.flatMap(([kind, , name]) => [create("span", { className: `key ${kind}` }), ` ${name} `]));
+  const svg = createSvg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": label }, createSvg("path", { class: "line", d: `M${left} ${top}V${height - bottom}H${width - right}` }), ...paths, ...circles, ...names);
+  return [svg, legend];
 }
 
 /** Returns a table of rows, the first cell of each a header. */
@@ -57,11 +59,12 @@ function showSmoothing() {
   const pieces = ids.map((id, i) => row(`${readablePiece(VOCABULARIES.target, id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
   if (count > ids.length) pieces.push(row(gettext("{0} others", grouped(count - ids.length)), rest(aims), rest(shares)));
   const points = Array.from({ length: 51 }, (_, i) => [i / 50, at(i / 50)]), begin = piecesOf("target").slice(0, t + 1).join(" ");
-  const lines = [["line best", points.map(([x, { loss }]) => [x, loss])], ["line", points.map(([x, { least }]) => [x, least])]];
-  const sums = [[gettext("−log P of the right piece"), now.nats], [gettext("mean of −log P over all pieces"), now.other], [gettext("loss = {0} · first + {1} · second", show5(1 - mass), show5(mass)), now.loss], [gettext("the least that any model can reach"), now.least]];
+  const lines = [["line best", points.map(([x, { loss }]) => [x, loss]), gettext("smoothed loss")], ["line", points.map(([x, { least }]) => [x, least]), gettext("its floor")]];
+  const sums = [[gettext("loss without smoothing: −log P of the right piece"), now.nats], [gettext("mean of −log P over all pieces"), now.other], [gettext("smoothed loss = {0} · first + {1} · second", show5(1 - mass), show5(mass)), now.loss], [gettext("its floor: the least that any model can reach"), now.least]];
+  const chart = drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, [gettext("smoothing ε"), gettext("loss of this step, in nats")], gettext("Smoothed loss {0} at ε = {1}, and its floor, {2}", show5(now.loss), show5(state.smoothing), show5(now.least)));
   return [
+    create("section", { className: "box" }, ...chart, buildTable(gettext("Losses of this step, in nats"), [], sums)),
     create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), "P − q", gettext("q and P")], pieces)),
-    create("section", { className: "box" }, drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, "ε = 1", gettext("Loss {0} at ε = {1}, and the least that any model can reach, {2}", show5(now.loss), show5(state.smoothing), show5(now.least))), buildTable(gettext("Loss of this step"), [], sums)),
   ];
 }
 
@@ -69,11 +72,11 @@ function showSmoothing() {
 function showRate() {
   const { warmup: recipes, steps } = header.training, { warmup } = state;
   const line = peak => [...Array.from({ length: 121 }, (_, i) => (i * steps) / 120), peak].filter(step => step <= steps).sort((a, b) => a - b).map(step => [step, step ? learningRate(step, peak) : 0]);
-  const lines = [["line", line(recipes)], ["line best", line(warmup)]], top = Math.min(warmup, steps), asked = [...new Set([1, top, Math.min(recipes, steps), Math.ceil(steps / 2), steps])].sort((a, b) => a - b);
-  const rows = asked.map(step => [grouped(step), learningRate(step, warmup), learningRate(step, recipes)]);
   const heads = [gettext("update"), gettext("with warm-up {0}", grouped(warmup)), gettext("the recipe's: {0}", grouped(recipes))];
-  const chart = drawChart(lines, [[top, learningRate(top, warmup)]], steps, gettext("{0} updates", grouped(steps)), gettext("The learning rate is largest at update {0}: {1}", top, show5(learningRate(top, warmup))));
-  return [create("section", { className: "box" }, chart), create("section", { className: "box" }, buildTable(gettext("Rate by update"), heads, rows))];
+  const lines = [["line", line(recipes), heads[2]], ["line best", line(warmup), heads[1]]], top = Math.min(warmup, steps), asked = [...new Set([1, top, Math.min(recipes, steps), Math.ceil(steps / 2), steps])].sort((a, b) => a - b);
+  const rows = asked.map(step => [grouped(step), learningRate(step, warmup), learningRate(step, recipes)]);
+  const chart = drawChart(lines, [[top, learningRate(top, warmup)]], steps, [gettext("update"), gettext("learning rate")], gettext("The learning rate is largest at update {0}: {1}", top, show5(learningRate(top, warmup))));
+  return [create("section", { className: "box" }, ...chart), create("section", { className: "box" }, buildTable(gettext("Rate by update"), heads, rows))];
 }
 
 /** Returns range, step and text of a slider: the state's part of this name. */

@@ -18,7 +18,7 @@ function showBeam() {
   play.addEventListener("click", togglePlay);
   const bar = create("p", { className: "bar" }, move("◀", gettext("Step before"), at - 1), create("span", {}, gettext("Step {0} of {1}", at + 1, steps.length)), move("▶", gettext("Next step"), at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
   const scroll = create("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": gettext("Tree of the search") }, drawTree(steps, at));
-  return [create("section", { className: "box full" }, bar, scroll, candidateTable(step), doneText(step, at, steps.length))];
+  return [create("section", { className: "box full" }, bar, scroll, create("p", { className: "legend" }, create("span", { className: "key line best" }), ` ${gettext("leads to the best output")} `, create("span", { className: "key line finished" }), ` ${gettext("finished")}`), candidateTable(step), doneText(step, at, steps.length))];
 }
 
 /** Plays the steps from the chosen one, one a second, or stops. */
@@ -53,9 +53,9 @@ function candidateTable({ candidates, live }) {
 
 const TREE = { column: 96, row: 30, top: 22 };
 
-/** Returns the tree of all steps as SVG: a column for each, a line from each hypothesis to the one it continues. */
+/** Returns the tree of the steps up to one as SVG: a column for each, a line from each hypothesis to the one it continues. */
 function drawTree(steps, at) {
-  const columns = treeColumns(steps), height = TREE.top + TREE.row * Math.max(...columns.map(column => column.length)), parts = [];
+  const columns = treeColumns(steps.slice(0, at + 1)), height = TREE.top + TREE.row * Math.max(...columns.map(column => column.length)), parts = [];
   columns.forEach((column, t) => {
     parts.push(createSvg("text", { x: TREE.column * t + 4, y: 14, class: "quiet-text" }, t ? String(t) : gettext("begin")));
     column.forEach((node, i) => {
