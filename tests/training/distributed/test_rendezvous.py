@@ -2,6 +2,7 @@
 
 import datetime
 import threading
+from contextlib import suppress
 
 import pytest
 from torch._C._distributed_c10d import HashStore, PrefixStore
@@ -11,12 +12,13 @@ from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.rendezvous import agree_on_prefix
 
 
-def start(store, ranks, size):
+def start(store, ranks, size, seconds=20.0):
     """Start these ranks of so many; return the threads, and the prefixes that they will have."""
     found: dict[int, str] = {}
 
     def join(rank):
-        found[rank] = agree_on_prefix(store, ProcessRank(rank=rank, world_size=size), 20.0)
+        with suppress(LostProcessError):
+            found[rank] = agree_on_prefix(store, ProcessRank(rank=rank, world_size=size), seconds)
 
     threads = [threading.Thread(target=join, args=(rank,), daemon=True) for rank in ranks]
     for thread in threads:
@@ -49,7 +51,9 @@ def test_the_control_whose_attempts_have_one_prefix_is_caught(monkeypatch, recor
 
 def test_an_attempt_that_was_killed_while_it_started_is_not_waited_for():
     store = HashStore()
-    start(store, (1, 2), 3)  # they ask, and their rank 0 never comes
+    killed, _ = start(store, (1, 2), 3, seconds=0.1)  # they ask, and their rank 0 never comes
+    for thread in killed:
+        thread.join()
     prefix = agree(store, 3)
     PrefixStore(prefix, store).set("job", "this one")
     assert not PrefixStore(agree(store, 3), store).check(["job"])
