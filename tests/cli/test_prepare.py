@@ -194,7 +194,7 @@ def test_a_text_of_which_cleaning_keeps_nothing_is_refused_with_the_reasons(prep
     assert ended.code == 2
     assert ended.stderr == (
         "error: no pair is left of 200, all were left out (identical sides: 200)\n"
-        "hint: look at the text, or change the rule: --set data.drop_identical=false and so on\n"
+        "hint: look at the text, or change the rule: --set data.drop_identical=false\n"
     )
 
 

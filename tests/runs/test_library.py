@@ -248,6 +248,21 @@ def test_another_default_type_of_numbers_is_refused(tmp_path):
         torch.set_default_dtype(torch.float32)
 
 
+def test_a_development_set_that_is_the_training_text_is_told_of(tmp_path):
+    told: list[str] = []
+    train(tmp_path / "run", dev=PAIRS, callbacks=TrainingCallbacks(on_message=told.append))
+    assert any("the development set is the training text" in one for one in told)
+
+
+def test_a_short_default_type_of_numbers_is_refused_when_a_model_is_loaded(tmp_path):
+    torch.set_default_dtype(torch.float16)
+    try:
+        with pytest.raises(InputError, match=r"its default dtype is torch\.float16"):
+            transduce.load(tmp_path)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_any_function_that_opens_callbacks_displays_a_run(tmp_path):
     told: list[str] = []
     callbacks = TrainingCallbacks(on_message=told.append)

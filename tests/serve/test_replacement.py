@@ -102,3 +102,17 @@ def test_a_damaged_model_is_never_used(models, caplog):
         assert "model.safetensors" in caplog.text
         assert client.translate(LINE).json == {"translatedText": before}
         assert client.measure("replaced_total") == 0
+
+
+def test_a_file_in_place_of_a_model_is_told_of_once_and_the_model_stays(models, caplog):
+    used, other = models
+    before = load(used)(LINE)
+    with running_server(ModelChoice(used), limits=OFTEN) as client:
+        shutil.rmtree(used)
+        used.write_text("a file")
+        wait_until(lambda: "stays as it was" in caplog.text)
+        assert client.translate(LINE).json == {"translatedText": before}
+        used.unlink()
+        other.rename(used)
+        wait_until(lambda: client.measure("replaced_total") == 1)
+    assert caplog.text.count("stays as it was") == 1

@@ -17,7 +17,7 @@ from transduce.errors import InputError
 from transduce.settings import Data
 from transduce.settings.fields import require
 from transduce.tasks import TaskKind, find_task_kind
-from transduce.text.clean import EMPTY, Cleaner
+from transduce.text.clean import EMPTY, RULES, Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
 from transduce.text.pair_files import Columns, read_pair_file
 from transduce.vocabulary import BEGIN
@@ -219,7 +219,8 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iter
     text = f"the {name} text" if name else "the text"
     require(read > 0, f"{text} is empty", "look at the files")
     reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
-    hint = "look at the text, or change the rule: --set data.drop_identical=false and so on"
+    rules = " ".join(f"--set {RULES[one]}" for one in report.dropped if one in RULES)
+    hint = "look at the text" + f", or change the rule: {rules}" * bool(rules)
     if list(report.dropped) == [EMPTY]:
         hint = "one side of every pair is blank: are these the right files?"
         if kind.unusable != EMPTY:  # the reader's error is in place of a tree

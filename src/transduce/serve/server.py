@@ -4,6 +4,7 @@ import asyncio
 import errno
 import hashlib
 import logging
+import os
 import re
 import signal
 import socket
@@ -18,7 +19,7 @@ from typing import Any, final
 import uvicorn
 
 from transduce.durable.folder import MANIFEST, MANIFEST_LIMIT, read_regular
-from transduce.errors import FolderError, InputError, short_repr
+from transduce.errors import FolderError, InputError, TransduceError, short_repr
 from transduce.machine.limits import open_file_limit
 from transduce.serve.app import build_app
 from transduce.serve.dispatcher import Dispatcher, Start, describe_fault
@@ -290,8 +291,15 @@ class FolderWatch:
 
 
 def hash_manifest(folder: Path) -> str:
-    """Return the sha256 of a folder's manifest, or "" if it has none, as a run folder."""
+    """Return the sha256 of a folder's manifest, or "" if there is none, as in a run folder.
+
+    What is no folder, or has a manifest that cannot be read, has a name of its own in its place.
+    """
+    if folder.is_dir() and not (folder / MANIFEST).exists():
+        return ""
     try:
         return hashlib.sha256(read_regular(folder / MANIFEST, MANIFEST_LIMIT)).hexdigest()
-    except (FolderError, OSError):
+    except FolderError as error:
+        return f"unreadable: {error}" if os.path.lexists(folder) else ""
+    except (TransduceError, OSError):  # not a fault of the folder
         return ""

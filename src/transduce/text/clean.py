@@ -126,6 +126,11 @@ class Cleaner:
 
 
 EMPTY = "empty side"
+RULES = {  # a reason why pairs are left out: a setting that keeps more of them
+    "too many characters": "data.max_characters=50000",
+    "unequal lengths": "data.max_length_ratio=30",
+    "identical sides": "data.drop_identical=false",
+}
 
 
 def exclusion_reason(source: str, target: str, data: Data) -> str:

@@ -34,7 +34,12 @@ def can_detect_languages() -> bool:
 
 
 def rank_languages(text: str) -> list[tuple[str, float]]:
-    """Return (code, probability) of every language that a text may be in, likeliest first."""
+    """Return (code, probability) of every language that a text may be in, likeliest first.
+
+    Text without a letter, such as an emoji, is in none: `NO_LANGUAGE` with 0.
+    """
+    if not any(map(str.isalpha, text)):
+        return [(NO_LANGUAGE, 0.0)]
     return [(OTHER_CODES.get(code, code), found) for code, found in load_identifier().rank(text)]
 
 
