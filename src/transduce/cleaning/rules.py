@@ -99,7 +99,7 @@ def require_detectable(language: str) -> None:
     if not can_detect_languages():
         fact = "languages are not detected here: py3langid is not installed"
         raise InputError(fact, "pip install py3langid")
-    known = {code for code, _ in rank_languages("")}
+    known = {code for code, _ in rank_languages("any text")}
     fact = f"py3langid does not know the language {language!r}"
     require(language.partition("-")[0] in known, fact, "a two-letter code, such as de")
 
