@@ -90,7 +90,7 @@ const GUIDE = [
   [{ panel: "beam", step: 0, focus: "#boxes .scroll" }, "The beam, first step", "From one beginning, <s>, the best continuations. Live ones stay and stand in the picture; the table has those that are cut, too."],
   [{ panel: "beam", step: 2, focus: "#boxes .scroll" }, "The beam grows", "Every live beginning is continued; only the best of all stay. A likely beginning can lose later."],
   [{ panel: "beam", step: 999, focus: "#boxes .scroll" }, "The end", "Finished outputs are compared by log P over a divisor that grows with the length. Otherwise short outputs would always win."],
-  [{ panel: "smoothing", target: 0, focus: "#slide, #boxes .chart" }, "What training aims at", "Move ε: the smoothed loss (blue) grows, and so does its floor (grey), below which no model can get. Training lowers the smoothed loss; the curve of the training shows the loss without smoothing."],
+  [{ panel: "smoothing", target: 0, focus: "#slide, #boxes .chart" }, "What training aims at", "Move ε: the smoothed loss (blue) grows, and so does its floor (grey), below which no model can get. Training lowers the smoothed loss; its curves show the loss without smoothing."],
   [{ panel: "rate", focus: "#slide, #boxes .chart" }, "How fast it learned", "Move the warm-up: a short one makes a high peak. At the end all rates are the same."],
   [{ panel: "input", experiment: "positions", focus: "#compare" }, "What if: no positions", "The source is a bag of pieces now: nothing says which one came first. Who does what to whom?"],
   [{ panel: "cross", layer: 99, head: 1, experiment: "cross", focus: "#compare" }, "What if: the last layer without its source", "The last layer's cross-attention is off. What is left of the sentence came through the layers below."],
