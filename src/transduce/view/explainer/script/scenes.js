@@ -59,7 +59,7 @@ function wordWeights(film, t) {
 }
 
 /** Returns what a picture shows as a line of text below it, or as lines in a narrow window. */
-const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/[^.]+\./gu)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), 15, { class: "quiet-text" }));
+const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/[^.]+\./gu)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), Math.min(15, (1.8 * SCENE.width) / text.length), { class: "quiet-text" }));
 
 /** Returns rows of a name and a text. */
 const textRows = (rows, progress) => rows.slice(0, Math.ceil(progress * rows.length + 0.01)).flatMap(([name, text, accent], i) => {
@@ -112,7 +112,7 @@ const SCENES = {
   stages: (film, progress) => textRows(film.stages.map((text, i) => [stageName(header.stages[i]), text, i === film.stages.length - 1]), progress),
   table: (_, progress) => [...TABLE2.flatMap(([name, bleu, cost], i) => {
     const { isNarrow } = SCENE, x = isNarrow ? 60 : 350, y = (isNarrow ? 60 : 40) + (isNarrow ? 120 : 80) * i;
-    return [write(name, isNarrow ? x : x - 20, isNarrow ? y - 8 : y + 23, 22, { "text-anchor": isNarrow ? "start" : "end" }), createSvg("rect", { x, y, width: Math.max(1, (isNarrow ? 15 : 19) * bleu * Math.min(1, 2 * progress)), height: 32, rx: 4, class: i > 1 ? "above" : "film-box" }), write(`${bleu.toFixed(i === 1 ? 2 : 1).replace(".", POINT)} BLEU, ${cost} FLOPs`, x, y + 54, isNarrow ? 20 : 17, { "text-anchor": "start", class: "quiet-text" })];
+    return [write(name, isNarrow ? x : x - 20, isNarrow ? y - 8 : y + 23, 22, { "text-anchor": isNarrow ? "start" : "end" }), createSvg("rect", { x, y, width: Math.max(1, (isNarrow ? 15 : 19) * bleu * Math.min(1, 2 * progress)), height: 32, rx: 4, class: i > 1 ? "above" : "film-box" }), write(`${bleu.toFixed(i === 1 ? 2 : 1).replace(".", POINT)} BLEU, ${cost.replace(".", POINT)} FLOPs`, x, y + 54, isNarrow ? 20 : 17, { "text-anchor": "start", class: "quiet-text" })];
   }), ...note(gettext("English to German. BLEU: how near it comes to people's translations, at most 100. FLOPs: the arithmetic of its training."))],
   figure: () => SCENES.map(null, -1),
   map: (_, progress) => {
