@@ -13,6 +13,7 @@ function show() {
   showPanel();
   markTarget();
   showGuess();
+  uncoverSwitch();
   finishTurn();
 }
 

@@ -82,6 +82,13 @@ function showSwitches() {
   byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed; score before {0}.", show5(page.before.search.best?.score))) + masked;
 }
 
+/** Scrolls what was pressed out from under the two translations that stand below it. */
+function uncoverSwitch() {
+  const compare = byId("compare"), at = document.activeElement;
+  if (compare.hidden || compare.contains(at) || !compare.closest("#what-if")) return;
+  scrollBy({ top: Math.max(0, at.getBoundingClientRect().bottom + 8 - compare.getBoundingClientRect().top), behavior: "instant" });
+}
+
 /** Goes back to the state before the last switch. */
 function undo() {
   const before = page.undo.pop();
