@@ -17,6 +17,10 @@ def norm(x, gain_bias, epsilon):
     return scaled * gain_bias[0] + gain_bias[1]
 
 
+def activate(x, name):
+    return np.maximum(x, 0) if name == "relu" else x / (1 + np.exp(-x))
+
+
 def linear(x, weight_bias):
     return x @ weight_bias[0].T + weight_bias[1]
 
@@ -61,7 +65,12 @@ def run_stack(stack, ids, model, memory=None):
                 )
             )
         parts.append(
-            ("ff", lambda y, at=layer: linear(np.maximum(linear(y, at["inner"]), 0), at["outer"]))
+            (
+                "ff",
+                lambda y, at=layer: linear(
+                    activate(linear(y, at["inner"]), model.get("activation", "relu")), at["outer"]
+                ),
+            )
         )
         for name, run in parts:
             gain_bias = layer[f"{name}_norm"]

@@ -66,6 +66,9 @@ def shapes() -> dict[str, Architecture]:
         "tied target": replace(SIZES, tie_embeddings="target"),
         "untied": replace(SIZES, tie_embeddings="none"),
         "deep encoder": replace(SIZES, encoder_layers=3, decoder_layers=1),
+        "imported": replace(
+            SIZES, activation="swish", attention_biases=True, output_bias=True, norm_epsilon=1e-5
+        ),
         "learned": replace(SIZES, positions="learned", max_positions=80),
     }
 

@@ -65,8 +65,7 @@ def rebuild(variables, epsilon):
         return None if found[0] is None else found
 
     def split(name, parts):
-        weight, _ = matrix(name)
-        return [(one, 0.0) for one in np.split(weight, parts)]
+        return list(zip(*(np.split(one, parts) for one in matrix(name)), strict=True))
 
     def layer(at):
         q, k, v = split(f"{at}/self_attention/linear_0", 3)
@@ -96,6 +95,7 @@ def rebuild(variables, epsilon):
         "heads": int(variables["encoder/num_heads"]),
         "pre_norm": bool(variables["decoder/pre_norm"]),
         "epsilon": epsilon,
+        "activation": {0: "relu", 2: "swish"}[int(variables["encoder/activation"])],
     }
 
 

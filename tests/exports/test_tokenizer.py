@@ -1,6 +1,7 @@
 """The exported tokenizer reads any text as the model does, cleaning included."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,13 @@ from hypothesis import strategies as st
 from tests.exports.random_members import PIECES, WORDS
 from tokenizers import Tokenizer
 
+import transduce
+from transduce.errors import InputError
 from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.inference.load import load_task_model
 from transduce.text.clean import normalise
 
+GOLDEN = Path(__file__).parents[1] / "golden/imported-1"
 ODD = "a\u0301\u00a0 \u2028\x1c\x85\t\u200b\ufeffé x\x00y İ \u1100\u1161 ▁ Ġ </s> "
 
 
@@ -34,3 +39,21 @@ def test_every_character_is_cleaned_as_the_model_cleans_it():
         block = [chr(c) for c in range(start, start + 0x40) if not 0xD800 <= c < 0xE000]
         text = "x".join(block)
         assert tokenizer.normalizer.normalize_str(text) == normalise(text)
+
+
+@given(text=st.text("thedogrunsﬁA %\u00a0\u200b日", max_size=30))
+def test_the_exported_tokenizer_of_an_imported_vocabulary_gives_its_ids(text):
+    vocabulary = load_imported()
+    assert load(vocabulary).encode(text).ids == vocabulary.encode(normalise(text))
+
+
+@cache
+def load_imported():
+    return load_task_model(GOLDEN / "imported").task.source
+
+
+def test_an_imported_model_is_written_for_ctranslate2(tmp_path):
+    transduce.export(GOLDEN / "imported", to="ctranslate2", output=tmp_path / "out")
+    assert (tmp_path / "out/source.tokenizer.json").is_file()
+    with pytest.raises(InputError, match="this model has two"):
+        transduce.export(GOLDEN / "imported", to="huggingface", output=tmp_path / "hf")

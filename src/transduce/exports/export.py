@@ -44,7 +44,7 @@ from transduce.text.arguments import Text, read_path, read_text
 
 TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, ONNX)}
 KIND = "export"
-KNOWN_VOCABULARIES = ("BPE", "WordPiece")
+KNOWN_VOCABULARIES = ("BPE", "WordPiece", "Unigram")
 HERE = "use it with transduce itself"
 CARD_LIMIT = 1 << 20  # bytes of a model card that is read
 
@@ -217,11 +217,8 @@ def require_exportable(model: TaskModel) -> None:
         if r := getattr(sizes, name):
             fact = f"architecture.{name} is {r}: other programs attend to all positions"
             raise InputError(fact, HERE)
-    others = "activation", "attention_biases", "output_bias", "norm_epsilon", "compatibility"
-    for name in others:
-        if getattr(sizes, name) != getattr(Architecture(), name):
-            fact = f"architecture.{name} is {getattr(sizes, name)}, which no export writes yet"
-            raise InputError(fact, HERE)
+    fact = f"architecture.compatibility is {sizes.compatibility}, which no export writes"
+    require(sizes.compatibility == Architecture().compatibility, fact, HERE)
     for vocabulary in (model.task.source, model.task.target):
         kind = find_model_type(vocabulary)
         fact = "a vocabulary of whole words needs word classes that no other program computes"

@@ -210,8 +210,9 @@ def find_unsupported(model: TaskModel) -> str:
     data = model.recipe.data
     if len(data.languages) < 2:
         return "a package is found by its languages, and this model names none: --languages en-de"
-    if find_model_type(source) != "BPE":
-        return "SentencePiece merges byte pairs, and this model's vocabulary has word-pieces"
+    if (kind := find_model_type(source)) != "BPE":
+        name = {"WordPiece": "has word-pieces"}.get(kind, f"is of the type {kind}")
+        return f"SentencePiece merges byte pairs, and this model's vocabulary {name}"
     if source.hash != target.hash:
         return "a package has one SentencePiece model, and this model has two vocabularies"
     sizes = model.recipe.architecture

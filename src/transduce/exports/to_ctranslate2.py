@@ -19,15 +19,14 @@ from transduce.exports.target import EngineOutput, Target
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     Affine,
-    Array,
     Attention,
     Layer,
+    Projection,
     Stack,
     Weights,
     collect_weights,
 )
 from transduce.inference.load import TaskModel
-from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
@@ -40,13 +39,13 @@ SWITCHED_OFF = (
     *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
     "decoder/start_from_zero_embedding",
 )
+ACTIVATIONS = MappingProxyType({"relu": 0, "swish": 2})
 CONFIG = {
     "add_source_bos": False,
     "add_source_eos": True,  # sources end with END, which the tokenizer does not write
     "bos_token": SPECIALS[BEGIN],
     "decoder_start_token": SPECIALS[BEGIN],
     "eos_token": SPECIALS[END],
-    "layer_norm_epsilon": Architecture().norm_epsilon,
     "multi_query_attention": False,
     "unk_token": "<unk>",  # required, but never used: a byte-level vocabulary knows every text
 }
@@ -62,11 +61,12 @@ def write_ctranslate2(model: TaskModel, writer: FolderWriter, precision: str) ->
 
 def write_ctranslate2_weights(model: TaskModel, writer: FolderWriter, precision: str) -> None:
     """Write a model's weights and settings for CTranslate2 as model.bin and config.json."""
-    variables = name_variables(collect_weights(model.transformer), precision=precision)
+    weights = collect_weights(model.transformer)
+    variables = name_variables(weights, precision=precision)
     with writer.open("model.bin") as stream:
         for part in serialise_variables(variables):
             stream.write(part)
-    writer.write("config.json", to_json(CONFIG))
+    writer.write("config.json", to_json(CONFIG | {"layer_norm_epsilon": weights.norm_epsilon}))
 
 
 def write_symbols(writer: FolderWriter, source: Sequence[str], target: Sequence[str]) -> None:
@@ -84,7 +84,7 @@ def name_variables(weights: Weights, *, precision: str) -> Variables:
     found |= dict(name_stack("decoder", weights.decoder, weights))
     # CTranslate2 numbers the source's tables, because a source with word features has several.
     found["encoder/embeddings_0/weight"] = found.pop("encoder/embeddings/weight")
-    found["decoder/projection/weight"] = weights.projection
+    found |= dict(name_projection("decoder/projection", weights.projection))
     if precision == "int8":
         quantise_matrices(found)
     found |= {name: scalar(0) for name in SWITCHED_OFF}
@@ -122,7 +122,7 @@ def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
     yield f"{scope}/num_heads", scalar(weights.heads, np.int16)
     yield f"{scope}/pre_norm", scalar(int(stack.final_norm is not None))
     yield f"{scope}/scale_embeddings", scalar(1)
-    yield f"{scope}/activation", scalar(0)  # max(0, x)
+    yield f"{scope}/activation", scalar(ACTIVATIONS[weights.activation])
     yield f"{scope}/embeddings/weight", stack.embedding
     yield f"{scope}/position_encodings/encodings", stack.positions
     if stack.final_norm is not None:
@@ -134,23 +134,37 @@ def name_stack(scope: str, stack: Stack, weights: Weights) -> Named:
 def name_layer(scope: str, layer: Layer, head_width: int) -> Named:
     """Yield name and array of each variable of a layer; all names begin with `scope`."""
     own, cross = layer.self_attention, layer.cross_attention
-    joined = np.concatenate([own.query, own.key, own.value])
+    joined = join_projections(own.query, own.key, own.value)
     yield from name_attention(f"{scope}/self_attention", [joined], own, head_width)
     if cross is not None:
-        matrices = [cross.query, np.concatenate([cross.key, cross.value])]
-        yield from name_attention(f"{scope}/attention", matrices, cross, head_width)
+        projections = [cross.query, join_projections(cross.key, cross.value)]
+        yield from name_attention(f"{scope}/attention", projections, cross, head_width)
     for number, linear in enumerate((layer.inner, layer.outer)):
         yield f"{scope}/ffn/linear_{number}/weight", linear.weight
         yield f"{scope}/ffn/linear_{number}/bias", linear.bias
     yield from name_norm(f"{scope}/ffn/layer_norm", layer.feed_forward_norm)
 
 
+def join_projections(*parts: Projection) -> Projection:
+    """Return one projection with the outputs of all parts."""
+    biases = [one.bias for one in parts if one.bias is not None]
+    joined = np.concatenate([one.weight for one in parts])
+    return Projection(joined, np.concatenate(biases) if biases else None)
+
+
+def name_projection(scope: str, projection: Projection) -> Named:
+    """Yield name and array of a projection's matrix, and of its bias if it has one."""
+    yield f"{scope}/weight", projection.weight
+    if projection.bias is not None:
+        yield f"{scope}/bias", projection.bias
+
+
 def name_attention(
-    scope: str, matrices: list[Array], attention: Attention, head_width: int
+    scope: str, projections: list[Projection], attention: Attention, head_width: int
 ) -> Named:
-    """Yield name and array of the projections `matrices`, the output projection and the norm."""
-    for number, matrix in enumerate([*matrices, attention.output]):
-        yield f"{scope}/linear_{number}/weight", matrix
+    """Yield name and array of the `projections`, the output projection and the norm."""
+    for number, one in enumerate([*projections, attention.output]):
+        yield from name_projection(f"{scope}/linear_{number}", one)
     yield f"{scope}/head_dim", scalar(head_width, np.int32)
     yield from name_norm(f"{scope}/layer_norm", attention.norm)
 

@@ -18,11 +18,11 @@ from transduce.exports.weights import (
     Array,
     Attention,
     Layer,
+    Projection,
     Weights,
     collect_weights,
 )
 from transduce.inference.load import TaskModel
-from transduce.settings import Architecture
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 from transduce.vocabulary.vocabulary import special_token_json
@@ -33,7 +33,14 @@ FEATURE_COLUMNS = tuple(  # arrays that read d_model features: one in each colum
     f"{name}.weight"
     for name in ("shared", "embed_tokens", "lm_head", "q_proj", "k_proj", "v_proj", "fc1")
 )
-FEATURE_ROWS = ("out_proj.weight", "fc2.weight", "fc2.bias", "norm.weight", "norm.bias")
+FEATURE_ROWS = (
+    "out_proj.weight",
+    "out_proj.bias",
+    "fc2.weight",
+    "fc2.bias",
+    "norm.weight",
+    "norm.bias",
+)
 Named = Iterator[tuple[str, Array]]
 LIMIT = 512  # the most symbols of an output, in the exported generation_config.json
 
@@ -57,16 +64,18 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
     but not embeddings and the outputs of encoder and decoder. The first norm of each stack is not
     compensated, because its inputs contain positions, whose scale is fixed.
     """
-    scale = np.float32(math.sqrt(EPSILON / Architecture().norm_epsilon))
-    bias = np.zeros((1, len(weights.projection) + 1), dtype=np.float32)
+    scale = np.float32(math.sqrt(EPSILON / weights.norm_epsilon))
+    projection, symbols = weights.projection.weight, len(weights.projection.weight)
+    bias = np.zeros((1, symbols + 1), dtype=np.float32)
+    bias[0, :-1] = 0 if weights.projection.bias is None else weights.projection.bias
     bias[0, -1] = -np.inf  # so that padding is never written
     found: dict[str, Array] = {"final_logits_bias": bias}
     encoder, decoder = weights.encoder.embedding, weights.decoder.embedding
     tables = {"model.shared": encoder}
     if encoder is not decoder:
         tables = {"model.encoder.embed_tokens": encoder, "model.decoder.embed_tokens": decoder}
-    if weights.projection is not decoder:
-        tables["lm_head"] = weights.projection
+    if projection is not decoder:
+        tables["lm_head"] = projection
     for name, table in tables.items():
         found[f"{name}.weight"] = np.pad(table, ((0, 1), (0, 0)))  # a row of zeros for padding
     for side, stack in (("encoder", weights.encoder), ("decoder", weights.decoder)):
@@ -100,18 +109,22 @@ def name_attention(
     """Yield name and array of attention whose queries read states that are `states` times as large.
 
     Those of its keys and values are `memory` times as large, and its norm's outputs `after` times.
-    Biases, which our attention does not have, are zeros.
+    Biases, which our attention does not have unless it was imported, are zeros.
     """
-    matrices: dict[str, Array] = {
-        "q_proj": attention.query / states,
-        "k_proj": attention.key / memory,
-        "v_proj": attention.value / memory,
-        "out_proj": attention.output * states,
-    }
-    for name, matrix in matrices.items():
-        yield f"{scope}.{name}.weight", matrix
-        yield f"{scope}.{name}.bias", np.zeros(len(matrix), np.float32)
+    inputs = {"q_proj": states, "k_proj": memory, "v_proj": memory}
+    parts = (attention.query, attention.key, attention.value)
+    for (name, size), one in zip(inputs.items(), parts, strict=True):
+        yield f"{scope}.{name}.weight", one.weight / size
+        yield f"{scope}.{name}.bias", bias_or_zeros(one)
+    yield f"{scope}.out_proj.weight", attention.output.weight * states
+    yield f"{scope}.out_proj.bias", bias_or_zeros(attention.output) * states
     yield from name_affine(f"{scope}_layer_norm", attention.norm, after)
+
+
+def bias_or_zeros(projection: Projection) -> Array:
+    """Return a projection's bias, or zeros if it has none."""
+    zeros = np.zeros(len(projection.weight), np.float32)
+    return zeros if projection.bias is None else projection.bias
 
 
 def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:
@@ -138,7 +151,7 @@ def build_config(model: TaskModel) -> dict[str, Any]:
     return stacks | {
         "architectures": ["MarianMTModel"],
         "model_type": "marian",
-        "activation_function": "relu",
+        "activation_function": sizes.activation,
         "d_model": sizes.d_model,
         "dropout": sizes.dropout,
         "attention_dropout": sizes.attention_dropout,

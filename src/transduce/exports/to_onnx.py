@@ -26,13 +26,13 @@ from transduce.exports.weights import (
     Array,
     Attention,
     Layer,
+    Projection,
     Stack,
     Weights,
     collect_weights,
 )
 from transduce.inference.load import TaskModel
 from transduce.paper.search import beam_search
-from transduce.settings import Architecture
 from transduce.vocabulary import END
 
 # B sentences · S source positions · L layers · H heads · K features of a head · V symbols
@@ -119,11 +119,12 @@ def to_parameter(array: Array) -> nn.Parameter:
 
 @final
 class PlainAffine(nn.Module):
-    """A linear map's matrix and bias, or a layer norm's gain and bias."""
+    """A linear map's matrix and bias, if it has one, or a layer norm's gain and bias."""
 
-    def __init__(self, affine: Affine) -> None:
+    def __init__(self, affine: Affine | Projection, epsilon: float = 0.0) -> None:
         super().__init__()
-        self.weight, self.bias = to_parameter(affine.weight), to_parameter(affine.bias)
+        self.weight, self.epsilon = to_parameter(affine.weight), epsilon
+        self.bias = None if affine.bias is None else to_parameter(affine.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         """Compute the linear map x Wᵀ + b."""
@@ -131,25 +132,23 @@ class PlainAffine(nn.Module):
 
     def norm(self, x: Tensor) -> Tensor:
         """Compute the layer normalisation of x with this gain and bias."""
-        return functional.layer_norm(
-            x, self.bias.shape, self.weight, self.bias, Architecture().norm_epsilon
-        )
+        return functional.layer_norm(x, self.weight.shape, self.weight, self.bias, self.epsilon)
 
 
 @final
 class PlainAttention(nn.Module):
     """Multi-head attention over padded sentences    (section 3.2.2)"""
 
-    def __init__(self, attention: Attention, heads: int) -> None:
+    def __init__(self, attention: Attention, weights: Weights) -> None:
         super().__init__()
-        self.heads = heads
-        self.query, self.key = to_parameter(attention.query), to_parameter(attention.key)
-        self.value, self.output = to_parameter(attention.value), to_parameter(attention.output)
-        self.norm = PlainAffine(attention.norm)
+        self.heads = weights.heads
+        parts = (attention.query, attention.key, attention.value, attention.output)
+        self.query, self.key, self.value, self.output = map(PlainAffine, parts)
+        self.norm = PlainAffine(attention.norm, weights.norm_epsilon)
 
-    def split(self, x: Float[Tensor, "B T d"], matrix: Tensor) -> Float[Tensor, "B H T K"]:
-        """Project x with a matrix, and split the result into H heads."""
-        return functional.linear(x, matrix).unflatten(2, (self.heads, -1)).transpose(1, 2)
+    def split(self, x: Float[Tensor, "B T d"], projection: PlainAffine) -> Float[Tensor, "B H T K"]:
+        """Project x, and split the result into H heads."""
+        return projection(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
 
     def project(self, x: Float[Tensor, "B T d"]) -> LayerCache:
         """Return the keys and values of all positions of x."""
@@ -164,21 +163,22 @@ class PlainAttention(nn.Module):
         if allowed is not None:
             scores = scores.masked_fill(~allowed, -torch.inf)
         found = scores.softmax(dim=-1) @ cache.values
-        return functional.linear(found.transpose(1, 2).flatten(2), self.output)
+        return self.output(found.transpose(1, 2).flatten(2))
 
 
 @final
 class PlainLayer(nn.Module):
     """The sub-layers of an encoder or decoder layer, with a residual around each."""
 
-    def __init__(self, layer: Layer, heads: int, *, pre_norm: bool) -> None:
+    def __init__(self, layer: Layer, weights: Weights, *, pre_norm: bool) -> None:
         super().__init__()
         self.pre_norm = pre_norm
-        self.own = PlainAttention(layer.self_attention, heads)
+        self.activation = {"relu": functional.relu, "swish": functional.silu}[weights.activation]
+        self.own = PlainAttention(layer.self_attention, weights)
         cross = layer.cross_attention
-        self.cross = None if cross is None else PlainAttention(cross, heads)
+        self.cross = None if cross is None else PlainAttention(cross, weights)
         self.inner, self.outer = PlainAffine(layer.inner), PlainAffine(layer.outer)
-        self.norm = PlainAffine(layer.feed_forward_norm)
+        self.norm = PlainAffine(layer.feed_forward_norm, weights.norm_epsilon)
 
     def enter(self, x: Tensor, norm: PlainAffine) -> Tensor:
         """Return a sub-layer's input: x after the norm in a pre-norm model, else x itself."""
@@ -190,7 +190,7 @@ class PlainLayer(nn.Module):
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """Return the states x after the feed-forward sub-layer with its residual and norm."""
-        hidden = self.inner(self.enter(x, self.norm)).relu()
+        hidden = self.activation(self.inner(self.enter(x, self.norm)))
         return self.leave(x + self.outer(hidden), self.norm)
 
 
@@ -205,9 +205,10 @@ class PlainStack(nn.Module):
         )
         pre_norm = stack.final_norm is not None
         self.layers: Any = nn.ModuleList(
-            PlainLayer(layer, weights.heads, pre_norm=pre_norm) for layer in stack.layers
+            PlainLayer(layer, weights, pre_norm=pre_norm) for layer in stack.layers
         )
-        self.final_norm = None if stack.final_norm is None else PlainAffine(stack.final_norm)
+        norm = stack.final_norm
+        self.final_norm = None if norm is None else PlainAffine(norm, weights.norm_epsilon)
 
     def embed(self, ids: Int[Tensor, "B T"], positions: Tensor) -> Float[Tensor, "B T d"]:
         """Return √d_model · E(w) + PE(pos) for token ids w; `positions` has the rows PE(pos)."""
@@ -227,7 +228,7 @@ class PlainEncoder(PlainStack):
         super().__init__(weights.encoder, weights)
         crosses = [layer.cross_attention for layer in weights.decoder.layers]
         self.crosses: Any = nn.ModuleList(
-            PlainAttention(one, weights.heads) for one in crosses if one is not None
+            PlainAttention(one, weights) for one in crosses if one is not None
         )
 
     def forward(
@@ -250,7 +251,7 @@ class PlainDecoderStep(PlainStack):
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(weights.decoder, weights)
-        self.projection = to_parameter(weights.projection)
+        self.projection = PlainAffine(weights.projection)
 
     def forward(
         self,
@@ -273,7 +274,7 @@ class PlainDecoderStep(PlainStack):
             memory_cache = LayerCache(memory[0][number], memory[1][number])
             x = layer.leave(x + cross.attend(z, memory_cache, allowed), cross.norm)
             x = layer.feed_forward(x)
-        logits = functional.linear(self.finish(x)[:, 0], self.projection)
+        logits = self.projection(self.finish(x)[:, 0])
         stacked = [torch.stack(list(one)) for one in zip(*caches, strict=True)]
         return logits.log_softmax(dim=-1), stacked[0], stacked[1]
 

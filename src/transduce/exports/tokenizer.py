@@ -27,9 +27,14 @@ def find_model_type(vocabulary: Vocabulary) -> str:
 
 
 def build_tokenizer_json(vocabulary: Vocabulary, **changes: Any) -> bytes:  # noqa: ANN401
-    """Return a vocabulary's tokenizer.json with a normaliser and with `changes` to its entries."""
+    """Return a vocabulary's tokenizer.json with `changes` to its entries, and our normaliser.
+
+    That of an imported vocabulary follows ours.
+    """
     document = json.loads(vocabulary.to_bytes())
-    document |= {"normalizer": NORMALISER, **changes}
+    own = [document["normalizer"]] if document.get("normalizer") else []
+    steps = [*NORMALISER["normalizers"], *own]
+    document |= {"normalizer": NORMALISER | {"normalizers": steps}, **changes}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 

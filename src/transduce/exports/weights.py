@@ -1,7 +1,8 @@
 """Collects a model's weights by role, as numpy arrays in the layout that other programs expect."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -32,16 +33,25 @@ class Affine:
 
 @final
 @dataclass(frozen=True)
+class Projection:
+    """A matrix of shape [outputs inputs], and a bias if the model has it, as imported ones."""
+
+    weight: Array
+    bias: Array | None = None
+
+
+@final
+@dataclass(frozen=True)
 class Attention:
-    """The four matrices of multi-head attention, each [outputs inputs], and the sub-layer's norm.
+    """The four projections of multi-head attention, and the sub-layer's norm.
 
     Each head is `Weights.head_width` wide in queries, keys and values.
     """
 
-    query: Array
-    key: Array
-    value: Array
-    output: Array
+    query: Projection
+    key: Projection
+    value: Projection
+    output: Projection
     norm: Affine
 
 
@@ -75,9 +85,11 @@ class Weights:
 
     encoder: Stack
     decoder: Stack
-    projection: Array
+    projection: Projection  # to the logits
     heads: int
     head_width: int
+    activation: str  # "relu" or "swish"
+    norm_epsilon: float
 
 
 def collect_weights(model: Transformer, head_width: int | None = None) -> Weights:
@@ -101,7 +113,16 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
 
     encoder = collect(model.source, model.source_positions, model.encoder, model.encoder_final_norm)
     decoder = collect(model.target, model.target_positions, model.decoder, model.decoder_final_norm)
-    return Weights(encoder, decoder, matrices[id(model.output)], model.sizes.heads, width)
+    bias = None if model.bias_of_logits is None else to_numpy(model.bias_of_logits)
+    return Weights(
+        encoder,
+        decoder,
+        Projection(matrices[id(model.output)], bias),
+        model.sizes.heads,
+        width,
+        model.sizes.activation,
+        model.sizes.norm_epsilon,
+    )
 
 
 @final
@@ -115,14 +136,13 @@ class Collector:
     def collect_layer(self, layer: EncoderLayer | DecoderLayer) -> Layer:
         """Return the weights of one encoder or decoder layer."""
         own: Any = layer.self_attention
-        parts = [to_numpy(part) for part in own.query_key_value.weight.split(own.parts)]
+        parts = split_projection(own.query_key_value, own.parts)
         feed_forward, cross = layer.feed_forward, None
         if isinstance(layer, DecoderLayer):
             other = layer.cross_attention
-            keys_values = [to_numpy(part) for part in other.key_value.weight.split(other.parts)]
-            cross = self.pad_attention(
-                [to_numpy(other.query.weight), *keys_values], other, layer.add_cross
-            )
+            query = split_projection(other.query, [len(other.query.weight)])
+            keys_values = split_projection(other.key_value, other.parts)
+            cross = self.pad_attention([*query, *keys_values], other, layer.add_cross)
         return Layer(
             self.pad_attention(parts, own, layer.add_self),
             cross,
@@ -131,13 +151,24 @@ class Collector:
             collect_affine(layer.add_feed_forward.norm),
         )
 
-    def pad_attention(self, parts: list[Array], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
+    def pad_attention(self, parts: list[Projection], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
         """Return attention with padded heads; `parts`: W^Q, W^K, W^V; `residual` has the norm."""
-        query, key, value = (self.pad_rows(part) for part in parts)
-        output = np.ascontiguousarray(self.pad_rows(to_numpy(attention.output.weight).T).T)
-        if self.width != self.sizes.d_k:
-            query *= np.float32(math.sqrt(self.width / self.sizes.d_k))
+        (output,) = split_projection(attention.output, [len(attention.output.weight)])
+        rows = self.pad_rows(output.weight.T)
+        query, key, value = (
+            Projection(
+                self.pad_rows(one.weight) * scale,
+                None if one.bias is None else self.pad_rows(one.bias[:, None])[:, 0] * scale,
+            )
+            for one, scale in zip(parts, self.scales, strict=True)
+        )
+        output = replace(output, weight=np.ascontiguousarray(rows.T))
         return Attention(query, key, value, output, collect_affine(residual.norm))
+
+    @property
+    def scales(self) -> Array:
+        """The factors of queries, keys and values: queries make up for another head width."""
+        return np.array([math.sqrt(self.width / self.sizes.d_k), 1, 1], np.float32)
 
     def pad_rows(self, matrix: Array) -> Array:
         """Return a projection matrix with rows of zeros added after the rows of each head."""
@@ -145,6 +176,15 @@ class Collector:
         missing = self.width - by_head.shape[1]
         padded = np.pad(by_head, ((0, 0), (0, missing), (0, 0)))
         return padded.reshape(self.sizes.heads * self.width, -1)
+
+
+def split_projection(linear: Any, parts: Sequence[int]) -> list[Projection]:  # noqa: ANN401
+    """Return a linear map as projections with these numbers of outputs."""
+    biases = [None] * len(parts) if linear.bias is None else linear.bias.split(parts)
+    return [
+        Projection(to_numpy(weight), None if bias is None else to_numpy(bias))
+        for weight, bias in zip(linear.weight.split(parts), biases, strict=True)
+    ]
 
 
 def collect_affine(module: Any) -> Affine:  # noqa: ANN401 - torch gives layers as modules
