@@ -10,9 +10,9 @@ from tests.training.stopping import single_process_until
 
 from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint
 from transduce.checkpoint.run_file import read_run
-from transduce.corpus.feed import Feed
+from transduce.errors import InputError
 from transduce.paper import training as update_step
-from transduce.runs.run_folder import begin_or_resume_run, build_plan, train_run
+from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.journal import read_journal
@@ -42,9 +42,9 @@ def trained(folder, prepared, *, asks=None, recipe=TOY):
     return train_run(folder, recipe, prepared, callbacks, lambda _: None, group), questions
 
 
-def numbers(folder):
+def numbers(folder, step=STEPS):
     """A hash of all that was learned, and the losses, looks and norms on the way."""
-    save = load_checkpoint(folder, STEPS)
+    save = load_checkpoint(folder, step)
     digest = hashlib.sha256()
     kept = [save.weights, save.moments, *(one.weights() for one in list_snapshots(folder))]
     for tensors in kept:
@@ -73,10 +73,23 @@ def straight(undisturbed):
 
 
 def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
-    plan = build_plan(TOY, prepared)
-    assert plan.locate(STEPS)[0] >= 3
-    batches = Feed(prepared.train, plan, TOY.training.micro_batch_tokens).micro_batches
-    assert {len(batches(step)) for step in range(1, STEPS + 1)} == {2}
+    feed = build_feed(TOY, prepared, TOY.training.micro_batch_tokens)
+    assert feed.plan.locate(STEPS)[0] >= 3
+    assert {len(feed.micro_batches(step)) for step in range(1, STEPS + 1)} == {2}
+
+
+def test_a_run_with_augmentation_that_is_stopped_amid_an_epoch_ends_the_same(tmp_path):
+    changes = {"data.task": "translation", "data.upper_case": 0.3, "training.steps": 12}
+    recipe = with_changes(TOY, changes | {"training.validate_every": 12})
+    prepared = prepared_toy(tmp_path / "store", recipe)
+    trained(tmp_path / "straight", prepared, recipe=recipe)
+    stopped, _ = trained(tmp_path / "stopped", prepared, recipe=recipe, asks=24)
+    assert 1 < stopped.step < len(build_feed(recipe, prepared, 300).plan.epoch(1)) < 12
+    trained(tmp_path / "stopped", prepared, recipe=recipe)
+    assert numbers(tmp_path / "stopped", 12) == numbers(tmp_path / "straight", 12)
+    other = with_changes(recipe, {"data.upper_case": 0.1})
+    with pytest.raises(InputError, match=r"another recipe: data\.upper_case"):
+        begin_or_resume_run(tmp_path / "stopped", other, prepared)
 
 
 @pytest.mark.slow

@@ -13,6 +13,11 @@ from transduce.settings.recipe import Value, with_changes
 ADDED_LATER: Mapping[str, Value] = {
     "data.linearisation": "xx",
     "data.label_scheme": "raw",
+    "data.copied_token": 0.0,
+    "data.typos": 0.0,
+    "data.no_end_mark": 0.0,
+    "data.title_case": 0.0,
+    "data.upper_case": 0.0,
     "architecture.encoder_layers": 0,
     "architecture.decoder_layers": 0,
     "architecture.activation": "relu",

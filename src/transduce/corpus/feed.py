@@ -1,18 +1,23 @@
 """The micro-batches of each update, which read the pairs that a `Plan` selects from a store."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
 import torch
 from jaxtyping import Int
 
+from transduce.corpus.augmentation import Augmentation, Ids
 from transduce.corpus.plan import Plan
 from transduce.corpus.side import Side
 from transduce.corpus.store import Store
 from transduce.packed import Batch, Packed, split_update
 
 # P: the pairs of a batch
+
+UNCHANGED: Mapping[int, tuple[Ids, Ids]] = MappingProxyType({})
 
 
 @final
@@ -23,19 +28,38 @@ class Feed:
     store: Store
     plan: Plan
     micro_batch_tokens: int  # the most tokens in a micro-batch, both sides together
+    augmentation: Augmentation | None = None  # the one that the plan measures
 
     def micro_batches(self, step: int) -> list[Batch]:
         """Return the micro-batches of the update `step`, counted from 1."""
-        lengths = (self.store.source_lengths, self.store.target_lengths)
-        parts = split_update(self.plan.select_pairs(step), *lengths, self.micro_batch_tokens)
-        return [read_batch(self.store, part) for part in parts]
+        number, position = self.plan.locate(step)
+        epoch = self.plan.epoch(number)
+        pairs = epoch.select_pairs(position)
+        changed = self.augmentation.change(number, pairs) if self.augmentation else UNCHANGED
+        parts = split_update(pairs, *epoch.lengths, self.micro_batch_tokens)
+        return [read_batch(self.store, part, changed) for part in parts]
 
 
-def read_batch(store: Store, indices: Int[np.ndarray, " P"]) -> Batch:
-    """Read the P pairs with these indices from a store as one batch."""
-    return Batch(gather_packed(store.source, indices), gather_packed(store.target, indices))
+def read_batch(
+    store: Store,
+    indices: Int[np.ndarray, " P"],
+    changed: Mapping[int, tuple[Ids, Ids]] = UNCHANGED,
+) -> Batch:
+    """Read the P pairs with these indices from a store as one batch, some of them as changed."""
+    sides = (store.source, store.target)
+    return Batch(
+        *(
+            gather_packed(side, indices, {pair: ids[number] for pair, ids in changed.items()})
+            for number, side in enumerate(sides)
+        )
+    )
 
 
-def gather_packed(side: Side, indices: Int[np.ndarray, " P"]) -> Packed:
+def gather_packed(side: Side, indices: Int[np.ndarray, " P"], changed: Mapping[int, Ids]) -> Packed:
     """Read the P sentences with these indices from one side of a store, packed end to end."""
+    if changed:
+        parts = [
+            changed.get(pair) or side.gather(np.array([pair])).tolist() for pair in indices.tolist()
+        ]
+        return Packed.from_sentences(parts)
     return Packed(torch.from_numpy(side.gather(indices)), tuple(side.lengths[indices].tolist()))

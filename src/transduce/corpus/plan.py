@@ -12,7 +12,7 @@ epoch ends early where a text begins or ends to be read.
 
 import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 import numpy as np
@@ -24,6 +24,9 @@ from transduce.packed import greedy_cut
 
 # N: pairs of the corpus · M: of an epoch · P: of an update · K: texts · U: updates of an epoch
 
+Lengths = tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]]  # of sources, of targets
+# returns the lengths of all N pairs, of the M given ones as the epoch with this number reads them
+Measure = Callable[[int, Int[np.ndarray, " M"]], Lengths]
 WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
 
@@ -31,7 +34,7 @@ WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this 
 class Plan:
     """The sentence pairs of every update of a run, computed on demand from the update's number."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - lengths, sizes of updates, and what decides the order
         self,
         source_lengths: Integer[np.ndarray, " N"],
         target_lengths: Integer[np.ndarray, " N"],
@@ -40,11 +43,13 @@ class Plan:
         target_tokens: int,
         seed: int,
         mixture: Sequence[Share] = (),
+        measure: Measure | None = None,
     ) -> None:
         require_pairs(source_lengths, target_lengths)
         require_fit("source", source_lengths, source_tokens)
         require_fit("target", target_lengths, target_tokens)
         self.lengths = (source_lengths, target_lengths)
+        self.measure = measure  # where an epoch changes lengths
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
         self.window = count_window_pairs(self.lengths, self.budgets)
@@ -115,9 +120,10 @@ class Plan:
         generator = np.random.Philox(np.random.SeedSequence([self.seed, number]))
         pairs = self.select_epoch(number)
         order = pairs[draw_permutation(len(pairs), generator)]
-        sort_inside_windows(order, self.lengths, self.window)
-        cuts = greedy_cut([row[order] for row in self.lengths], self.budgets)
-        return Epoch(number, order, draw_permutation(len(cuts) - 1, generator), cuts)
+        lengths = self.measure(number, pairs) if self.measure else self.lengths
+        sort_inside_windows(order, lengths, self.window)
+        cuts = greedy_cut([row[order] for row in lengths], self.budgets)
+        return Epoch(number, order, draw_permutation(len(cuts) - 1, generator), cuts, lengths)
 
 
 @final
@@ -130,8 +136,10 @@ class Epoch:
         order: Int[np.ndarray, " M"],
         update_order: Int[np.ndarray, " U"],
         cuts: Int[np.ndarray, " U+1"],
+        lengths: Lengths,
     ) -> None:
         self.number, self.order, self.update_order, self.cuts = number, order, update_order, cuts
+        self.lengths = lengths  # of the corpus's N pairs, as this epoch reads those in `order`
 
     def __len__(self) -> int:
         return len(self.update_order)
@@ -168,7 +176,7 @@ def take_from_passes(
 
 def sort_inside_windows(
     order: Int[np.ndarray, " M"],
-    lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]],
+    lengths: Lengths,
     window: int,
 ) -> None:
     """Sort each run of `window` of the M pairs, in place, by the length of a pair's longer side.
@@ -187,9 +195,7 @@ def sort_inside_windows(
         order[first : first + window] = inside[np.argsort(key, kind="stable")]
 
 
-def count_window_pairs(
-    lengths: tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]], budgets: tuple[int, int]
-) -> int:
+def count_window_pairs(lengths: Lengths, budgets: tuple[int, int]) -> int:
     """Return how many of the N pairs fill about 100 updates, the size of a sorting window."""
     updates = max(
         row.sum(dtype=np.int64) / budget for row, budget in zip(lengths, budgets, strict=True)

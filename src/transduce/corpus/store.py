@@ -25,12 +25,14 @@ from transduce.corpus.side import DAMAGED_HINT, SIDES, Side, open_side, require_
 from transduce.durable.folder import MANIFEST, VerifiedFolder, open_folder
 from transduce.errors import FolderError
 from transduce.settings import Data
+from transduce.settings.data import CHANGES
 from transduce.vocabulary import Vocabulary
 
 KIND = "store"
 TEXTS = "pairs.tsv"
 MAX_SYMBOLS = 1 << 31
-BUDGETS = ("source_tokens", "target_tokens")  # settings that do not affect a store's content
+# settings that do not affect a store's content
+READING = ("source_tokens", "target_tokens", *CHANGES)
 
 
 @final
@@ -118,7 +120,7 @@ def build_provenance(
     return {
         "inputs": dict(inputs),
         "vocabularies": dict(zip(SIDES, (each.hash for each in vocabularies), strict=True)),
-        "data": {name: value for name, value in settings.items() if name not in BUDGETS},
+        "data": {name: value for name, value in settings.items() if name not in READING},
     }
 
 

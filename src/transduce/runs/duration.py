@@ -11,7 +11,6 @@ from typing import final
 
 import torch
 
-from transduce.corpus.feed import Feed
 from transduce.errors import short_repr
 from transduce.machine.device import select_device
 from transduce.machine.process_settings import use_threads
@@ -23,7 +22,7 @@ from transduce.runs.ledger import count_updates_of_pass
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.recommend import build_for_corpus, build_schedule, has_gpu
-from transduce.runs.run_folder import build_plan
+from transduce.runs.run_folder import build_feed
 from transduce.runs.validation import build_translation
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -90,7 +89,7 @@ def measure_updates(
     limit = training.micro_batch_tokens
     if device.type == "cpu":
         limit = max(2 * recipe.data.max_length, min(limit, SAMPLE_TOKENS))
-    feed = Feed(corpus.train, build_plan(recipe, corpus), limit)
+    feed = build_feed(recipe, corpus, limit)
     seconds = tokens = 0.0
     begin = time.perf_counter()
     for step in range(1, SAMPLE_UPDATES + 2):

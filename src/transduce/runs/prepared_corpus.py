@@ -19,7 +19,7 @@ from transduce.corpus.build import build_store
 from transduce.corpus.facts import parse_data_facts
 from transduce.corpus.saved_segments import remove_segments
 from transduce.corpus.side import SIDES, require_consistent
-from transduce.corpus.store import BUDGETS, Store, build_provenance
+from transduce.corpus.store import READING, Store, build_provenance
 from transduce.durable.files import ensure_folder, require_folder, write_atomically
 from transduce.durable.folder import MANIFEST, read_regular, remove_folder
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
@@ -135,7 +135,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings, except for names and tokens per update."""
+    """Refuse a corpus prepared with other data settings, except for names and how it is read."""
     fact = describe_other_settings(prepared.data, data)
     hint = "prepare it anew, or change these settings of the recipe"
     if fact:
@@ -169,8 +169,8 @@ def describe_other_texts(known: Mapping[str, str], texts: Mapping[str, Pairs]) -
 
 
 def select_store_settings(data: Data) -> dict[str, object]:
-    """Return the data settings that affect a store: all but names and tokens per update."""
-    free = {*BUDGETS, *NAMES}
+    """Return the data settings that affect a store: all but names, and how it is read."""
+    free = {*READING, *NAMES}
     return {name: one for name, one in dataclasses.asdict(data).items() if name not in free}
 
 

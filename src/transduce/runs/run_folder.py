@@ -16,6 +16,7 @@ from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_r
 from transduce.checkpoint.steps import KINDS, require_real_folder
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
+from transduce.corpus.augmentation import Augmentation
 from transduce.corpus.facts import DATA
 from transduce.corpus.feed import Feed
 from transduce.corpus.plan import Plan
@@ -46,6 +47,8 @@ from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
+from transduce.settings.data import CHANGES
+from transduce.tasks import build_task
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
 from transduce.training.equip import (
@@ -187,7 +190,7 @@ def train_run(
     model = build_for_training(recipe, prepared.vocabularies)
     validates = prepared.dev is not None and group.rank == 0
     limit = recipe.training.micro_batch_tokens
-    feed = Feed(prepared.train, build_plan(recipe, prepared), limit).micro_batches
+    feed = build_feed(recipe, prepared, limit).micro_batches
     optimiser = build_optimiser(model, recipe.training)
     batches, add, read = choose_loop(model, optimiser, recipe.training, feed)
     job = TrainingJob(
@@ -257,14 +260,20 @@ def require_adam_state(checkpoint: Checkpoint) -> None:
             raise FolderError(fact, AGAIN, file=checkpoint.folder / MOMENTS)
 
 
-def build_plan(recipe: Recipe, prepared: PreparedCorpus) -> Plan:
-    """Return the plan that selects the pairs of each update."""
-    store = prepared.train
-    return Plan(
+def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> Feed:
+    """Return the feed of a run: micro-batches of at most `limit` tokens, augmented as it says."""
+    store, data, seed = prepared.train, recipe.data, recipe.training.seed
+    augmentation = None
+    if any(getattr(data, name) for name in CHANGES):
+        encoder = build_task(data, prepared.vocabularies)
+        augmentation = Augmentation(store, encoder, data, seed)
+    plan = Plan(
         store.source_lengths,
         store.target_lengths,
-        source_tokens=recipe.data.source_tokens,
-        target_tokens=recipe.data.target_tokens,
-        seed=recipe.training.seed,
+        source_tokens=data.source_tokens,
+        target_tokens=data.target_tokens,
+        seed=seed,
         mixture=store.mixture,
+        measure=augmentation and augmentation.measure,
     )
+    return Feed(store, plan, limit, augmentation)

@@ -11,6 +11,7 @@ from transduce.settings.fields import (
     require_at_most,
     require_one_of,
     require_positive,
+    require_probability,
     require_types,
 )
 
@@ -20,6 +21,8 @@ OWN = "your own"  # begins the corpus name of a user's own text
 UNNAMED = ("source", "target")  # stand-ins for languages that file names do not show
 VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
+# how an epoch may change some of its pairs, in this order; each is a setting, the share of pairs
+CHANGES = ("copied_token", "typos", "no_end_mark", "title_case", "upper_case")
 
 
 @final
@@ -59,9 +62,25 @@ class Data:
     )
     drop_identical: bool = our_choice(True, "drop pairs with equal sides, which teach copying")
     drop_duplicates: bool = our_choice(True, "drop repeated pairs, detected by a hash")
+    copied_token: float = our_choice(
+        0.0, "share of pairs that get a name, code, emoji or URL at an end of both sides"
+    )
+    typos: float = our_choice(0.0, "share of pairs whose source gets typing errors")
+    no_end_mark: float = our_choice(0.0, "share of pairs that lose the end mark, such as a stop")
+    title_case: float = our_choice(0.0, "share of pairs whose words begin with capitals")
+    upper_case: float = our_choice(0.0, "share of pairs in upper case")
 
     def __post_init__(self) -> None:
         require_types(self)
+        require_probability(self, *CHANGES)
+        for name in CHANGES:
+            require(
+                not getattr(self, name)
+                or (self.task == "translation" and self.vocabulary != "word"),
+                f"data.{name} changes text, and there is none with data.task={self.task}, "
+                f"data.vocabulary={self.vocabulary}",
+                f"leave out data.{name}; it is for translation without a vocabulary of words",
+            )
         require_positive(
             self,
             "source_tokens",

@@ -1,0 +1,99 @@
+"""Pairs that an epoch reads in another form than the store has them, such as in upper case.
+
+Which pairs change, and how, is a function of (seed, epoch, pair) alone. Nothing is stored: lengths
+are measured when an epoch is planned, and the pairs of an update are changed again when it is read.
+"""
+
+import hashlib
+import random
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from jaxtyping import Int
+
+from transduce.corpus.plan import Lengths
+from transduce.corpus.segment import PairEncoder
+from transduce.corpus.store import Store
+from transduce.settings import Data
+from transduce.settings.data import CHANGES
+from transduce.text.changes import CHANGE, Pair
+from transduce.text.clean import normalise
+from transduce.vocabulary import BEGIN, Vocabulary
+
+# M: pairs of an epoch · P: pairs of a block or an update
+
+Ids = list[int]
+BLOCK = 10_000  # pairs that are changed together
+
+
+@final
+@dataclass(frozen=True)
+class Augmentation:
+    """The changes to a store's pairs: `data` says which share of every epoch has each."""
+
+    store: Store
+    encoder: PairEncoder
+    data: Data
+    seed: int
+
+    def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
+        """Return the lengths of all pairs, of the M given ones as this epoch reads them."""
+        lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
+        for start in range(0, len(pairs), BLOCK):
+            for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():
+                for row, ids in zip(lengths, sides, strict=True):
+                    row[pair] = len(ids)
+        return lengths
+
+    def change(self, epoch: int, pairs: Int[np.ndarray, " P"]) -> dict[int, tuple[Ids, Ids]]:
+        """Return the source and target ids of those of P pairs that this epoch changes, by index.
+
+        A pair that would be too long stays as it is.
+        """
+        changed = list(self.change_texts(epoch, pairs))
+        sources = self.encoder.encode_sources([source for _, _, (source, _) in changed])
+        targets = self.encoder.encode_targets([target for _, _, (_, target) in changed])
+        found = {}
+        for (index, tag, _), source, target in zip(changed, sources, targets, strict=True):
+            if target and max(len(tag) + len(source), len(target)) <= self.data.max_length:
+                found[index] = ([*tag, *source], target)
+        return found
+
+    def change_texts(
+        self, epoch: int, pairs: Int[np.ndarray, " P"]
+    ) -> Iterator[tuple[int, Ids, Pair]]:
+        """Yield index, tag and new text of those of P pairs that this epoch changes.
+
+        The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
+        """
+        languages = (self.data.source_language, self.data.target_language)
+        limits = [(name, int(getattr(self.data, name) * 2**64)) for name in CHANGES]
+        for index in pairs.tolist():
+            digest = hashlib.blake2b(f"change {self.seed} {epoch} {index}".encode()).digest()
+            *numbers, seed = struct.unpack("<8Q", digest)
+            names = [
+                name for number, (name, most) in zip(numbers, limits, strict=False) if number < most
+            ]
+            if not names:
+                continue
+            source, target = (side.tolist() for side in self.store.pair(index))
+            tag = source[: source[0] == BEGIN]
+            old = (
+                spell(self.encoder.source, source[len(tag) : -1]),
+                spell(self.encoder.target, target[:-1]),
+            )
+            if not all(old):
+                continue
+            new, draw = old, random.Random(seed)
+            for name in names:
+                new = CHANGE[name](new, languages, draw)
+            if new != old:
+                yield index, tag, (normalise(new[0]), normalise(new[1]))
+
+
+def spell(vocabulary: Vocabulary, ids: Ids) -> str:
+    """Return the normalised text of ids without END, or "" if one of them stands for no text."""
+    return normalise(vocabulary.decode(ids)) if all(map(vocabulary.piece_bytes, ids)) else ""

@@ -1,0 +1,113 @@
+"""Changes to a pair of lines that a robust model must bear, such as upper case or typing errors.
+
+Each takes a pair and returns a new one, or the same where there is nothing to change. Words are not
+aligned, so that no change concerns one word of both sides.
+"""
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeVar
+
+from transduce.settings.data import CHANGES
+
+Option = TypeVar("Option")
+Pair = tuple[str, str]  # a source line and its translation
+Change = Callable[[Pair, tuple[str, str], random.Random], Pair]  # of a pair in two languages
+
+DOTTED = ("tr", "az")  # languages that write i and ı, and İ and I
+END_MARK = re.compile(r"\s*[.!?…。！？।۔؟]+$")
+OPENING_MARKS = re.compile("[¿¡]")
+FIRST_LETTER = re.compile(r"(?:^|(?<=\s))([^\w\s]*)([^\W\d_])")
+WORD = re.compile(r"(?:^|(?<=\s))[^\w\s]*([^\W\d_]{3,})[^\w\s]*(?=\s|$)")
+LETTERS_PER_TYPO = 20
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # of a keyboard
+SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "aeiou")
+
+
+def upper_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
+    """Return a pair in capitals; a source without letters that have them leaves it as it is."""
+    source, target = (raise_letters(*side) for side in zip(pair, languages, strict=True))
+    return pair if source == pair[0] else (source, target)
+
+
+def raise_letters(text: str, language: str) -> str:
+    """Return text in capitals, with İ for the i of Turkish and Azerbaijani."""
+    return (text.replace("i", "İ") if language in DOTTED else text).upper()
+
+
+def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
+    """Return a pair whose words begin with capitals, if the source has letters that have them."""
+
+    def raise_first(text: str, language: str) -> str:
+        return FIRST_LETTER.sub(
+            lambda found: found[1] + raise_letters(found[2], language).title(), text
+        )
+
+    source, target = (raise_first(*side) for side in zip(pair, languages, strict=True))
+    return pair if source == pair[0] else (source, target)
+
+
+def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random) -> Pair:
+    """Return a pair without the marks at its ends, and without ¿ and ¡."""
+    source, target = (OPENING_MARKS.sub("", END_MARK.sub("", side)) for side in pair)
+    return (source, target) if source and target and source != pair[0] else pair
+
+
+def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
+    """Return a pair whose source has a typing error for every 20 letters, in words of letters.
+
+    Letters are swapped, dropped, doubled or hit beside, and spaces are added or left out. Scripts
+    without capitals, which are typed in other ways, stay as they are.
+    """
+    source = pair[0]
+    for _ in range(1 + len(source) // LETTERS_PER_TYPO):
+        places = [place for word in WORD.finditer(source) for place in range(*word.span(1))]
+        places = [place for place in places if source[place].lower() != source[place].upper()]
+        if not places:
+            break
+        at = choose(places, draw)
+        letter, after = source[at], source[at + 1 : at + 2]
+        kinds = [letter * 2 + after, after, hit_beside(letter, draw) + after]
+        if after.isalpha():
+            kinds += [after + letter, f"{letter} {after}"]
+        elif after == " ":
+            kinds.append(letter)
+        source = source[:at] + choose(kinds, draw) + source[at + 2 :]
+    return source, pair[1]
+
+
+def hit_beside(letter: str, draw: random.Random) -> str:
+    """Return a letter next to this one on a keyboard, or nothing if its place is not known."""
+    row = next((row for row in ROWS if letter.lower() in row), "")
+    at = row.find(letter.lower())
+    found = choose(row[max(at - 1, 0) : at] + row[at + 1 : at + 2], draw) if row else ""
+    return found.upper() if letter.isupper() else found
+
+
+def copy_token(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
+    """Return a pair with the same made-up name, code, emoji or URL at one end of both sides."""
+    word = "".join(choose(SYLLABLES, draw) for _ in range(2 + int(2 * draw.random())))
+    number = int(10_000 * draw.random())
+    tokens = (
+        word.title(),
+        f"{word[:2].upper()}-{number}",
+        chr(0x1F600 + number % 64),  # a face
+        f"https://{word}.org/{number}",
+    )
+    token = choose(tokens, draw)
+    source, target = pair
+    if draw.random() < 0.5:
+        return f"{token} {source}", f"{token} {target}"
+    return f"{source} {token}", f"{target} {token}"
+
+
+def choose(options: Sequence[Option], draw: random.Random) -> Option:
+    """Return one of the options, the same in every version of Python for a state of `draw`."""
+    return options[int(draw.random() * len(options))]
+
+
+CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
+    dict(zip(CHANGES, (copy_token, mistype, drop_end_mark, title_case, upper_case), strict=True))
+)
