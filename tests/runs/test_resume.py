@@ -83,7 +83,7 @@ def test_a_run_with_augmentation_that_is_stopped_amid_an_epoch_ends_the_same(tmp
     recipe = with_changes(TOY, changes | {"training.validate_every": 12})
     prepared = prepared_toy(tmp_path / "store", recipe)
     trained(tmp_path / "straight", prepared, recipe=recipe)
-    stopped, _ = trained(tmp_path / "stopped", prepared, recipe=recipe, asks=24)
+    stopped, _ = trained(tmp_path / "stopped", prepared, recipe=recipe, asks=9)
     assert 1 < stopped.step < len(build_feed(recipe, prepared, 300).plan.epoch(1)) < 12
     trained(tmp_path / "stopped", prepared, recipe=recipe)
     assert numbers(tmp_path / "stopped", 12) == numbers(tmp_path / "straight", 12)
