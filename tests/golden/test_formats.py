@@ -30,7 +30,7 @@ MODELS = sorted(  # every model of every format
 HASHES = {
     "format-1": "e51d6c46dfc5843cb75d050b1bc95178fa807edd5dfa6bebf059a95c7d9db1f5",
     "format-2": "5361e6eccda06db5d72671829774c445d758d7d9b19712609a6f8b42c186934a",
-    "format-3": "5efda24fd1e293e279f67878be0320724a962f8195a6f2bf6970010e70979a3c",
+    "format-3": "2665f03158040134a430ebd48f35973865ff2a5af9060796d35c12dbec8a97a3",
     "imported-1": "56cd36422acffbdb891815cd0ffa0324ac091b5829c54f1abc376c98577ced40",
 }
 TOLERANCE = 1e-5
