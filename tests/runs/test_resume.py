@@ -79,8 +79,15 @@ def test_updates_have_several_micro_batches_and_epochs_end_on_the_way(prepared):
 
 
 def test_a_run_with_augmentation_that_is_stopped_amid_an_epoch_ends_the_same(tmp_path):
-    changes = {"data.task": "translation", "data.upper_case": 0.3, "training.steps": 12}
-    recipe = with_changes(TOY, changes | {"training.validate_every": 12})
+    recipe = with_changes(
+        TOY,
+        {
+            "data.task": "translation",
+            "data.upper_case": 0.3,
+            "training.steps": 12,
+            "training.validate_every": 12,
+        },
+    )
     prepared = prepared_toy(tmp_path / "store", recipe)
     trained(tmp_path / "straight", prepared, recipe=recipe)
     stopped, _ = trained(tmp_path / "stopped", prepared, recipe=recipe, asks=9)
