@@ -216,9 +216,9 @@ def another(name: str) -> str:
     return f"other {name}" if name.endswith("s") else f"another {name}"
 
 
-def suggest_names(name: str, known: Iterable[str]) -> str:
+def suggest_names(name: object, known: Iterable[str]) -> str:
     """Return a hint that lists the known names most similar to an unknown name, or all of them."""
-    names = sorted(known)
+    name, names = str(name), sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
     close = longer or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:

@@ -60,3 +60,20 @@ def test_two_models_drop_what_is_improbable_or_of_unequal_probability(tmp_path):
     worst = max(rates[pair] for pair in PAIRS if pair not in kept)
     assert worst <= min(rates[pair] for pair in kept) + 1e-4
     assert found.report.broken == {"improbable": 10}
+
+
+@pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize(
+    ("given", "fact"),
+    [
+        ({"languages": "en"}, "a text has a source and a target language"),
+        ({"languages": (1, 2)}, "py3langid does not know the language 1"),
+        ({"not_in": "test.en"}, "not_in must be a list of files"),
+        ({"models": ("there", "back")}, "forward must be a translator"),
+        ({"models": (random_translator(),)}, "models must be two translators"),
+        ({"models": (random_translator(), None)}, "models must be two translators"),
+    ],
+)
+def test_a_rule_of_another_type_is_refused(tmp_path, given, fact):
+    with pytest.raises(InputError, match=fact):
+        transduce.clean(tmp_path / "c", PAIRS, **given)

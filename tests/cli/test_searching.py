@@ -118,6 +118,7 @@ def test_drawing_from_the_likeliest_only_is_greedy_search(translate):
             "error: --sample and --beam exclude each other\n"
             "hint: give one of them; --nbest is the number of samples\n",
         ),
+        (("--sample", "--stop=early"), "error: --sample and --stop exclude each other"),
         (("--sample", "--top-k=-1"), "error: sampling.top_k must be a count, or 0 for all"),
         (("--sample", "--temperature=0"), "error: sampling.temperature must be a number above 0"),
         (

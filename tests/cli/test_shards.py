@@ -81,6 +81,24 @@ def test_a_shard_that_is_there_is_not_translated_again(call, babbler, text, shar
     assert (ended.code, "of another precision" in ended.stderr) == (2, True)
 
 
+def test_a_shard_belongs_to_its_prefixes_and_to_how_it_was_drawn(call, babbler, text, shards):
+    prefixes = text.with_name("prefixes")
+    prefixes.write_text("no\n" * len(LINES))
+    folder = shards(3, *DRAWN, numbers=[2])
+    for other in (("--prefix", prefixes), ("--penalty=none",)):
+        ended = call("translate", babbler, text, *DRAWN, *other, "--shard=2/3", "-o", folder)
+        assert (ended.code, "is there already, of another" in ended.stderr) == (2, True)
+
+
+def test_prefixes_of_a_shard_are_as_many_as_the_lines_of_the_text(call, babbler, text):
+    prefixes = text.with_name("prefixes")
+    for lines in (len(LINES) - 1, len(LINES) + 1):
+        prefixes.write_text("no\n" * lines)
+        shard = ("--prefix", prefixes, "--shard=1/3", "-o", text.parent / "s")
+        ended = call("translate", babbler, text, *FAST, *shard)
+        assert (ended.code, f"{lines} prefixes for 600 lines" in ended.stderr) == (2, True)
+
+
 def break_nothing(folder: Path) -> None:
     shutil.rmtree(folder / "shard-2-of-3")
 
@@ -126,12 +144,14 @@ def test_shards_of_two_texts_are_not_merged(call, text, shards):
 
 def test_a_task_of_a_slurm_array_is_a_shard():
     names = {"SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "10"}
-    assert parse_shard("slurm", names | {"SLURM_ARRAY_TASK_COUNT": "4"}) == Shard(4, 3)
-    every_third = names | {"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_STEP": "3"}
-    assert parse_shard("slurm", every_third | {"SLURM_ARRAY_TASK_COUNT": "4"}) == Shard(4, 3)
-    for wrong in (names, names | {"SLURM_ARRAY_TASK_COUNT": "4", "SLURM_ARRAY_TASK_MIN": "?"}):
+    four = names | {"SLURM_ARRAY_TASK_COUNT": "4"}
+    assert parse_shard("slurm", four) == Shard(4, 3)
+    every_third = {"SLURM_ARRAY_TASK_ID": "16", "SLURM_ARRAY_TASK_STEP": "3"}
+    assert parse_shard("slurm", four | every_third) == Shard(4, 3)
+    wrong = (four | {"SLURM_ARRAY_TASK_MIN": "?"}, four | {"SLURM_ARRAY_TASK_ID": "9" * 5_000})
+    for one in (names, *wrong):
         with pytest.raises(InputError, match="SLURM_ARRAY_TASK_COUNT"):
-            parse_shard("slurm", wrong)
+            parse_shard("slurm", one)
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "-1/3", "1", "a/b", "1/3/5", "1/999999", ""])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests.inference.random_models import random_translator
 
-from transduce.distillation.distil import require_translators
+from transduce.cleaning.clean import require_translators
 from transduce.distillation.stages import (
     PAIRS,
     Inputs,

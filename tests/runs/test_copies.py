@@ -9,7 +9,7 @@ from tests.runs.test_resume import numbers
 
 import transduce
 from transduce.durable.files import list_entries
-from transduce.durable.json import read_json
+from transduce.durable.json import from_checksummed_json, read_json, to_checksummed_json
 from transduce.errors import FolderError, InputError, SaveError
 from transduce.runs.copies import RunCopy
 
@@ -66,6 +66,40 @@ def test_a_list_that_was_edited_is_refused(train, copied):
     listed.write_bytes(listed.read_bytes().replace(b'"step"', b'"stop"', 1))
     with pytest.raises(FolderError, match=r"copy\.json"):
         train()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"extra": [9, "../../victim"]},
+        {"extra": [9]},
+        {"extra": 9},
+        {"../extra": [9, "0" * 64]},
+        {"": [9, "0" * 64]},
+    ],
+)
+def test_a_list_of_a_stranger_leads_nowhere_else(train, copied, tmp_path, files):
+    (tmp_path / "victim").write_text("of another program")
+    listed = dict(from_checksummed_json((copied / "copy.json").read_bytes(), copied))
+    listed["files"] |= files
+    (copied / "copy.json").write_bytes(to_checksummed_json(listed))
+    with pytest.raises(FolderError, match="is not as a copy's list is written"):
+        train(steps=3)
+    assert (tmp_path / "victim").exists()
+
+
+def test_an_address_that_holds_something_else_is_refused_before_training(train, tmp_path):
+    for place in ("file", "model/card"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("of another program")
+        with pytest.raises(InputError, match="holds something else"):
+            train(copy=tmp_path / Path(place).parts[0])
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_empty_address_is_refused(train):
+    with pytest.raises(InputError, match="the address of the copy is empty"):
+        train(copy="")
 
 
 def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):

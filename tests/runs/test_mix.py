@@ -79,6 +79,15 @@ def test_a_single_text_stays_as_it_is(back):
     assert isinstance(mix({back: 0}), TaskFiles)
 
 
+@pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize("how", ["3", None, True, (1, 2), [1, 2, 3], (1, "1", 3), (1, 1.5, 3)])
+def test_what_is_no_weight_is_refused(back, how):
+    with pytest.raises(InputError, match="is no weight of"):
+        mix({back: how})
+    with pytest.raises(InputError, match="files with weights are a dictionary"):
+        mix(back, [(back, 0.5)])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("texts", "synthetic", "fact"),
     [
@@ -90,6 +99,7 @@ def test_a_single_text_stays_as_it_is(back):
         ({"back": (1, 2, 0)}, None, "update 1 has no text to read"),
         ({"back": float("inf"), "other": 1}, None, "a weight is at most 1,000,000"),
         ({"back": -1.0}, None, "and not negative"),
+        ({"back": 10**400}, None, "a weight is at most 1,000,000"),
         ({"back": (1, 9, 8)}, None, "back.tsv is read from update 9 to 8"),
     ],
 )

@@ -1,12 +1,15 @@
 """A misspelt keyword of a public function: the argument or the setting that was meant is named."""
 
 import inspect
+from typing import Any
 
 import pytest
 
 import transduce
 from transduce.errors import InputError
 from transduce.settings.keywords import with_checked_keywords
+
+UNTYPED: Any = transduce  # whose functions are called with values of other types
 
 
 def example(folder, *, recipe=None, settings=None):
@@ -46,6 +49,28 @@ def test_a_flag_is_true_or_false(value):
 def test_what_is_called_with_warnings_is_a_function():
     with pytest.raises(InputError, match="on_warning must be a function, not 5"):
         transduce.load("model", on_warning=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("unchecked_types")
+@pytest.mark.parametrize(
+    ("call", "fact"),
+    [
+        (lambda: UNTYPED.clean("c", [], letters="0.5"), "letters must be a number, not '0.5'"),
+        (lambda: UNTYPED.clean("c", [], worst=None), "worst must be a number, not None"),
+        (lambda: UNTYPED.distil(None, "d", seed=1.5), "seed must be a whole number, not 1.5"),
+        (lambda: UNTYPED.distil(None, "d", until=3), "until must be a string, not 3"),
+        (lambda: UNTYPED.explain("m", max_weights="5"), "max_weights must be a whole number"),
+        (
+            lambda: UNTYPED.score([], [], against=[], samples="9"),
+            "samples must be a whole number",
+        ),
+        (lambda: UNTYPED.reproduce.claims(None, only=["heads"]), "folder must be a path"),
+        (lambda: UNTYPED.reproduce.claims("c", only=[5]), "there is no claim 5"),
+    ],
+)
+def test_numbers_strings_and_names_are_what_they_should_be(call, fact):
+    with pytest.raises(InputError, match=fact):
+        call()
 
 
 def test_public_functions_check_their_keywords_and_stay_themselves():

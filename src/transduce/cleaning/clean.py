@@ -19,6 +19,7 @@ import numpy as np
 from transduce.cleaning.rules import Pair, RuleReport, Rules, find_lowest, read_test_lines
 from transduce.durable.folder import FolderWriter, complete_folder
 from transduce.durable.json import parse_json, to_json
+from transduce.errors import InputError
 from transduce.inference.shards import measure_text
 from transduce.inference.translator import Translator
 from transduce.runs.choice import Texts, open_texts
@@ -26,7 +27,8 @@ from transduce.runs.prepared_corpus import OnProgress
 from transduce.runs.texts import Pairs
 from transduce.settings import Data
 from transduce.settings.fields import require
-from transduce.text.arguments import ignore_event, read_path
+from transduce.tasks import TextToText, require_task
+from transduce.text.arguments import describe_value, ignore_event, is_pair, read_path
 from transduce.text.clean import normalise
 from transduce.text.languages import FORM
 
@@ -71,9 +73,13 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
         found = transduce.clean("clean", ("a.en", "a.de"), numbers=True, not_in=["test.en"])
         print(found.report.broken)
     """
-    require(len(languages) == 2, "a text has a source and a target language", FORM)
+    require(is_pair(languages), "a text has a source and a target language", FORM)
     require(0 <= worst < 1, f"--worst must lie in [0, 1), not {worst}")
-    files = [read_path("not_in", file) for file in not_in]
+    if models is not None:
+        fact = f"models must be two translators, not {describe_value(models)}"
+        require(is_pair(models) and None not in models, fact)
+        require_translators(forward=models[0], backward=models[1])
+    files = list_files("not_in", not_in)
     rules = Rules(
         languages=(languages[0], languages[1]),
         numbers=numbers,
@@ -109,6 +115,23 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     found = complete_folder(read_path("folder", folder), KIND, about, write)
     report = RuleReport(**parse_json(found.read(REPORT)))
     return CleanText(found.folder, found.verified_path(PAIRS), report)
+
+
+def list_files(name: str, files: object) -> list[Path]:
+    """Return the paths in the argument called `name`; refuse what is no list of paths."""
+    if isinstance(files, str | bytes | PathLike) or not isinstance(files, Iterable):
+        raise InputError(f"{name} must be a list of files, not {describe_value(files)}")
+    return [read_path(name, file) for file in files]
+
+
+def require_translators(**models: object) -> None:
+    """Refuse a model, given by its argument's name, that does not translate; None is passed by."""
+    for name, model in models.items():
+        if isinstance(model, Translator):
+            require_task(model.task, TextToText, model.recipe.data, name)
+        else:
+            fact = f"{name} must be a translator, not {describe_value(model)}"
+            require(model is None, fact, "transduce.load(folder)")
 
 
 def read_normalised(text: Pairs, on_progress: OnProgress) -> Iterator[Pair]:

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Float
 
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
 from transduce.text.files import read_lines
 from transduce.text.languages import (
@@ -94,14 +94,15 @@ def is_unequal(source: str, target: str) -> bool:
     return longer >= FEWEST and longer > MOST_RATIO * shorter
 
 
-def require_detectable(language: str) -> None:
+def require_detectable(language: object) -> None:
     """Refuse a language that is unknown to py3langid, or any language without py3langid."""
     if not can_detect_languages():
         fact = "languages are not detected here: py3langid is not installed"
         raise InputError(fact, "pip install py3langid")
     known = {code for code, _ in rank_languages("any text")}
-    fact = f"py3langid does not know the language {language!r}"
-    require(language.partition("-")[0] in known, fact, "a two-letter code, such as de")
+    is_known = isinstance(language, str) and language.partition("-")[0] in known
+    fact = f"py3langid does not know the language {short_repr(language)}"
+    require(is_known, fact, "a two-letter code, such as de")
 
 
 def reads_otherwise(text: str, language: str) -> bool:

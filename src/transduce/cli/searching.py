@@ -102,18 +102,16 @@ class SamplingOptions:
         type=int, help="Seed of sampling; equal seeds and lines give equal outputs (default: 1)."
     )
 
-    def choose(self, beam: int | None) -> Sampling | None:
+    def choose(self, beam: BeamOptions) -> Sampling | None:
         """Return the settings of sampling, or None for a search; refuse contradicting options."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         is_sampling = given.pop("sample")
         for name in given:
             option = name.replace("_", "-")
             require(is_sampling, f"--{option} is for sampling", "add --sample")
-        require(
-            not (is_sampling and beam is not None),
-            "--sample and --beam exclude each other",
-            "give one of them; --nbest is the number of samples",
-        )
+        for name in {"beam", "stop"} & {*beam.given()}:
+            fact = f"--sample and --{name} exclude each other"
+            require(not is_sampling, fact, "give one of them; --nbest is the number of samples")
         return Sampling(**given) if is_sampling else None
 
 

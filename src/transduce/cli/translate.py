@@ -137,7 +137,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         model,
         models,
         beam,
-        sampling.choose(beam.beam),
+        sampling.choose(beam),
         nbest,
         keep=not no_keep,
         task=TextToText,
@@ -164,6 +164,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     part = TextPart(open_output(output), block=1 if interactive else BLOCK)
     if text is not None:
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
+        how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
         part = choose_shard(text, how, output)
     outputs = translator.nbest_lines(
         note_markup(input, part.cut(read_short_lines(input)), count(part.first)),
@@ -186,6 +187,16 @@ class TextPart:
     block: int
     first: int = 1  # number of the first line
     cut: Callable[[Iterator[str]], Iterator[str]] = iter  # takes all lines of the text
+
+
+def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
+    """Return a shard's part of a file of prefixes; refuse a file without one for each line."""
+    from transduce.inference.shards import find_shard_text
+
+    found = find_shard_text(file, text.shard)
+    fact = f"there are {found.total:,} prefixes for {text.total:,} lines"
+    require(found.total == text.total, fact, "an empty prefix leaves its line's output free")
+    return found
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from transduce.cleaning.clean import require_translators
 from transduce.cleaning.rules import RuleReport, require_detectable
 from transduce.distillation import STAGES
 from transduce.distillation.report import write_report
@@ -32,8 +33,7 @@ from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
-from transduce.tasks import TextToText, require_task
-from transduce.text.arguments import describe_value, ignore_event, read_path
+from transduce.text.arguments import ignore_event, read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -105,7 +105,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
         **{name: None if file is None else read_path(name, file) for name, file in files.items()}
     )
     folder = read_path("folder", folder)
-    recipe = customise_recipe(find_recipe(student), dict(settings or {}), None)
+    recipe = customise_recipe(find_recipe(student), {} if settings is None else settings)
     last = STAGES.index(until)
     require_own_folder(folder, STAGES[0], ["lock"], "distillation")
     # read now, so that its faults show before hours of translation
@@ -143,15 +143,6 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             dev_pairs,
         )
         return Distillation(folder, report, model.folder, page)
-
-
-def require_translators(**models: Translator | None) -> None:
-    """Refuse a model, given by its argument's name, whose task is not to translate."""
-    for name, model in models.items():
-        if model is not None:
-            fact = f"{name} must be a translator, not {describe_value(model)}"
-            require(isinstance(model, Translator), fact, "transduce.load(folder)")
-            require_task(model.task, TextToText, model.recipe.data, name)
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

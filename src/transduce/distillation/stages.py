@@ -66,12 +66,12 @@ class Inputs:
         require(
             self.source is not None or self.pairs is not None,
             "there is no text to translate",
-            "--source FILE with lines of the source language, or --pairs FILE",
+            "--source FILE with lines of the source language, or given pairs",
         )
         require(
             self.outputs is None or (self.source is not None and self.pairs is None),
             "--outputs are translations of the lines of --source",
-            "give --source, and leave --pairs out",
+            "give --source, and no other pairs",
         )
 
     def read(self) -> Iterator[tuple[str, str, str]]:

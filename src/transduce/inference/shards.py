@@ -56,7 +56,8 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
         found = {FIRST: "1", STEP: "1"} | dict(environment)
         task, count, first, step = (found.get(name, "") for name in (TASK, COUNT, FIRST, STEP))
         require(
-            all(value.isdecimal() for value in (task, count, first, step)) and int(step) > 0,
+            all(re.fullmatch("[0-9]{1,9}", value) for value in (task, count, first, step))
+            and int(step) > 0,
             f"--shard slurm needs {TASK} and {COUNT}, which Slurm sets in an array",
             "sbatch --array=1-8 job.sh, or give the shard: --shard 2/8",
         )
@@ -115,11 +116,11 @@ def measure_text(path: Path) -> tuple[int, str]:
 
 def describe_translator(translator: Translator) -> dict[str, Any]:
     """Return what its outputs depend on: models, search or sampling, and what follows it."""
-    sampling = translator.sampling_settings
+    search, sampling = translator.recipe.search, translator.sampling_settings
     return {
         "models": list(translator.hashes),
         "precision": translator.precision,
-        "search": asdict(translator.recipe.search if sampling is None else sampling),
+        "search": asdict(search) | ({} if sampling is None else asdict(sampling)),
         "longest": translator.recipe.data.max_length,
         "align": asdict(translator.aligner.find_heads()) if translator.aligns else None,
         "keep": translator.keep,

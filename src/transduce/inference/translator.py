@@ -180,6 +180,7 @@ class Translator:
         """
         require_count("n", n)
         require_count("block", block)
+        require_count("first", first)
         require_lines("lines", lines)
         if prefixes is not None:
             require_lines("prefixes", prefixes)

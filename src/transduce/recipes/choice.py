@@ -17,7 +17,7 @@ from transduce.recipes.catalogue import RECIPES, by_name, find_original_name
 from transduce.recipes.scale import scale_by_name, scaled
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, with_changes
+from transduce.settings.recipe import Value, require_changes, with_changes
 from transduce.text.arguments import read_path
 
 SIZE_LIMIT = 1 << 20
@@ -125,6 +125,7 @@ def customise_recipe(
     """
     if scale is not None:
         recipe = scaled(recipe, scale_by_name(scale))
+    require_changes(settings)
     if not settings or find_original_name(recipe) not in RECIPES:
         return with_changes(recipe, settings)
     base, _, listed = recipe.name.partition(" with ")

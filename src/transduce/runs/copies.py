@@ -7,6 +7,7 @@ which was interrupted leaves the one before. fsspec comes with torch.
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
 from transduce.errors import FolderError, InputError, SaveError, TransduceError
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.requests import SignalRequests
 
@@ -35,6 +37,7 @@ class RunCopy:
     def __init__(self, address: str) -> None:
         from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
+        require(address != "", "the address of the copy is empty", "a dot, '.', names this folder")
         self.address = address
         with self.refuse_faults():
             self.system, root = url_to_fs(address)
@@ -61,6 +64,17 @@ class RunCopy:
                 folder.rename(run)
         finally:
             delete(folder)
+
+    def require_own_place(self) -> None:
+        """Refuse an address without a copy that holds something else, such as a model or a file."""
+        with self.refuse_faults():
+            self.system.invalidate_cache()
+            is_there = self.system.exists(self.root)
+            paths = self.system.ls(self.root, detail=False) if is_there else []
+        names = {PurePosixPath(path).name for path in paths}
+        fact = "holds something else, and no copy of a run"
+        if LIST not in names and names - {FILES}:
+            raise InputError(fact, "choose an address of its own", file=self.address)
 
     def require_same_run(self, run: Path) -> Mapping[str, Any] | None:
         """Return the copy's list; refuse a copy of another run, or one that is ahead of `run`."""
@@ -110,11 +124,8 @@ class RunCopy:
                 return None
             data = self.system.cat_file(path)
         match listed := from_checksummed_json(data, Path(path)):
-            case {"run": str(), "step": int(), "files": dict() as files}:
-                for name in files:
-                    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-                        break
-                else:
+            case {"run": str(), "step": int(), "files": dict() as files} if files:
+                if all(is_entry(name, about) for name, about in files.items()):
                     return listed
         raise FolderError("is not as a copy's list is written", PUT_BACK, file=path)
 
@@ -150,7 +161,8 @@ class RunCopy:
 def open_copy(address: str, run: Path) -> RunCopy:
     """Return the copy at an address, from which a run that is not here is brought.
 
-    Refuse a copy of another run, a copy that is ahead of the run, and one inside of it.
+    Refuse a copy of another run, a copy that is ahead of the run, one inside of it, and an address
+    that holds something else.
     """
     from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
@@ -158,6 +170,7 @@ def open_copy(address: str, run: Path) -> RunCopy:
     is_local = isinstance(copy.system, LocalFileSystem)
     if is_local and Path(copy.root).resolve().is_relative_to(run.resolve()):
         raise InputError("is inside the run", "choose another address", file=address)
+    copy.require_own_place()
     if not run.exists() or (run.is_dir() and not any(run.iterdir())):
         copy.restore(run)
     else:
@@ -201,6 +214,20 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
             path = Path(folder, name)
             if not name.startswith(".") and path != run / LOCK:
                 yield path.relative_to(run).as_posix(), path
+
+
+def is_entry(name: str, about: object) -> bool:
+    """Return whether an entry of a copy's list names a file in the run, its size and its sha256.
+
+    The list may be a stranger's, and its names and hashes become paths.
+    """
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        return False
+    match about:
+        case [int(), str(digest)]:
+            return re.fullmatch("[0-9a-f]{64}", digest) is not None
+    return False
 
 
 def newest_step(run: Path) -> int:

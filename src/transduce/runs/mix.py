@@ -5,6 +5,7 @@ from dataclasses import replace
 from os import PathLike
 
 from transduce.corpus.mixture import Share
+from transduce.errors import short_repr
 from transduce.runs.choice import Texts, open_texts
 from transduce.runs.texts import FilePair, MixedPairs, MixedText, Pairs, TaskFiles
 from transduce.settings import Data
@@ -38,11 +39,18 @@ def mix(
 
 
 def open_weighted(files: Weights) -> list[MixedText]:
-    """Open files, each with its weight and its updates."""
+    """Open files, each with its weight and its updates; refuse what is neither."""
+    hint = '{"a.tsv": 3}, or {"a.tsv": (3, 1, 8000)} with its first and last update'
+    fact = f"files with weights are a dictionary, not {short_repr(files)}"
+    require(isinstance(files, Mapping), fact, hint)
     opened = []
     for file, how in files.items():
-        weight, first, last = how if isinstance(how, tuple) else (how, 1, 0)
-        share = Share(name="", weight=float(weight), start=first, stop=last)
+        weight, *updates = how if isinstance(how, tuple) and len(how) == 3 else (how, 1, 0)
+        fits = type(weight) in (int, float) and {*map(type, updates)} == {int}
+        require(fits, f"{short_repr(how)} is no weight of {short_repr(file)}", hint)
+        first, last = updates
+        weight = float(max(-1, min(weight, MOST + 1)))  # one outside is refused with all others
+        share = Share(name="", weight=weight, start=first, stop=last)
         opened.append(MixedText(open_texts("texts", file, Data()), share))
     return opened
 

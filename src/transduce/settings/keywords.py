@@ -3,19 +3,26 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from transduce.errors import short_repr, suggest_names
 from transduce.settings.fields import require, require_flag
 from transduce.settings.recipe import Recipe
 
+# the annotation of an argument -> the types of its values, and their name
+KINDS: Mapping[object, tuple[type | UnionType, str]] = MappingProxyType(
+    {str: (str, "a string"), int: (int, "a whole number"), float: (int | float, "a number")}
+)
+
 
 @cache
 def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function to raise TypeError with a suggestion for an unknown keyword argument.
 
-    It also raises InputError for a value that is no bool, or no function, where the default is one.
-    A function that takes any keyword is returned unchanged.
+    It also raises InputError for a value that is no bool, or no function, where the default is one,
+    and for one that is no number or no string where the argument can be nothing else. A function
+    that takes any keyword is returned unchanged.
     """
     known = inspect.signature(function).parameters
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):
@@ -31,6 +38,10 @@ def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
             elif inspect.isfunction(known[name].default):
                 fact = f"{name} must be a function, not {short_repr(value)}"
                 require(callable(value), fact)
+            elif wanted := KINDS.get(known[name].annotation):
+                kind, described = wanted
+                fits = isinstance(value, kind) and not isinstance(value, bool)
+                require(fits, f"{name} must be {described}, not {short_repr(value)}")
         return function(*arguments, **keywords)
 
     return checked

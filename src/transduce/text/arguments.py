@@ -24,6 +24,11 @@ def describe_value(value: object) -> str:
     return f"{short_repr(value)} ({type(value).__name__})"
 
 
+def is_pair(value: object) -> bool:
+    """Return whether a value is a tuple or list of two."""
+    return isinstance(value, tuple | list) and len(value) == 2
+
+
 def require_count(name: str, value: object) -> None:
     """Raise InputError unless the argument called `name` is a whole number of at least 1."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= sys.maxsize:
