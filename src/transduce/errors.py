@@ -45,7 +45,7 @@ NAMED = re.compile(r"--(scale|metric|language|scheme|precision) ([a-z][a-z0-9-]*
 OUTPUT = re.compile(r"(?<![\w-])-o ([^\s,;)]+)")
 OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z0-9][^\s,;)]*))?")
 ARGUMENTS = {
-    **dict.fromkeys(("pairs", "trees", "tags"), "train"),
+    **dict.fromkeys(("pairs", "trees", "tags", "signals"), "train"),
     **{f"{split}_{kind}": split for split in ("dev", "old", "test") for kind in ("pairs", "trees")},
     "from": "parent",
     "metric": "metrics",

@@ -82,7 +82,7 @@ def test_trees_and_tags_without_a_recipe_are_trained_by_one_that_fits_them(
     assert ended.code == 0
     data = read_run(tmp_path / "run").recipe.data
     assert (data.task, data.label_scheme, data.vocabulary) == (task, scheme, "word")
-    told = f"data.label_scheme={scheme}, as the labels are written\n"
+    told = f"data.label_scheme={scheme}, as the training text shows\n"
     assert (told in ended.stderr) == (task == "tagging")
     store = call("train", "--store", tmp_path / "run/store", *settings, "-o", tmp_path / "other")
     assert store.code == 0

@@ -112,7 +112,7 @@ SCHEMES = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_scheme_is_read_from_the_labels_and_its_labels_are_allowed(scheme):
     lines = SCHEMES[scheme]
-    assert TAGGING.infer_settings(lines) == {"data.label_scheme": scheme}
+    assert TAGGING.infer_settings(("", line) for line in lines) == {"data.label_scheme": scheme}
     assert list(TAGGING.check_targets(Data(task="tagging", label_scheme=scheme), lines)) == lines
     assert list(TAGGING.check_targets(Data(task="tagging"), lines)) == lines  # raw allows all
 

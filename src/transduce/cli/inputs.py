@@ -22,7 +22,7 @@ WEIGHTED = re.compile(
 COLUMNS = re.compile(r"[1-9][0-9]{0,3},[1-9][0-9]{0,3}|[^\d\W][^,]{0,99},[^\d\W][^,]{0,99}")
 PARALLEL = ("source", "target", "pairs", "dev_source", "dev_target", "dev_pairs", "columns")
 TREES = ("trees", "dev_trees", "silver", "silver_ratio")
-CORPUS = (*PARALLEL, *TREES, "tags", "dev_tags")
+CORPUS = (*PARALLEL, *TREES, "tags", "dev_tags", "signals", "dev_signals")
 ADAPTATION = ("parent", "old_source", "old_target", "old_pairs", "old_share")
 TRAINING = (*CORPUS, "synthetic", "tag_synthetic", "no_dev", *ADAPTATION)
 TEXTS = (*CORPUS, "synthetic", "old_source", "old_target", "old_pairs")
@@ -125,6 +125,12 @@ class TextOptions:
         type=FILE, help="For tagging: a file with a token, a tab and its label on each line."
     )
     dev_tags: Path | None = option(type=FILE, help="Labelled tokens for validation.")
+    signals: Path | None = option(
+        type=FILE,
+        help="For pictures and sounds: a file with a path (PNG, PGM, WAV) or a text, a tab, and "
+        "what it becomes on each line. Paths are relative to the file.",
+    )
+    dev_signals: Path | None = option(type=FILE, help="Such a file for validation.")
     no_dev: bool = option(
         is_flag=True,
         help="Do not hold out pairs for validation. By default, without a recipe and a development "
@@ -225,9 +231,10 @@ class TextOptions:
         """Return the text in the files of the fields that begin with `split`; None if all are."""
         from transduce.runs.texts import FilePair, TaskFiles
         from transduce.tasks.parsing import PARSING
+        from transduce.tasks.signal import SIGNAL
         from transduce.tasks.tagging import TAGGING
 
-        kinds = {"trees": PARSING, "tags": TAGGING}
+        kinds = {"trees": PARSING, "tags": TAGGING, "signals": SIGNAL}
         sides = ("source", "target", "pairs", *kinds)
         files = {side: getattr(self, split + side, None) for side in sides}
         given = {side: file for side, file in files.items() if file is not None and file != ()}

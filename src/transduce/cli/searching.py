@@ -21,9 +21,6 @@ from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WI
 if TYPE_CHECKING:
     from transduce.inference.lines import OnWarning
     from transduce.inference.translator import Translator
-    from transduce.tasks import TextToText
-    from transduce.tasks.parsing import Parsing
-    from transduce.tasks.tagging import Tagging
 
 FORMULAS = "; ".join(f"{name}: {formula}" for name, formula in PENALTIES.items())
 MOST_PROCESSES = 1_024  # or threads; with 100,000 threads torch ends the process as it starts
@@ -191,8 +188,8 @@ class TranslatorChoice:
     nbest: int = 1
     constrained: bool | None = None  # None: as the recipe says
     keep: bool = True
-    # the class of the models' task, and the command that needs it; None for any task
-    task: "type[Parsing] | type[Tagging] | type[TextToText] | None" = None
+    # the class or classes of the models' task, and the command that needs it; None for any task
+    task: "type | tuple[type, ...] | None" = None
     command: str = ""
 
     @property

@@ -37,6 +37,7 @@ from transduce.text.documents.read import FORMATS, SUFFIXES
 from transduce.text.files import MARKUP_SUFFIXES, display_name, name_markup
 
 if TYPE_CHECKING:
+    from transduce.inference.outputs import Output
     from transduce.inference.shards import ShardText
 
 OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--shard")
@@ -114,12 +115,14 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
     warning. Placeholders such as {0}, URLs and e-mail addresses come back as they were; a warning
     names each line whose translation lacks one of them, or a number. An output file is written
-    completely or not at all, and replaces one of the same name. With --format INPUT is a document,
-    and the output keeps its structure.
+    completely or not at all, and replaces one of the same name. A model of pictures or sounds takes
+    a path on each line; pictures that it writes become PNG files in the new folder OUTPUT. With
+    --format INPUT is a document, and the output keeps its structure.
     """
     from transduce.inference.shards import describe_translator, find_shard_text, parse_shard
     from transduce.inference.translator import BLOCK
     from transduce.tasks import TextToText
+    from transduce.tasks.signal import SignalTask, read_signal_sources
     from transduce.text.files import read_short_lines
 
     options.require_one_standard_input(input, prefix)
@@ -140,7 +143,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         sampling.choose(beam),
         nbest,
         keep=not no_keep,
-        task=TextToText,
+        task=(TextToText, SignalTask),
         command="translate",
     )
     if form is not None:
@@ -166,16 +169,35 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         how = {"json": as_json, "nbest": nbest} | describe_translator(translator)
         how["prefix"] = None if prefix is None else find_prefixes(prefix, text).sha256
         part = choose_shard(text, how, output)
+    task = translator.task
+    rows = task.rows if isinstance(task, SignalTask) else None  # samples a row, 0 for text
+    lines = read_signal_sources(input, rows[0]) if rows else read_short_lines(input)
     outputs = translator.nbest_lines(
-        note_markup(input, part.cut(read_short_lines(input)), count(part.first)),
+        note_markup(input, part.cut(lines), count(part.first)),
         nbest,
         block=part.block,
         prefixes=None if prefix is None else part.cut(read_short_lines(prefix)),
         first=part.first,
     )
+    if rows and rows[1] and output and not (as_json or shard):
+        write_pictures(output, outputs, nbest)
+        return
     format_line = partial(format_outputs, nbest=nbest, as_json=as_json)
     write_lines(part.opened, outputs, format_line, "translate", first=part.first, flush=interactive)
     on_warning.print_count("translated in parts, joined again; --strict refuses such lines")
+
+
+def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) -> None:
+    """Write each output that is a picture as a PNG file, in a folder, by the line's number."""
+    from transduce.durable.folder import atomic_folder
+    from transduce.text.signals import Signal, write_png
+
+    with atomic_folder(folder, kind="pictures", about={}) as writer:
+        for number, outputs in enumerate(show_line_count(found, "translate"), start=1):
+            for rank, one in enumerate(outputs, start=1):
+                name = f"{number}.png" if nbest == 1 else f"{number}-{rank}.png"
+                if signal := Signal.from_line(one.text):  # None for an empty line
+                    writer.write(name, write_png(signal.to_pixels()))
 
 
 @final

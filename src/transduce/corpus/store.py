@@ -116,11 +116,16 @@ def build_provenance(
     inputs: Mapping[str, str], vocabularies: Iterable[Vocabulary], data: Data
 ) -> dict[str, object]:
     """Build the record of all that determines a store: input and vocabulary hashes, settings."""
-    settings = dataclasses.asdict(data)
+    older = {"source_row": 0, "target_row": 0}  # what stores without these settings mean
+    settings = dataclasses.asdict(data).items()
     return {
         "inputs": dict(inputs),
         "vocabularies": dict(zip(SIDES, (each.hash for each in vocabularies), strict=True)),
-        "data": {name: value for name, value in settings.items() if name not in READING},
+        "data": {
+            name: value
+            for name, value in settings
+            if name not in READING and older.get(name) != value
+        },
     }
 
 

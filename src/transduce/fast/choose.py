@@ -347,7 +347,9 @@ def runs_varlen(sizes: Architecture, device: torch.device, precision: torch.dtyp
 
     It needs a GPU, half precision and heads that are not too wide, and drops no weights.
     """
-    if device.type != "cuda" or precision not in HALF_PRECISIONS or sizes.attention_dropout:
+    if device.type != "cuda" or precision not in HALF_PRECISIONS:
+        return False
+    if sizes.attention_dropout or sizes.neighbourhood_row:
         return False
     is_old = torch.cuda.get_device_capability(device) < MIN_COMPUTE_CAPABILITY
     if is_old or max(sizes.d_k, sizes.d_v) > MAX_HEAD_WIDTH:

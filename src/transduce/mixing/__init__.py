@@ -19,6 +19,10 @@ from transduce.settings import Architecture
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
     """Return the function that builds the layer that `architecture.mixing` names."""
+    if sizes.neighbourhood_row:
+        from transduce.mixing.grid import build_grid_attention
+
+        return build_grid_attention
     if sizes.mixing == "self-attention":
         return build_self_attention
     from transduce.mixing.layers import build_layer
@@ -27,8 +31,10 @@ def find_mixing(sizes: Architecture) -> BuildMixing:
 
 
 def build_model_decoder(model: Transformer, operations: Operations | None = None) -> Decoder[Any]:
-    """Return a cached decoder for a self-attention model, else one that recomputes every prefix."""
-    if model.sizes.mixing == "self-attention":
+    """Return a cached decoder for self-attention over past steps, else one without a cache."""
+    sizes = model.sizes
+    is_grid = sizes.neighbourhood_row and sizes.decoder_neighbourhood
+    if sizes.mixing == "self-attention" and not is_grid:
         return TransformerDecoder(model, operations)
     from transduce.mixing.decoder import RecomputingDecoder
 

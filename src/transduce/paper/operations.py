@@ -28,7 +28,6 @@ from transduce.packed import Batch
 # --- Attention (section 3.2.1) and who may attend to whom (3.2.3, 4) ------------------------------
 
 
-@final
 @dataclass(frozen=True, kw_only=True)
 class AttentionMask:
     """The rule for which positions may attend to which    (sections 3.2.3 and 4)"""

@@ -12,6 +12,7 @@ from transduce.errors import InputError
 from transduce.recipes import open as translating
 from transduce.recipes.treebanks import GUM_TAGS, PARSER, SMALL, TINY
 from transduce.settings import Architecture, Data, Recipe
+from transduce.settings.recipe import with_changes
 
 ALL = 10**18  # `up_to` of a size without an upper limit
 PASSES = 30  # number of passes over a parallel text
@@ -68,8 +69,25 @@ TAGGING = Fitting(
     GUM_TAGS,
     (ModelSize(30_000, TINY, 8_000, 1_024, 25), ModelSize(ALL, SMALL, 10_000, 1_024, 20)),
 )
+SIGNAL = Fitting(
+    with_changes(
+        Recipe(name=""),
+        {
+            "data.task": "signal",
+            "data.vocabulary_size": 258,  # the bytes
+            "data.max_characters": 100_000,
+            "data.max_length_ratio": 100_000.0,
+            "data.drop_identical": False,
+            "data.drop_duplicates": False,
+            "training.learning_rate_factor": 0.5,
+            "training.label_smoothing": 0.0,  # its outputs are also drawn at random
+        },
+    ),
+    # With the norm after each sum, a model of pictures did not learn to read them.
+    (ModelSize(ALL, replace(TINY, layers=2, norm="pre", tie_embeddings="all"), 258, 1_024, 100),),
+)
 FITTINGS: Mapping[str, Fitting] = MappingProxyType(
-    {"translation": TRANSLATION, "parsing": PARSING, "tagging": TAGGING}
+    {"translation": TRANSLATION, "parsing": PARSING, "tagging": TAGGING, "signal": SIGNAL}
 )
 
 

@@ -41,6 +41,8 @@ INHERITED = (
     "data.task",
     "data.linearisation",
     "data.label_scheme",
+    "data.source_row",
+    "data.target_row",
     "data.vocabulary",
     "data.vocabulary_size",
     "data.shared_vocabulary",

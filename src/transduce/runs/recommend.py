@@ -52,7 +52,7 @@ def recommend_recipe(
     kind = find_task_kind(wanted.data)
     counts = count_corpus(train, wanted.data, on_progress)
     cleaned = clean_text(Cleaner(wanted.data, kind.normalise), train, wanted.data.max_pairs)
-    inferred = kind.infer_settings(target for _, target in cleaned)
+    inferred = kind.infer_settings(cleaned)
     size = fitting.choose_size(counts.pairs, has_gpu=has_gpu)
     data = replace(
         fitting.start.data,
@@ -71,7 +71,7 @@ def recommend_recipe(
         f"{recipe.data.vocabulary_size:,} symbols"
     )
     told = [
-        f"{path}={value}, as the labels are written"
+        f"{path}={value}, as the training text shows"
         for path, value in inferred.items()
         if path not in changes
     ]

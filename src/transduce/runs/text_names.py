@@ -61,14 +61,17 @@ def name_text(
     if corpus is not None:
         recipe = with_names(recipe, {CORPUS: corpus}, settings)
         return (entitle(recipe) if recipe.name == FITTED else recipe), []
-    languages = find_languages(recipe, text, settings)
-    guesses = guess_languages(text, languages) if can_detect_languages() else languages
+    has_languages = find_task_kind(recipe.data).has_languages
+    languages = find_languages(recipe, text, settings) if has_languages else UNNAMED
+    is_guessed = has_languages and can_detect_languages()
+    guesses = guess_languages(text, languages) if is_guessed else languages
     names = {CORPUS: describe_text(text), **dict(zip(LANGUAGES, guesses, strict=True))}
     because = [recipe.because, GUESSED if guesses != languages else ""]
     recipe = with_names(recipe, names, settings)
     recipe = replace(recipe, because=" · ".join(filter(None, because)))
     said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
-    return entitle(recipe), [] if {*LANGUAGES} <= {*settings} else said
+    is_told = {*LANGUAGES} <= {*settings} or not has_languages
+    return entitle(recipe), [] if is_told else said
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:

@@ -69,6 +69,9 @@ class Architecture:
     decoder_neighbourhood: int = from_paper(
         0, "4", "r of restricted self-attention in the decoder, over past positions; 0: off"
     )
+    neighbourhood_row: int = our_choice(
+        0, "positions of a picture's row: a neighbourhood is r rows by r columns; 0: r in sequence"
+    )
     norm: str = from_paper(
         "post", "3.1", "LayerNorm(x + Sublayer(x)): the norm is after the residual sum"
     )
@@ -131,6 +134,13 @@ class Architecture:
             "positions come in pairs of a sine and a cosine (section 3.5)",
         )
         require_at_most(self, 1_000_001, "encoder_neighbourhood", "decoder_neighbourhood")
+        reach = self.encoder_neighbourhood or self.decoder_neighbourhood
+        row = self.neighbourhood_row
+        require(
+            row == 0 or (0 < row <= 1_000_000 and reach > 0),
+            f"architecture.neighbourhood_row is {row} without a neighbourhood of rows",
+            "it goes with architecture.encoder_neighbourhood or decoder_neighbourhood; 0: no rows",
+        )
         for name in ("encoder_neighbourhood", "decoder_neighbourhood"):
             r = getattr(self, name)
             require(

@@ -15,7 +15,7 @@ from transduce.settings.fields import (
     require_types,
 )
 
-TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging")
+TASKS = ("translation", "copy", "reverse", "sort", "parsing", "tagging", "signal")
 LINEARISATIONS = ("xx", "numbered", "tags", "t2t")
 OWN = "your own"  # begins the corpus name of a user's own text
 UNNAMED = ("source", "target")  # stand-ins for languages that file names do not show
@@ -39,6 +39,10 @@ class Data:
     label_scheme: str = our_choice(
         "raw", "tagging: labels stand for themselves (raw) or for spans (bio, iob1)"
     )
+    source_row: int = our_choice(
+        0, "signal: pixels of a row of source pictures, or samples of a second of sound; 0: text"
+    )
+    target_row: int = our_choice(0, "signal: pixels of a row of target pictures; 0: text")
     corpus: str = from_paper("wmt14-en-de", "5.1", "WMT 2014, about 4.5 million sentence pairs")
     source_language: str = from_paper("en", "5.1", "the source language is English")
     target_language: str = from_paper("de", "5.1", "the target language is German")
@@ -96,6 +100,10 @@ class Data:
         require_one_of(self, "task", TASKS)
         require_one_of(self, "linearisation", LINEARISATIONS)
         require_one_of(self, "label_scheme", LABEL_SCHEMES)
+        require_at_most(self, 1_000_000, "source_row", "target_row")
+        for name in ("source_row", "target_row"):
+            row = getattr(self, name)
+            require(row >= 0, f"data.{name} must be 0 or more, not {row}")
         require(self.max_pairs >= 0, f"data.max_pairs must not be negative, it is {self.max_pairs}")
         require_one_of(self, "vocabulary", VOCABULARIES)
         require(

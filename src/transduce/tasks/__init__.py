@@ -1,4 +1,4 @@
-"""All tasks by name: translation, the toy tasks copy, reverse and sort, parsing, tagging
+"""All tasks by name: translation, the toy tasks copy, reverse and sort, parsing, tagging, signal
 
 The module of a task is imported when the task is first asked for.
 """
@@ -33,6 +33,7 @@ TASKS: Mapping[str, str] = MappingProxyType(  # the module whose `KINDS` has a t
         "sort": "text",
         "parsing": "parsing",
         "tagging": "tagging",
+        "signal": "signal",
     }
 )
 WHAT_MODELS_DO: Mapping[str, str] = MappingProxyType(  # by the name of a task's class
@@ -51,12 +52,13 @@ def build_task(data: Data, vocabularies: Vocabularies) -> Task:
     return find_task_kind(data).build(data, vocabularies)
 
 
-def require_task(task: Task, wanted: type, data: Data, user: str) -> None:
-    """Raise InputError unless a model's task has the class `wanted`; the hint names its command.
+def require_task(task: Task, wanted: type | tuple[type, ...], data: Data, user: str) -> None:
+    """Raise InputError unless a task has the class `wanted`, or one of these; hint at its command.
 
     `user` is the subject of the sentence, such as "`transduce translate`" or "word alignment".
     """
-    does = WHAT_MODELS_DO[wanted.__name__]
+    first = wanted if isinstance(wanted, type) else wanted[0]
+    does = WHAT_MODELS_DO[first.__name__]
     require(
         isinstance(task, wanted),
         f"{user} needs a model that {does}, and this one's task is {data.task}",

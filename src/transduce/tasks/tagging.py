@@ -176,11 +176,11 @@ class LabelForms:
         return "iob1" if self.first_i > self.first_b else "bio"
 
 
-def infer_scheme(lines: Iterable[str]) -> Mapping[str, str]:
-    """Return {"data.label_scheme": scheme} for the scheme of the labels in these lines."""
+def infer_scheme(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Return {"data.label_scheme": scheme} for the scheme of the labels in these targets."""
     forms = LabelForms()
-    for line in lines:
-        forms.add(split_words(line))
+    for _, labels in pairs:
+        forms.add(split_words(labels))
     return {"data.label_scheme": forms.scheme}
 
 

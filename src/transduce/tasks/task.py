@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
+from transduce.settings.recipe import Value
 from transduce.text.clean import EMPTY, normalise
 from transduce.text.files import read_pairs_tsv
 from transduce.vocabulary import END, Vocabulary
@@ -112,7 +113,7 @@ class TaskKind:
     - `find_mismatch` returns why a target cannot belong to a source, such as other words, or "".
     - `check_targets` yields the target lines of a training text, and refuses lines that its
       settings do not allow.
-    - `infer_settings` returns the settings that target lines show, such as their label scheme.
+    - `infer_settings` returns the settings that cleaned pairs show, such as a label scheme.
     - `format_output` returns the text for a source line and its output in a file of outputs.
     - `target_symbols` returns the symbols of a target line. The target vocabulary is all symbols of
       the training data; None if it is learned from text.
@@ -133,12 +134,13 @@ class TaskKind:
     normalise: Callable[[str], str] = normalise
     find_mismatch: Callable[[str, str], str] = lambda _source, _target: ""
     check_targets: Callable[[Data, Iterable[str]], Iterator[str]] = lambda _, lines: iter(lines)
-    infer_settings: Callable[[Iterable[str]], Mapping[str, str]] = lambda _lines: {}
+    infer_settings: Callable[[Iterable[tuple[str, str]]], Mapping[str, Value]] = lambda _pairs: {}
     format_output: Callable[[str, str], str] = lambda _source, output: f"{output}\n"
     source_text: Callable[[str], str] = str  # returns the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
     tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
     is_tokenised: bool = False
+    has_languages: bool = True  # whether a side may be in a language
 
     def count(self, items: int) -> str:
         """Return a number with the unit of this task, such as "1 pair" or "2,300 trees"."""

@@ -1,0 +1,57 @@
+"""Self-attention restricted to a two-dimensional neighbourhood, for pictures    (sections 4 and 7)
+
+The positions of a sequence stand in rows of a given length, position i in row i // row and column
+i % row. A position attends to those at most (r - 1) / 2 rows and as many columns away: r · r in
+the encoder, and in the decoder those of them that come no later.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transduce.paper.model import SelfAttention
+from transduce.paper.operations import AttentionMask
+from transduce.settings import Architecture
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GridMask(AttentionMask):
+    """The rule for which positions of a picture may attend to which."""
+
+    row: int  # positions of a row
+
+    def compute_allowed(
+        self, queries: Int[Tensor, " T"], keys: Int[Tensor, " S"]
+    ) -> Bool[Tensor, "T S"]:
+        """Return a matrix with True where a query position may attend to a key position."""
+        apart = torch.stack(
+            [
+                keys[None, :] // self.row - queries[:, None] // self.row,
+                keys[None, :] % self.row - queries[:, None] % self.row,
+            ]
+        )  # [2 T S], in rows and in columns
+        allowed = (apart.abs() <= (self.neighbourhood - 1) // 2).all(dim=0)
+        return allowed & (keys[None, :] <= queries[:, None]) if self.causal else allowed
+
+    @property
+    def reach(self) -> None:
+        """None, since what is near in a picture may be far in its sequence."""
+
+
+def build_grid_attention(
+    sizes: Architecture,
+    number: int,  # noqa: ARG001 - all layers are alike
+    *,
+    causal: bool,
+) -> SelfAttention:
+    """Build the self-attention of an encoder layer, or of a decoder layer if `causal`."""
+    r = sizes.decoder_neighbourhood if causal else sizes.encoder_neighbourhood
+    if not r:
+        return SelfAttention(sizes, AttentionMask(causal=causal))
+    return SelfAttention(
+        sizes, GridMask(causal=causal, neighbourhood=r, row=sizes.neighbourhood_row)
+    )

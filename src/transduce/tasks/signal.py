@@ -1,0 +1,179 @@
+"""The task of signals: pictures or sounds to text, text to pictures, pictures to pictures
+
+A text is a file of two columns, in which a path, relative to the file, stands for a picture or a
+sound. A signal is a row of samples, and a sample is one of the 256 bytes that every vocabulary has.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, final
+
+from transduce.errors import InputError
+from transduce.settings import Data
+from transduce.settings.data import ModelDescription
+from transduce.settings.fields import require
+from transduce.tasks.task import Task, TaskKind
+from transduce.text.clean import normalise
+from transduce.text.files import display_name, read_pairs_tsv, read_short_lines
+from transduce.text.signals import Signal, read_signal_line
+from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary
+from transduce.vocabulary.vocabulary import Vocabularies
+
+FIRST = BEGIN + 1  # the id of the byte 0
+
+
+@final
+@dataclass(frozen=True)
+class SignalTask(Task):
+    """The task of pictures and sounds on one side or both, scored by exact match."""
+
+    rows: tuple[int, int]  # of the source's and the target's signals; 0: that side is text
+
+    metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
+
+    def normalise(self, line: str) -> str:
+        """Return a line normalised, or the signal of the file that it names."""
+        return normalise_signal(line)
+
+    def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
+        """Return the ids of lines, each list closed by END; refuse signals of other rows."""
+        return encode(self.source, lines, self.rows[0], "data.source_row")
+
+    def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the ids of lines, each list closed by END; refuse signals of other rows."""
+        return encode(self.target, lines, self.rows[1], "data.target_row")
+
+    def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
+        """Return ids as text, or as a picture of whole rows, the last one cut or filled."""
+        if not self.rows[1]:
+            return normalise(self.target.decode(list(ids)))
+        samples, row = bytes(one - FIRST for one in ids if is_sample(one)), self.rows[1]
+        size = row * max(1, round(len(samples) / row))
+        return Signal("picture", row, samples.ljust(size, b"\0")[:size]).to_line()
+
+    def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
+        """Return a phrase if an output is no picture of whole rows, else ""."""
+        row = self.rows[1]
+        is_whole = not row or (ids and len(ids) % row == 0 and all(map(is_sample, ids)))
+        return "" if is_whole else f"{len(ids):,} symbols for rows of {row}, repaired"
+
+    def parse_output(self, output: str) -> Any:  # noqa: ANN401 - a str or an array
+        """Convert an output line to text, or to an array of grey levels."""
+        signal = Signal.from_line(output)
+        return output if signal is None else signal.to_pixels()
+
+    def describe(self, data: Data) -> ModelDescription:  # noqa: ARG002 - signals have no language
+        """Return the title, purpose and example command of this model for its model card."""
+        names = [f"signals ({row:,} samples a row)" if row else "text" for row in self.rows]
+        return ModelDescription(
+            pipeline_tag="other",
+            title=" to ".join(names),
+            purpose=f"transduces {' to '.join(names)}",
+            files=("files.txt", "pictures" if self.rows[1] else "output.txt"),
+        )
+
+
+def is_sample(number: int) -> bool:
+    """Return whether an id is that of a byte, and so of a sample."""
+    return FIRST <= number < FIRST + BYTES
+
+
+def encode(vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str) -> list[list[int]]:
+    """Return the ids of lines, closed by END; refuse lines that are not what `row` says."""
+    if not row:
+        lines = list(lines)
+        for line in lines:
+            require_row(line, row, setting)
+        return [[*ids, END] for ids in vocabulary.encode_batch(lines)]
+    signals = (require_row(line, row, setting) for line in lines)
+    return [[*(FIRST + one for one in signal.samples), END] for signal in signals if signal]
+
+
+def require_row(line: str, row: int, setting: str) -> Signal | None:
+    """Return the signal of a line, None for text; refuse one that is not what `row` says."""
+    signal = Signal.from_line(line)
+    fact = f"{signal or 'a line of text'} where {setting} is {row}"
+    hint = "0 is for text; other numbers are pixels a row, or samples a second"
+    require((signal.row if signal else 0) == row, fact, hint)
+    return signal
+
+
+def normalise_signal(line: str) -> str:
+    """Return a line normalised, or the signal of the file that it names, as a line."""
+    return line if Signal.from_line(line) else read_signal_line(normalise(line), Path())
+
+
+def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the sides of each line, files as the signals in them; refuse rows of several sizes."""
+    first: tuple[str, ...] = ()
+    for number, pair in enumerate(read_pairs_tsv(path), start=1):
+        source, target = (read_side(side, path, number) for side in pair)
+        forms = tuple(str(Signal.from_line(side) or "text") for side in (source, target))
+        first = first or forms
+        fact = f"{' to '.join(forms)}, and line 1 is {' to '.join(first)}"
+        if forms != first:
+            raise InputError(fact, "one list has signals of one size", file=path, line=number)
+        yield source, target
+
+
+def read_signal_sources(path: Path, row: int) -> Iterator[str]:
+    """Yield the lines of a list for a model whose source has this row, files as their signals."""
+    for number, line in enumerate(read_short_lines(path), start=1):
+        yield read_side(line, path, number, row)
+
+
+def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
+    """Return one side of a line of a list, a file as its signal; refuse one that lacks this row.
+
+    An error names the list and the line.
+    """
+    try:
+        found = read_signal_line(side.strip(), path.parent)
+        if found and row is not None:
+            require_row(found, row, "data.source_row")
+    except InputError as error:
+        raise InputError(error.fact, error.hint, file=display_name(path), line=number) from error
+    return found
+
+
+def infer_sizes(pairs: Iterable[tuple[str, str]]) -> Mapping[str, int]:
+    """Return the settings that fit the rows and the longest signals of a text.
+
+    An update has at least four of the longest.
+    """
+    rows, longest = [0, 0], [0, 0]
+    for pair in pairs:
+        for side, line in enumerate(pair):
+            if signal := Signal.from_line(line):
+                rows[side] = signal.row
+                longest[side] = max(longest[side], len(signal.samples))
+    most = max(256, *(one + 1 for one in longest))
+    return {
+        "data.source_row": rows[0],
+        "data.target_row": rows[1],
+        "data.max_length": most,
+        **dict.fromkeys(("data.source_tokens", "data.target_tokens"), 4 * most),
+        "search.extra_length": max(50, longest[1]),
+    }
+
+
+def build_signal_task(data: Data, vocabularies: Vocabularies) -> SignalTask:
+    """Build the task of signals from the vocabularies and the rows in the data settings."""
+    fact = f"data.vocabulary is {data.vocabulary}, and signals are bytes of byte-pair vocabularies"
+    require(data.vocabulary == "byte-pair", fact, "--set data.vocabulary=byte-pair")
+    rows = (data.source_row, data.target_row)
+    return SignalTask(vocabularies.source, vocabularies.target, rows)
+
+
+SIGNAL = TaskKind(
+    build=build_signal_task,
+    read_file=read_signal_pairs,
+    read_test_file=read_signal_pairs,
+    options="--signals FILE",
+    normalise=normalise_signal,
+    source_text=lambda line: " " if Signal.from_line(line) else line,
+    infer_settings=infer_sizes,
+    has_languages=False,
+)
+KINDS = {"signal": SIGNAL}
