@@ -95,6 +95,17 @@ def test_a_changed_picture_is_another_text(call, tmp_path):
     assert "was prepared from another text" in ended.stderr
 
 
+def test_noise_is_not_taken_for_sides_that_were_exchanged(call, tmp_path):
+    noise = np.random.default_rng(1).integers(0, 256, (220, 8, 8)).astype(np.uint8)
+    lines = [f"{number}.png\tnoise\n" for number in range(220)]
+    for number, pixels in enumerate(noise):
+        (tmp_path / f"{number}.png").write_bytes(write_png(pixels))
+    (tmp_path / "list").write_text("".join(lines[:200]))
+    (tmp_path / "dev").write_text("".join(lines[200:]))
+    texts = ("--signals", tmp_path / "list", "--dev-signals", tmp_path / "dev")
+    assert call("prepare", *texts, "-o", tmp_path / "corpus").code == 0
+
+
 def write_sound(file):
     stream = io.BytesIO()
     with wave.open(stream, "wb") as sound:

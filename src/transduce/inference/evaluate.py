@@ -139,7 +139,7 @@ def score_translations(
     baseline = score_outputs(text, text.baseline) if text.baseline else []
     found, left_out = perplexity(translator, text.sources, text.references)
     unknown = count_unknown_labels(translator, text.references)
-    is_text = find_task_kind(translator.recipe.data).target_symbols is None
+    is_text = find_task_kind(translator.recipe.data).is_text
     is_swapped = is_text and are_sides_swapped(outputs, text.sources, text.references)
     warning = SWAPPED if is_swapped else ""
     return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning)

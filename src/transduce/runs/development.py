@@ -190,9 +190,9 @@ def require_same_sides(train: Pairs, other: Pairs, name: str, data: Data) -> Non
 
     They do not match if they are swapped, if one is in the language of the other side, or if one is
     in a script that this side of the training text lacks. Texts of few pairs, and texts for tasks
-    with a closed list of symbols, are not compared.
+    with labels or signals, are not compared.
     """
-    if find_task_kind(data).target_symbols is not None:
+    if not find_task_kind(data).is_text:
         return
     ours = sample_pairs(take_pairs(train, data.max_pairs), data)
     theirs = sample_pairs(other.read(), data)

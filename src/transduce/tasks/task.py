@@ -142,6 +142,11 @@ class TaskKind:
     is_tokenised: bool = False
     has_languages: bool = True  # whether a side may be in a language
 
+    @property
+    def is_text(self) -> bool:
+        """Whether both sides are text, which shows its language, and neither labels nor signals."""
+        return self.has_languages and self.target_symbols is None
+
     def count(self, items: int) -> str:
         """Return a number with the unit of this task, such as "1 pair" or "2,300 trees"."""
         return f"{items:,} {self.unit}{'s' * (items != 1)}"
