@@ -12,9 +12,11 @@ from tests.cli.language import sentences
 from tests.inference.random_models import random_translator
 
 from transduce.cli.evaluate import evaluation_as_json
+from transduce.inference.contrast import list_words, score_words
 from transduce.inference.evaluate import EvaluationText, perplexity, score_translations
 from transduce.inference.load import load
 from transduce.inference.pairs import token_log_probs
+from transduce.settings.data import CHANGES
 
 
 @pytest.fixture
@@ -216,3 +218,35 @@ def test_translations_may_not_overwrite_the_reference(evaluate, corpus):
     assert ended.code == 2
     assert f"{corpus / 'd.de'}: is read here, and would be overwritten" in ended.stderr
     assert (corpus / "d.de").read_bytes() == before
+
+
+def test_a_contrast_scores_what_a_file_in_upper_case_would_and_is_the_same_again(
+    evaluate, call, corpus, model
+):
+    found = json.loads(evaluate("--json", "--contrast", "--metric=chrf").stdout)
+    contrast = {one["form"]: one for one in found["contrast"]}
+    assert set(contrast) == {*CHANGES, "one_word"}
+    for name in ("d.en", "d.de"):
+        upper = (corpus / name).read_text(encoding="utf-8").upper()
+        (corpus / f"upper.{name}").write_text(upper, encoding="utf-8")
+    files = (corpus / "upper.d.en", corpus / "upper.d.de")
+    by_hand = json.loads(call("evaluate", model, *files, "--json", "--metric=chrf").stdout)
+    assert by_hand["scores"][0]["value"] == contrast["upper_case"]["scores"][0]["value"]
+    [typos] = contrast["typos"]["scores"]
+    assert typos["signature"].endswith("|contrast:typos|seed:1")
+    table = evaluate("--contrast", "--metric=chrf").stdout.splitlines()
+    rows = [line.split() for line in table if line.startswith(("plain", "upper case", "typos"))]
+    assert [row[-1] for row in rows] == [
+        f"{value:.2f}"
+        for value in (
+            found["scores"][0]["value"],
+            by_hand["scores"][0]["value"],
+            typos["value"],
+        )
+    ]
+
+
+def test_outputs_for_one_word_that_run_on_are_counted():
+    assert list_words(["“Hi,” 2 he-man!", "Hi Tom?"]) == ["Hi", "Tom"]
+    outputs = ["Hund", "das Haus", "ja ja", "Es ist sehr weit", "der kleine Hund"]
+    assert score_words(outputs).value == 40

@@ -1,7 +1,8 @@
 """`transduce evaluate`: translate a test set and score the translations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from transduce.settings.fields import require
 
 if TYPE_CHECKING:
     from transduce.inference.evaluate import Evaluation
+    from transduce.scores.score import Score
 
 BASELINE = "most frequent label of each token"
 MOST_LABELS = 10  # the most labels unknown to the model that a message lists
@@ -46,6 +48,12 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
     help="For a tagger: also score a baseline that gives each token its most frequent label in "
     "this training text.",
 )
+@click.option(
+    "--contrast",
+    is_flag=True,
+    help="Also score the test set in upper case, in title case, without end marks, with typing "
+    "errors and with a token to copy, and translate single words.",
+)
 @add_options(BeamOptions, "beam")
 @add_options(ModelOptions, "models")
 @add_options(Processes, "processes")
@@ -61,6 +69,7 @@ def command(
     metrics: Sequence[str],
     language: str | None,
     baseline: str | None,
+    contrast: bool,
     beam: BeamOptions,
     models: ModelOptions,
     processes: Processes,
@@ -77,19 +86,25 @@ def command(
     Prints each score with its signature and the test set's name, whether it is comparable with a
     score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE
     and REFERENCE seem to be exchanged. -o writes the translations to a file.
+
+    With --contrast a table follows. Its lines are changed as training changes them by settings
+    such as data.upper_case: where a source gets capitals or loses its end mark, so does the
+    reference, and typing errors are in the source only.
     """
     require(str(output) != "-", "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)
     choice = TranslatorChoice(model, models, beam)
     scoring = (metrics or None, language, baseline)
-    found, about = translate_and_score(choice, processes, (source, reference), scoring, output)
+    found, about = translate_and_score(
+        choice, processes, (source, reference), scoring, output, has_contrast=contrast
+    )
     if found.warning:
         display.print_message(f"warning: {found.warning}")
     if as_json:
         display.print_json({**evaluation_as_json(found), **about})
         return
-    display.print_result(*format_evaluation(found))
+    display.print_result(*format_evaluation(found), *format_contrast(found))
     for score in found.scores:
         display.print_comparability(score)
 
@@ -100,11 +115,14 @@ def translate_and_score(
     files: tuple[Path, Path | None],
     scoring: tuple[Sequence[str] | None, str | None, str | None],
     output: Path | None,
+    *,
+    has_contrast: bool,
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
     `files` are the source and the reference file. `scoring` is metrics and language, by default as
-    the model's task and recipe say, and the training text of a baseline.
+    the model's task and recipe say, and the training text of a baseline. `has_contrast` adds scores
+    of the test set in other forms.
     """
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
@@ -127,7 +145,7 @@ def translate_and_score(
         translator = choice.open(processes, on_warning)
         lines = sides or read_test_set(str(source), None, translator.recipe.data)
         translator = choice.share(translator, processes, lambda _: len(lines[0]))
-        text = build_evaluation_text(translator, lines, *scoring)
+        text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
@@ -145,6 +163,8 @@ def evaluation_as_json(found: "Evaluation") -> dict[str, object]:
     }
     if found.baseline:
         values["baseline"] = [score.as_json() for score in found.baseline]
+    if found.contrast:
+        values["contrast"] = [asdict(one) for one in found.contrast]
     warnings = [found.warning] if found.warning else []
     return {**values, "unknown_labels": dict(found.unknown_labels), "warnings": warnings}
 
@@ -168,3 +188,25 @@ def format_evaluation(found: "Evaluation") -> list[str]:
         total = f"{count:,} gold label{'s' * (count > 1)} that training lacked"
         lines.append(f"  {total}, each an error: {most}{more}")
     return lines
+
+
+def format_contrast(found: "Evaluation") -> Iterator[str]:
+    """Yield the lines of a table of scores in other forms, below those of the plain text."""
+    names = [score.name for score in found.scores]
+    rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
+    others = list[str]()
+    for one in found.contrast:
+        if [score.name for score in one.scores] == names:
+            form = one.form.replace("_", " ")
+            rows.append([form, f"{one.changed:,}", *map(format_value, one.scores)])
+        else:  # single words, which have no references
+            others += map(str, one.scores)
+    if found.contrast:
+        yield from display.align_columns(rows, figures=True)
+        yield from others
+        yield f"signature of a form: {found.contrast[0].scores[0].signature}"
+
+
+def format_value(score: "Score") -> str:
+    """Return a score's value with two decimals."""
+    return f"{score.value:.2f}"

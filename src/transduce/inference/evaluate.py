@@ -21,6 +21,7 @@ from transduce.datasets.fetch import (
     read_splits,
 )
 from transduce.errors import InputError, suggest_names
+from transduce.inference.contrast import Contrast, measure_contrast
 from transduce.inference.load import describe_precision, load
 from transduce.inference.pairs import number_pairs, require_matches, target_log_probs
 from transduce.inference.translator import Translator
@@ -31,8 +32,8 @@ from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score, format_scores
 from transduce.scores.scoring import compute_score, require_scorable, shorten_language
 from transduce.settings import Data
-from transduce.settings.fields import require
-from transduce.tasks import find_task_kind, require_task
+from transduce.settings.fields import require, require_flag
+from transduce.tasks import TextToText, find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
 from transduce.text.words import split_words
@@ -56,6 +57,7 @@ class Evaluation:
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
     baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
     warning: str = ""  # that source and reference seem to be exchanged
+    contrast: Sequence[Contrast] = ()  # the same in other forms, such as upper case, if asked for
 
     def __str__(self) -> str:
         warning = [f"warning: {self.warning}"] if self.warning else []
@@ -72,9 +74,10 @@ class EvaluationText:
     metrics: Sequence[str]
     language: str
     baseline: Sequence[str] = ()  # the outputs of the majority baseline, if it is asked for
+    has_contrast: bool = False  # whether it is translated in other forms, too
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
     model: Translator | Path | str,
     source: Text,
     reference: Text | None = None,
@@ -82,6 +85,7 @@ def evaluate(
     metrics: Sequence[str] | None = None,
     language: str | None = None,
     baseline: Path | str | None = None,
+    contrast: bool = False,
 ) -> Evaluation:
     """Translate a test set, score the translations by each metric, and compute the perplexity.
 
@@ -93,11 +97,14 @@ def evaluate(
     Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
     `metrics` defaults to the metrics of the model's task. `language` is the language of the
     references and defaults to the recipe's target language. `baseline` is a tagger's training text:
-    the labels that are the most frequent there are scored, too.
+    the labels that are the most frequent there are scored, too. With `contrast` so is the test set
+    in other forms, such as upper case, and `found.contrast` has their scores.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
-    text = build_evaluation_text(translator, lines, metrics, language, baseline)
+    text = build_evaluation_text(
+        translator, lines, metrics, language, baseline, has_contrast=contrast
+    )
     return score_translations(translator, text, list(translate_sources(translator, text)))
 
 
@@ -107,8 +114,13 @@ def build_evaluation_text(
     metrics: Sequence[str] | None,
     language: str | None,
     baseline: Path | str | None = None,
+    *,
+    has_contrast: bool = False,
 ) -> EvaluationText:
     """Build the evaluation text of test lines; default metrics and language are the model's."""
+    require_flag("contrast", has_contrast)
+    if has_contrast:
+        require_task(translator.task, TextToText, translator.recipe.data, "a contrast")
     if metrics is None:
         metrics = translator.task.metrics
     require_lines("metrics", metrics)
@@ -119,7 +131,7 @@ def build_evaluation_text(
     if language is None:
         language = translator.recipe.data.target_language
     majority = () if baseline is None else label_by_majority(baseline, lines[0], translator)
-    return EvaluationText(*lines, metrics, language, majority)
+    return EvaluationText(*lines, metrics, language, majority, has_contrast)
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
@@ -134,7 +146,10 @@ def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[
 def score_translations(
     translator: Translator, text: EvaluationText, outputs: Sequence[str]
 ) -> Evaluation:
-    """Score the outputs by every metric, and compute the model's perplexity on the references."""
+    """Score the outputs by every metric, and compute the model's perplexity on the references.
+
+    A text that has a contrast is translated and scored in its other forms, too.
+    """
     scores = score_outputs(text, outputs)
     baseline = score_outputs(text, text.baseline) if text.baseline else []
     found, left_out = perplexity(translator, text.sources, text.references)
@@ -142,7 +157,13 @@ def score_translations(
     is_text = find_task_kind(translator.recipe.data).is_text
     is_swapped = is_text and are_sides_swapped(outputs, text.sources, text.references)
     warning = SWAPPED if is_swapped else ""
-    return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning)
+    sides = (text.sources, text.references)
+    contrast = (
+        list(measure_contrast(translator, sides, text.metrics, text.language))
+        if text.has_contrast
+        else ()
+    )
+    return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning, contrast)
 
 
 def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:

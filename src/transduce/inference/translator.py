@@ -259,10 +259,11 @@ class Translator:
         *,
         metrics: Sequence[str] | None = None,
         language: str | None = None,
+        contrast: bool = False,
     ) -> Any:  # noqa: ANN401
         """Translate a test set and score it: see `transduce.evaluate`."""
         return import_module("transduce").evaluate(
-            self, source, reference, metrics=metrics, language=language
+            self, source, reference, metrics=metrics, language=language, contrast=contrast
         )
 
     def attend(self, text: str, target: str | None = None) -> Any:  # noqa: ANN401
