@@ -18,3 +18,9 @@ def test_an_unknown_claim_is_refused(call, tmp_path):
     done = call("reproduce", "claims", "--only", "head", "-o", tmp_path / "out")
     assert done.code == 2
     assert done.stderr.startswith("error: there is no claim 'head'\nhint: did you mean")
+
+
+def test_an_empty_list_of_claims_does_not_stand_for_all(call, tmp_path):
+    for nothing in ("", ",", " "):
+        done = call("reproduce", "claims", "--only", nothing, "-o", tmp_path / "out")
+        assert (done.code, "names nothing" in done.stderr) == (2, True)

@@ -10,6 +10,7 @@ from tests.inference.random_models import random_translator
 from transduce.cleaning.clean import require_translators
 from transduce.distillation.stages import (
     PAIRS,
+    SOURCES,
     Inputs,
     PairOptions,
     choose_nearest,
@@ -17,7 +18,8 @@ from transduce.distillation.stages import (
     gather_text,
     translate_text,
 )
-from transduce.errors import InputError
+from transduce.errors import FolderError, InputError
+from transduce.inference.shards import Shard, ShardText, create_shard, measure_text
 
 LINES = [f"the {word} sees {count} cats" for count in range(300) for word in ("dog", "cat")]
 
@@ -66,6 +68,20 @@ def test_a_broken_distillation_goes_on_to_the_same_bytes(tmp_path, source):
     again, _ = distilled(tmp_path / "broken", source, lambda _s, done, _t: translated.append(done))
     assert min(translated) == 251
     assert again.read_bytes() == distilled(tmp_path / "whole", source)[0].read_bytes()
+
+
+@pytest.mark.parametrize(
+    "line", ["", "[]", "{}", "5", "junk", '[["a"]]', "[[5, -1.0]]", "[" * 9_999]
+)
+def test_a_shard_of_a_stranger_whose_lines_are_no_translations_is_refused(tmp_path, line):
+    file = tmp_path / "source"
+    file.write_text("a cat\n")
+    text = gather_text(tmp_path / "d", Inputs(source=file))
+    part = ShardText(Shard(1, 1), text.verified_path(SOURCES), *measure_text(file))
+    with create_shard(tmp_path / "d" / "shards" / part.shard.name, part, {}) as stream:
+        stream.write(f"{line}\n".encode() if line else b"")
+    with pytest.raises(FolderError, match="translate this shard again"):
+        choose_pairs(tmp_path / "d", text, PairOptions(), None, ignore)
 
 
 def test_another_teacher_or_text_is_refused(tmp_path, source):

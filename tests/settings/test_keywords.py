@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import transduce
+from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.settings.keywords import with_checked_keywords
 
@@ -64,6 +65,10 @@ def test_what_is_called_with_warnings_is_a_function():
             lambda: UNTYPED.score([], [], against=[], samples="9"),
             "samples must be a whole number",
         ),
+        (lambda: UNTYPED.train("r", [], copy_to=5), "copy_to must be a folder or an address"),
+        (lambda: UNTYPED.train("r", [], copy_to="\ud800"), "copy_to has half a surrogate pair"),
+        (lambda: UNTYPED.sweep("s", [], vary={5: [1]}), "unknown setting 5"),
+        (lambda: resolve_output(UNTYPED), "a file to write must be a path"),
         (lambda: UNTYPED.reproduce.claims(None, only=["heads"]), "folder must be a path"),
         (lambda: UNTYPED.reproduce.claims("c", only=[5]), "there is no claim 5"),
     ],

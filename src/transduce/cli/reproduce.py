@@ -37,10 +37,12 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic in later vers
     name = "row,row,…"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Split a comma-separated list into its names, without repetitions."""
+        """Split a comma-separated list into its names, without repetitions; refuse an empty one."""
         if isinstance(value, tuple):
             return value
-        return tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
+        names = tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
+        require(bool(names), f"{value!r} names nothing", "without the option, all are measured")
+        return names
 
 
 class Sizes(click.ParamType):  # type: ignore[type-arg]

@@ -26,8 +26,9 @@ from jaxtyping import Float
 from transduce.cleaning.rules import RuleReport, Rules, find_lowest
 from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
-from transduce.errors import short_repr
+from transduce.errors import FolderError, short_repr
 from transduce.inference.shards import (
+    AGAIN,
     OUTPUT,
     Shard,
     ShardText,
@@ -194,8 +195,25 @@ def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]
         yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))
         return
     for shard in find_shards(shards):
-        for line in shard.read(OUTPUT).split(b"\n")[:-1]:
-            yield [(output, log_prob) for output, log_prob in json.loads(line)]
+        lines = shard.read(OUTPUT).split(b"\n")[:-1]
+        own = Shard(shard.about["of"], shard.about["number"])
+        if len(lines) != len(own.find_lines(shard.about["text"]["lines"])):
+            raise FolderError("has more or fewer lines than its text", AGAIN, file=shard.folder)
+        for line in lines:
+            try:
+                yield parse_candidates(line)
+            except (ValueError, RecursionError) as error:
+                fact = f"has a line that is no list of translations: {error}"
+                raise FolderError(fact, AGAIN, file=shard.folder) from error
+
+
+def parse_candidates(line: bytes) -> list[Candidate]:
+    """Parse a line of a shard: one or more outputs with their log P; ValueError for other lines."""
+    found = json.loads(line)
+    is_list = isinstance(found, list) and found and all(isinstance(one, list) for one in found)
+    if is_list and all([*map(type, one)] == [str, float] for one in found):
+        return [(output, log_prob) for output, log_prob in found]
+    raise ValueError("outputs with their log P are missing")
 
 
 def read_translations(text: VerifiedFolder, shards: Path) -> Iterator[Translation]:

@@ -19,7 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
-from transduce.errors import InputError, SaveError
+from transduce.errors import InputError, SaveError, short_repr
 
 LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
 LONGEST_NAME = 255 - len(".trash-0123456789abcdef-")  # bytes of a name that fit behind this
@@ -175,8 +175,10 @@ def write_atomically(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
-def require_file_name(path: str | PathLike[str]) -> None:
-    """Refuse an output file's path that ends in a slash, as only a folder's may."""
+def require_file_name(path: object) -> None:
+    """Refuse an output file's path that is none or ends in a slash, as only a folder's may."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"a file to write must be a path, not {short_repr(path)}")
     if os.fspath(path).endswith(os.sep):
         fact = "ends in a slash, as a folder does, and a file is to be written"
         raise InputError(fact, f"-o {os.fspath(path)}NAME", file=os.fspath(path))

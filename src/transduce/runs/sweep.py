@@ -28,7 +28,7 @@ from transduce.errors import InputError, NotFiniteError, short_repr
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, with_changes
+from transduce.settings.recipe import Value, find_setting, with_changes
 from transduce.text.arguments import describe_value, read_path
 
 if TYPE_CHECKING:
@@ -273,6 +273,7 @@ def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
     require(isinstance(vary, Mapping), fact, "vary={'architecture.dropout': [0.1, 0.2]}")
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
     for path, values in vary.items():
+        find_setting(path)  # refuses one that is unknown
         require(
             isinstance(values, list | tuple),
             f"{path} needs a list of values",

@@ -15,7 +15,7 @@ from transduce.machine.process_settings import keep_freed_memory, set_environmen
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, require_changes
-from transduce.text.arguments import read_path
+from transduce.text.arguments import read_path, require_string
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -109,9 +109,18 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
         inputs,
         callbacks,
         estimates=minutes is None,
-        copy_to=None if copy_to is None else os.fspath(copy_to),
+        copy_to=None if copy_to is None else read_address(copy_to),
         name_options=name_arguments,
     )
+
+
+def read_address(copy_to: object) -> str:
+    """Return where a run is copied to, as text; refuse what is no path and no address."""
+    if not isinstance(copy_to, str | PathLike):
+        raise InputError(f"copy_to must be a folder or an address, not {short_repr(copy_to)}")
+    address = os.fspath(copy_to)
+    require_string("copy_to", address)
+    return address
 
 
 def set_process_for_training() -> None:
