@@ -1,10 +1,11 @@
 """The tour of the explainer: one of a user's own, and in print."""
 
 import base64
+import math
 import re
 
 import pytest
-from tests.view.explainer.opened import READY, change, open_explainer
+from tests.view.explainer.opened import READY, change, open_explainer, text_of
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.view.explainer.explain import explain
@@ -117,11 +118,45 @@ def test_in_each_step_target_and_sentence_lie_inside_the_window(browser, transla
 def test_a_far_picture_the_beam_and_a_slider_stand_below_the_stations_sentence(browser, translator):
     browser.resize(390, 844)
     open_explainer(browser, translator, TEXT)
-    spoken = ("'largest':'encoder.{l}.self.weights.1'", "'step':2", "#slide")
+    spoken = ("'largest':'encoder.{l}.self.weights.1'", "'step':2", "#boxes .done", "#slide")
     tour = browser.run("return transduce.TOUR.map(([one]) => JSON.stringify(one))")
     steps = [i for i, one in enumerate(tour, 1) if any(x.replace("'", '"') in one for x in spoken)]
     require_in_sight(browser, steps)
     browser.resize(1200, 900)
+
+
+def test_the_framed_query_is_in_the_picture_and_on_a_phone_its_sum_stands_below(
+    browser, translator
+):
+    browser.resize(390, 844)
+    open_explainer(browser, translator, TEXT)
+    step = "return 1 + TOUR.findIndex(([one]) => one.largest?.endsWith('.self.q'))"
+    step = browser.run(f"const {{ TOUR }} = transduce; {step}")
+    script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+    browser.command("execute/async", {"script": script, "args": [step]})
+    heights = (
+        "return [...arguments].map(one => document.querySelector(one).getBoundingClientRect())"
+    )
+    framed, cell, other = browser.run(
+        heights, ".box:has(.picked)", "#cell", ".box:has(.picked) + .box"
+    )
+    assert framed["bottom"] < cell["top"] < cell["bottom"] < other["top"]
+    column = browser.run("return Number(transduce.state().cell.split(':')[2])")
+    assert "head 1, query: row" in text_of(browser, "#cell-title")
+    assert f"column {column + 1}:" in text_of(browser, "#cell-title")
+    browser.resize(1200, 900)
+
+
+def test_the_tour_frames_a_weight_of_the_row_that_is_spread_most(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    step = browser.run("return 1 + transduce.TOUR.findIndex(one => one[1] === 'Weights')")
+    script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+    browser.command("execute/async", {"script": script, "args": [step]})
+    name, row, _ = browser.run("return transduce.state().cell.split(':')")
+    read = "return transduce.page.result.trace[arguments[0]].map(row => Array.from(row))"
+    weights = browser.run(read, name)
+    entropies = [-sum(x * math.log(x) for x in row if x) for row in weights]
+    assert int(row) == entropies.index(max(entropies))
 
 
 def test_the_beams_picture_ends_at_its_step(browser, translator):

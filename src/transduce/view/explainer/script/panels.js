@@ -54,7 +54,7 @@ function showBox(box) {
 }
 
 /** Returns the name of a column: a piece, or a number. */
-const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? "") : j + box.first + 1);
+const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? "") : j + 1);
 
 /** Returns the marked row of a box as a table that is filled when it is opened. */
 function boxTable(box) {
@@ -136,9 +136,9 @@ function showCell() {
   if (byId("cell").hidden) return;
   const ids = { source: page.result.source, target: [BEGIN, ...page.result.output.slice(0, -1)] };
   const found = explainCell(page.result.model, page.result.trace, name, Number(i), Number(j), ids), [side, across] = sidesOf(name);
-  const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : Number(j) + 1;
+  const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : placeOf(name, j)[1];
   const place = [visible(piecesOf(side)[i] ?? ""), visible(String(column)), show5(row[j])];
-  byId("cell-title").textContent = `${describeName(name)}: ${across ? gettext("“{0}” reads “{1}”: {2}", ...place) : gettext("row “{0}”, column {1}: {2}", ...place)}`;
+  byId("cell-title").textContent = `${placeOf(name, j)[0]}: ${across ? gettext("“{0}” reads “{1}”: {2}", ...place) : gettext("row “{0}”, column {1}: {2}", ...place)}`;
   byId("cell-formula").replaceChildren(...typeset(found.formula));
   const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;

@@ -17,6 +17,12 @@ function describeName(name) {
   return `${head ? gettext("{0}: head {1}", sub, head) : sub}, ${PARTS_OF[what]}`;
 }
 
+/** Returns the words for a name and the number of a column in it; queries, keys and values are counted in their head. */
+function placeOf(name, j) {
+  const { d_k, d_v } = header.sizes, size = { q: d_k, k: d_k, v: d_v }[name.split(".")[3]];
+  return size ? [describeName(`${name}.${Math.floor(j / size) + 1}`), (j % size) + 1] : [describeName(name), Number(j) + 1];
+}
+
 /** Returns the words for a name that can be switched off. */
 function describeSwitch(name) {
   const fixed = { mask: gettext("the decoder's mask"), "source.position": gettext("positions of the source"), "target.position": gettext("positions of the output") }[name];
@@ -50,7 +56,8 @@ function fillSwitches() {
 /** Returns the words for a number that is set by hand. */
 function describeEdit(text) {
   const [, name, i, j, number] = EDIT.exec(text);
-  return gettext("{0}, row {1}, column {2} is {3}", describeName(name), Number(i) + 1, Number(j) + 1, show5(Number(number)));
+  const [place, column] = placeOf(name, j);
+  return gettext("{0}, row {1}, column {2} is {3}", place, Number(i) + 1, column, show5(Number(number)));
 }
 
 /** Returns the words of a text, with those marked that another one does not have at this place. */
@@ -79,7 +86,7 @@ function showSwitches() {
   byId("before-text").replaceChildren(...markWords(text(page.before), text(page.result)));
   byId("after-text").replaceChildren(...markWords(text(page.result), text(page.before)));
   const masked = state.off.includes("mask") ? ` ${gettext("While it translates, a step reads only what is written by then. The pictures show the finished output, read at once: their rows see later pieces, and their numbers are not those of the search.")}` : "";
-  byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed; score before {0}.", show5(page.before.search.best?.score))) + masked;
+  byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed; score before {0}, now {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked;
 }
 
 /** Scrolls what was pressed out from under the two translations that stand below it. */

@@ -10,13 +10,20 @@ function tourState([wanted]) {
   return { ...parts, off, edits, ...(text ? { text } : {}) };
 }
 
-/** Returns the cell of a name whose number is largest; of weights and scores, outside of the diagonal. */
+/** Returns the row of weights that is spread most: the one with the largest entropy. */
+function widestRow(weights) {
+  const spread = weights.map(row => -row.reduce((sum, x) => sum + xlogx(x), 0));
+  return spread.indexOf(Math.max(...spread));
+}
+
+/** Returns the cell whose number is largest in the box of a name; of weights and scores, in the widest row, outside of the diagonal. */
 function largestCell(name) {
-  const rows = page.result.trace[name], isSquare = sidesOf(name)[1] === sidesOf(name)[0];
+  const rows = page.result.trace[name], [side, across] = sidesOf(name), isSquare = across === side, [first, width] = columnsOf(name, Infinity);
+  const widest = across ? widestRow(page.result.trace[name.replace(".scores.", ".weights.")]) : -1;
   const size = x => name.includes(".scores.") ? x : Math.abs(x); // a large negative score is a small weight
   let best = [-Infinity, 0, 0];
   rows.forEach((row, i) => row.forEach((x, j) => {
-    if (Number.isFinite(x) && !(isSquare && i === j && rows.length > 1) && size(x) > best[0]) best = [size(x), i, j];
+    if ((!across || i === widest) && j >= first && j < first + width && Number.isFinite(x) && !(isSquare && i === j && rows.length > 1) && size(x) > best[0]) best = [size(x), i, j];
   }));
   return best.slice(1);
 }

@@ -18,7 +18,7 @@ function showBeam() {
   play.addEventListener("click", togglePlay);
   const bar = create("p", { className: "bar" }, move("◀", gettext("Step before"), at - 1), create("span", {}, gettext("Step {0} of {1}", at + 1, steps.length)), move("▶", gettext("Next step"), at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
   const scroll = create("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": gettext("Tree of the search") }, drawTree(steps, at));
-  return [create("section", { className: "box full" }, bar, scroll, create("p", { className: "legend" }, create("span", { className: "key line best" }), ` ${gettext("leads to the best output")} `, create("span", { className: "key line finished" }), ` ${gettext("finished")}`), candidateTable(step), doneText(step, at, steps.length))];
+  return [create("section", { className: "box full" }, bar, doneText(step, at, steps.length), scroll, create("p", { className: "legend" }, create("span", { className: "key line best" }), ` ${gettext("leads to the best output")} `, create("span", { className: "key line finished" }), ` ${gettext("finished")}`), candidateTable(step))];
 }
 
 /** Plays the steps from the chosen one, one a second, or stops. */
@@ -36,9 +36,9 @@ function togglePlay() {
 
 /** Returns why the search ends after a step, or goes on. */
 function doneText({ best, bound, candidates }, at, count) {
-  const reach = show5(bound), score = best ? show5(best.score) : "", isLive = candidates.some(one => one.fate === "live");
+  const first = candidates.find(one => one.fate === "live")?.logProb, reach = `${show5(bound)} = ${show5(first)} / ${show5(first / bound)}`, score = best ? show5(best.score) : "", isLive = first !== undefined;
   const text = !isLive ? gettext("No hypothesis is live: the search ends.") : at < count - 1 ? (best ? gettext("The best live hypothesis can still reach {0}, and the best finished one has {1}: the search goes on.", reach, score) : gettext("The best live hypothesis can still reach {0}: the search goes on.", reach)) : best && bound <= best.score ? gettext("No live hypothesis can do better than {0}, and the best finished one has {1}: the search ends.", reach, score) : gettext("The output may not be longer: the search ends.");
-  return create("p", { className: "quiet" }, text);
+  return create("p", { className: "quiet done" }, text);
 }
 
 /** Returns the candidates of a step as a table. */
