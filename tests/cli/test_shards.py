@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from transduce.cli.main import transduce
+from transduce.cli.on_ray import list_words
 from transduce.cli.outcome import run
+from transduce.cli.translate import command
 from transduce.errors import InputError
 from transduce.inference.shards import Shard, parse_shard
 
@@ -172,3 +175,35 @@ def test_a_manifest_says_what_its_output_depends_on(shards):
     assert about["text"]["lines"] == len(LINES)
     assert about["how"]["search"]["beam"] == 1
     assert len(about["how"]["models"][0]) == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "fact"),
+    [
+        (("--on=ray",), "--on translates shards"),
+        (("--on=ray", "--shard=2/8", "-o=x"), "--on ray translates all shards, and --shard is"),
+        (("--on=ray", "--shard=all/0", "-o=x"), "--on ray translates all shards, and --shard is"),
+        (("--on=dask", "--shard=all/2", "-o=x"), "--on 'dask' is not known"),
+        (("--on=ray=nowhere", "--shard=all/2", "-o=x"), "no Ray cluster answers at 'nowhere'"),
+    ],
+)
+def test_ray_gets_all_shards_or_none(call, babbler, text, words, fact):
+    ended = call("translate", babbler, text, *words)
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {fact}")
+
+
+def test_without_ray_a_sentence_says_what_to_install(call, babbler, text, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    ended = call("translate", babbler, text, "--on=ray", "--shard=all/2", "-o", text.parent / "x")
+    assert ended.stderr == "error: Ray is not installed, and --on needs it\nhint: pip install ray\n"
+
+
+def test_a_task_gets_the_words_that_were_typed_and_one_core():
+    words = ["m", "t.en", "-o", "x", "--quiet", "--ensemble", "a", "--ensemble", "b", "--on", "ray"]
+    with command.make_context("translate", words) as context:
+        found = list_words(context)
+    assert found[:-2] == [
+        *("translate", "--output=x", "--ensemble=a", "--ensemble=b", "--quiet", "--workers=1", "--")
+    ]
+    assert found[-2:] == ["m", "t.en"]

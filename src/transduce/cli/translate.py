@@ -82,6 +82,12 @@ OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--sh
     help="Translate only shard I of N of the lines, such as 2/8, into the folder OUTPUT, for "
     "`transduce merge`; slurm takes both numbers from the task of a Slurm array.",
 )
+@click.option(
+    "--on",
+    metavar="ray[=ADDRESS]",
+    help="With --shard all/N: translate all N shards as tasks of Ray, on this machine or on the "
+    "cluster at ADDRESS.",
+)
 @keep_option
 @add_options(ModelOptions, "models")
 @add_options(Processes, "processes")
@@ -101,6 +107,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     line_buffered: bool,
     form: str | None,
     shard: str | None,
+    on: str | None,
     no_keep: bool,
     models: ModelOptions,
     processes: Processes,
@@ -160,6 +167,12 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     typed = str(input) == "-" and sys.stdin is not None and sys.stdin.isatty()
     interactive = line_buffered or typed
     on_warning = WarningPrinter()
+    if on is not None:
+        from transduce.cli.on_ray import run_shards
+
+        require(shard is not None, "--on translates shards", "--shard all/8 -o FOLDER")
+        run_shards(click.get_current_context(), on, str(shard))
+        return
     text = None if shard is None else find_shard_text(input, parse_shard(shard, os.environ))
     translator = choice.open(processes, on_warning, None if interactive else input)
     if align:
