@@ -94,7 +94,7 @@ OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--sh
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0915 - the road of a line, in one piece
+def command(  # noqa: PLR0912, PLR0915 - the road of a line, in one piece
     *,
     model: Path,
     input: Path,  # noqa: A002 - the argument's name in the help
