@@ -94,7 +94,7 @@ OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--sh
 @options.as_json
 @options.quiet
 @options.no_progress
-def command(  # noqa: PLR0912, PLR0915 - the road of a line, in one piece
+def command(  # noqa: PLR0915 - the road of a line, in one piece
     *,
     model: Path,
     input: Path,  # noqa: A002 - the argument's name in the help
@@ -138,11 +138,7 @@ def command(  # noqa: PLR0912, PLR0915 - the road of a line, in one piece
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    if shard is None:
-        options.require_writable(output, input, prefix)
-    else:
-        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
-        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
+    require_place(output, (input, prefix), shard, line_buffered=line_buffered)
     choice = TranslatorChoice(
         model,
         models,
@@ -211,6 +207,17 @@ def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) ->
                 name = f"{number}.png" if nbest == 1 else f"{number}-{rank}.png"
                 if signal := Signal.from_line(one.text):  # None for an empty line
                     writer.write(name, write_png(signal.to_pixels()))
+
+
+def require_place(
+    output: Path | None, inputs: tuple[Path, Path | None], shard: str | None, *, line_buffered: bool
+) -> None:
+    """Refuse an output that cannot be written, or a shard without a folder."""
+    if shard is None:
+        options.require_writable(output, *inputs)
+    else:
+        fact = "--shard needs a folder, OUTPUT, and excludes --line-buffered"
+        require(output is not None and not line_buffered, fact, "--shard 1/8 -o FOLDER")
 
 
 @final
