@@ -5,7 +5,7 @@ from tests.view.explainer.opened import READY, open_explainer, text_of
 from tests.view.explainer.samples import PAPERS, make_translator
 from tests.view.explainer.test_model import stored_model
 
-from transduce.view.explainer.experiments import find_experiments
+from transduce.view.explainer.experiments import find_experiments, is_reordered
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")
 
@@ -62,6 +62,11 @@ def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, transla
     browser.run("transduce.header.experiments.mask.text = ''")
     go_to(browser, "mask")
     assert "No sentence that was tried changes in this model." in text_of(browser, "#tour-text")
+
+
+def test_words_in_another_order_are_told_from_another_ending():
+    assert is_reordered("Der Mann hilft der Frau.", "Die Frau hilft dem Mann.")
+    assert not is_reordered("Der Hund sieht die Katze.", "Der Hunde sieht die Katze.")
 
 
 def test_without_sentences_there_is_no_experiment(translator):

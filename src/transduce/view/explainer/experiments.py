@@ -4,6 +4,7 @@ The page tries its experiments when it is made, with the weights that it stores.
 sentence that an experiment changes, and says so where none of those tried does.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -92,12 +93,15 @@ def find_experiments(
 ) -> dict[str, Experiment]:
     """Return the experiments by name, each with the first text whose translation it changes.
 
+    Of positions, a text is preferred whose translation says its words in another order.
+
     Long translations are left out: a changed model computes every step anew, and one that is hardly
     trained never ends.
     """
     texts = [text for text, ids in outputs.items() if len(ids) <= LONGEST]
 
-    def find(changes: Sequence[Change]) -> Experiment:
+    def find(name: str, changes: Sequence[Change]) -> Experiment:
+        found = Experiment(list(changes[0].off), changes[0].name_edits())
         places, endless = sorted(product(range(len(texts)), range(len(changes))), key=sum), 0
         for text, change in [(texts[i], changes[j]) for i, j in places[:MOST_TRIED]]:
             likeliest = partial(find_likeliest, translator, model, text, outputs[text])
@@ -110,10 +114,20 @@ def find_experiments(
                 if endless == MOST_ENDLESS:
                     break
             elif before and after not in ("", before):
-                return Experiment(list(change.off), change.name_edits(), text, before, after)
-        return Experiment(list(changes[0].off), changes[0].name_edits())
+                one = Experiment(list(change.off), change.name_edits(), text, before, after)
+                if name != "positions" or is_reordered(before, after):
+                    return one
+                found = found if found.text else one
+        return found
 
-    return {name: find(changes) for name, changes in list_changes(model).items()}
+    return {name: find(name, changes) for name, changes in list_changes(model).items()}
+
+
+def is_reordered(before: str, after: str) -> bool:
+    """Return whether the words that two texts share stand in another order, but for their case."""
+    first, second = (re.findall(r"\w+", text.lower()) for text in (before, after))
+    shared = {*first} & {*second}
+    return [word for word in first if word in shared] != [word for word in second if word in shared]
 
 
 def say(translator: Translator, ids: Sequence[int]) -> str:
