@@ -67,6 +67,7 @@ def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, transla
 def test_words_in_another_order_are_told_from_another_ending():
     assert is_reordered("Der Mann hilft der Frau.", "Die Frau hilft dem Mann.")
     assert not is_reordered("Der Hund sieht die Katze.", "Der Hunde sieht die Katze.")
+    assert not is_reordered("Der Hund sieht die Katze.", "Die Katze sieht die Katze.")
 
 
 def test_without_sentences_there_is_no_experiment(translator):

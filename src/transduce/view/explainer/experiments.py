@@ -124,10 +124,10 @@ def find_experiments(
 
 
 def is_reordered(before: str, after: str) -> bool:
-    """Return whether the words that two texts share stand in another order, but for their case."""
-    first, second = (re.findall(r"\w+", text.lower()) for text in (before, after))
-    shared = {*first} & {*second}
-    return [word for word in first if word in shared] != [word for word in second if word in shared]
+    """Return whether two texts have most words equally often, but in another order."""
+    words = [re.findall(r"\w+", text.lower()) for text in (before, after)]
+    first, second = ([word for word in one if all(word in two for two in words)] for one in words)
+    return first != second and sorted(first) == sorted(second) and len(first) > len(words[0]) / 2
 
 
 def say(translator: Translator, ids: Sequence[int]) -> str:
