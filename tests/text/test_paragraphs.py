@@ -38,10 +38,34 @@ def test_a_line_end_is_a_blank_on_request():
     assert split.sentences == ("Mr. Smith\nwent.", "He\n\ncame.")
 
 
+@pytest.mark.parametrize("language", ["de", "zh"])
 @given(ANYTHING)
-def test_any_text_comes_back_from_its_sentences(text):
-    split = split_text(text)
+def test_any_text_comes_back_from_its_sentences(language, text):
+    split = split_text(text, language)
     assert split.join(split.sentences) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "sentences"),
+    [
+        ("zh-Hans", "你好。今天好！\n3、好的。", ["你好。", "今天好！", "3、好的。"]),
+        ("hi", "यह एक है। वह दो।", ["यह एक है।", "वह दो।"]),
+        ("es", "El Sr. García. ¿Qué\ntal?", ["El Sr. García.", "¿Qué", "tal?"]),
+    ],
+)
+def test_sentences_of_other_languages_have_their_own_ends(language, text, sentences):
+    assert list(split_text(text, language).sentences) == sentences
+
+
+def test_translations_of_sentences_without_blanks_between_get_them():
+    split = split_text("你好。好！ 对。", "zh")
+    assert split.join(["Hello.", "Good!", "Right."]) == "Hello. Good! Right."
+    assert split.join(["今日は。", "良い！", "はい。"]) == "今日は。良い！ はい。"
+
+
+def test_without_sentencex_the_rules_are_ours(monkeypatch):
+    monkeypatch.setattr("transduce.text.paragraphs.find_spec", lambda _: None)
+    assert split_text("Sr. García. Bien.", "es").sentences == ("Sr.", "García.", "Bien.")
 
 
 @given(st.text("aB.?! 5\xa0\u200b\t"))

@@ -34,9 +34,11 @@ async def translate_texts(
     service: Service, wanted: TranslateRequest, receive: Receive
 ) -> TranslateAnswer:
     """Translate the texts of a request; return the answer in LibreTranslate's shape."""
-    cuts = await cut_texts(wanted)
+    cuts = await cut_texts(wanted, wanted.source)
     text = " ".join(one for cut in cuts for one in cut.sentences)
     model, detected = await find_model(service, wanted, text)
+    if detected:
+        cuts = await cut_texts(wanted, detected["language"])
     assert model.facts
     n = model.facts.beam if wanted.alternatives else 1
     orders = list[Sentence]()
@@ -83,14 +85,15 @@ async def find_model(
     return service.find(found["language"], wanted.target), found
 
 
-async def cut_texts(wanted: TranslateRequest) -> list[CutText]:
-    """Split each text of a request into sentences, in another thread if they are long.
+async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
+    """Split each text of a request into sentences of a language, long ones in another thread.
 
     In HTML, inline tags such as <b> do not end a sentence. A text with a prefix is not split.
     """
     if wanted.prefix:
         return [SplitText(tuple(wanted.texts), ("", ""))]
-    split = partial(split_html, inline=True) if wanted.format == "html" else split_text
+    of_format = partial(split_html, inline=True) if wanted.format == "html" else split_text
+    split = partial(of_format, language="" if language == AUTO else language)
     if sum(map(len, wanted.texts)) <= FEW:
         return [split(text) for text in wanted.texts]
     return await asyncio.to_thread(lambda: [split(text) for text in wanted.texts])

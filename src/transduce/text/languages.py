@@ -28,6 +28,11 @@ def is_language_code(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(CODE, value) is not None
 
 
+def read_primary_code(language: str) -> str:
+    """Return the first part of a language's code, such as pt of pt_BR, in lower case."""
+    return re.split(r"[-_@.]", language, maxsplit=1)[0].lower()
+
+
 def can_detect_languages() -> bool:
     """Return whether py3langid is installed, which `rank_languages` needs."""
     return find_spec(DETECTOR) is not None

@@ -2,21 +2,25 @@
 
 Unlike `text.sentences`, which splits one normalised line, this module keeps the text as it is:
 what is no sentence (whitespace, invisible characters, the dash of a list, numbers without a word)
-stays where it was when the translated sentences are joined.
+stays where it was when the translated sentences are joined. Sentences of languages for which
+`text.sentences` has no rules are found by sentencex, if it is installed.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from importlib.util import find_spec
+from itertools import accumulate, chain, pairwise, zip_longest
 from operator import add
 from typing import final
 
 from transduce.text.clean import INVISIBLE
+from transduce.text.languages import read_primary_code
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
 WORD = re.compile(r"\S+")
 BULLETS = "-–—*•·●▪■►▶#>|_~=+"  # a word of these characters does not start a sentence
+OUR_LANGUAGES = ("", "source", "en", "de", "fr")  # their sentences are found by `text.sentences`
 LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -29,9 +33,15 @@ class SplitText:
     between: tuple[str, ...]  # the strings before, between and after the sentences
 
     def join(self, translations: Sequence[str]) -> str:
-        """Return the text with each sentence replaced by its translation."""
-        pairs = zip(self.between, translations, strict=False)
-        return "".join([part for pair in pairs for part in pair] + [self.between[-1]])
+        """Return the text with each sentence replaced by its translation.
+
+        Where nothing stood between two sentences, as in Chinese, a space follows a translation that
+        ends in ASCII.
+        """
+        old = zip(self.between[1:-1], self.sentences, translations, strict=False)
+        inner = [gap or " " * (new != one and new[-1:].isascii()) for gap, one, new in old]
+        gaps = [self.between[0], *inner, *self.between[1:][-1:]]
+        return "".join(chain(*zip_longest(gaps, translations, fillvalue="")))
 
     def list_lines(self) -> list[int]:
         """Return the number of each sentence's first line, from 1."""
@@ -40,9 +50,10 @@ class SplitText:
         return list(accumulate(map(add, before, inside), initial=1))[1:]
 
 
-def split_text(text: str, *, at_line_ends: bool = True) -> SplitText:
+def split_text(text: str, language: str = "", *, at_line_ends: bool = True) -> SplitText:
     """Split a text into its sentences; a line's end also ends a sentence if `at_line_ends`."""
-    return cut(text, find_sentences(text, WORD, LINE_END if at_line_ends else None))
+    line_end = LINE_END if at_line_ends else None
+    return cut(text, find_sentences(text, WORD, line_end, language=language))
 
 
 def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
@@ -60,21 +71,43 @@ def find_sentences(
     word: re.Pattern[str] = WORD,
     line_end: re.Pattern[str] | None = None,
     read: Callable[[str], str] = str,
+    language: str = "",
 ) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of each sentence that has a letter; `word` matches one word of a text.
 
     A match of `line_end` between two words ends a sentence, too. `read` resolves the escapes
     in a word, such as `Caf&eacute;.`.
     """
-    start, end, before, has_letter = 0, 0, "", False
     if line_end is not None and not line_end.search(text):
         line_end = None
-    for match in word.finditer(text):
+    code = read_primary_code(language)
+    if code in OUR_LANGUAGES or find_spec("sentencex") is None:
+        yield from find_sentences_in(text, (0, len(text)), word, line_end, read, splits=True)
+        return
+    from sentencex import segment
+
+    ends = [0, *accumulate(map(len, segment(code, text)))]
+    for span in pairwise(ends):
+        yield from find_sentences_in(text, span, word, line_end, read, splits=False)
+
+
+def find_sentences_in(
+    text: str,
+    span: tuple[int, int],
+    word: re.Pattern[str],
+    line_end: re.Pattern[str] | None,
+    read: Callable[[str], str],
+    *,
+    splits: bool,
+) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a span of a text, as `find_sentences`; one a line unless `splits`."""
+    start, end, before, has_letter = span[0], span[0], "", False
+    for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", read(match.group())).strip()
         if not here:
             continue
         line_ends = line_end is not None and line_end.search(text, end, match.start())
-        if line_ends or (can_end_sentence(before) and can_start_sentence(here)):
+        if line_ends or (splits and can_end_sentence(before) and can_start_sentence(here)):
             if has_letter:
                 yield start, end
             before, has_letter = "", False

@@ -3,13 +3,13 @@
 A format whose sentences stand in blocks, such as paragraphs or cues, is put together by `assemble`.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
 from transduce.errors import short_repr
 from transduce.text.inline import Links
+from transduce.text.languages import read_primary_code
 
 Join = Callable[[Sequence[str], Sequence[Links]], "Joined"]
 
@@ -58,11 +58,6 @@ def warn_of_languages(source: str, target: str, options: ParseOptions) -> Iterat
     for side, named, ours in both:
         if named and ours and read_primary_code(named) != read_primary_code(ours):
             yield f"the document's {side} language is {short_repr(named)}, the model's is {ours!r}"
-
-
-def read_primary_code(language: str) -> str:
-    """Return the first part of a language's code, such as pt of pt_BR, in lower case."""
-    return re.split(r"[-_@.]", language, maxsplit=1)[0].lower()
 
 
 Parse = Callable[[str, ParseOptions], Document]

@@ -44,7 +44,7 @@ CLOSED_BY = {  # from an element that may lack its end tag to the start tags tha
 }
 
 
-def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
+def split_html(document: str, language: str = "", *, inline: bool = False) -> SplitMarkup:
     """Split HTML into sentences; `inline` lets a sentence go on across inline tags, such as <b>.
 
     Without `inline` every text node is split on its own. The result's `join` places inline tags by
@@ -56,7 +56,7 @@ def split_html(document: str, *, inline: bool = False) -> SplitMarkup:
         for (start, kind, name), (end, _, _) in pairwise(starts)
         if start < end
     ]
-    return split_markup(pieces, unescape_references, escape_xml, BLANK)
+    return split_markup(pieces, unescape_references, escape_xml, BLANK, language)
 
 
 def find_starts(document: str) -> list[Start]:
@@ -79,7 +79,7 @@ def find_starts(document: str) -> list[Start]:
 
 def parse_html(text: str, options: ParseOptions) -> Document:
     """Parse HTML into its sentences and a function that puts translations in their place."""
-    split = split_html(text, inline=options.inline)
+    split = split_html(text, options.source_language, inline=options.inline)
     lines = split.written.list_lines()
     return assemble([Block(text, split.sentences, lines, split.join, split.has_inline_markup)])
 

@@ -70,8 +70,9 @@ def split_markup(
     read: Callable[[str], str],
     escape: Callable[[str], str],
     space: str = r"\s",
+    language: str = "",
 ) -> SplitMarkup:
-    """Split text with markup, given as pieces, into sentences.
+    """Split text with markup, given as pieces, into sentences of a language.
 
     `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
     regular expression that matches one space; in HTML it may be written &nbsp;.
@@ -81,7 +82,7 @@ def split_markup(
     def read_word(text: str) -> str:  # without inline markup
         return read(text.replace(template.mark, ""))
 
-    found = find_sentences(template.flat, template.word, template.boundary, read_word)
+    found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
     flat = cut(template.flat, chain.from_iterable(balance(template, span) for span in found))
     parts = expand(
         template, chain.from_iterable(zip(flat.between, (*flat.sentences, ""), strict=True))

@@ -20,19 +20,19 @@ ITEM = re.compile(r"\s*(?:[-*+•–—>|#]|\d{1,3}[.)])\s")
 INDENT = re.compile(r"[ \t]*")
 
 
-def parse_text(text: str, _: ParseOptions) -> Document:
+def parse_text(text: str, options: ParseOptions) -> Document:
     """Parse plain text into sentences and a function that puts translations in their place."""
     parts = list[str | Block]()
     for is_empty, lines in groupby(LINE.findall(text), key=lambda line: not line.strip()):
         raw = "".join(lines)
-        parts.append(raw if is_empty else build_block(raw))
+        parts.append(raw if is_empty else build_block(raw, options.source_language))
     return assemble(parts)
 
 
-def build_block(raw: str) -> Block:
+def build_block(raw: str, language: str) -> Block:
     """Build the block of lines with no blank line between; translations are wrapped like it."""
     width = find_width(raw.rstrip().split("\n"))
-    split = split_text(raw, at_line_ends=width is None)
+    split = split_text(raw, language, at_line_ends=width is None)
 
     def join(translations: Sequence[str], _: Sequence[Links]) -> str:
         if width is None or tuple(translations) == split.sentences:

@@ -90,7 +90,7 @@ def parse_po(text: str, options: ParseOptions) -> Document:
         raise InputError(f"says that its charset is {charset[1]}", hint, file=options.name)
     plurals = read_plurals(settings)
     messages = [one for one in entries if not one.is_header]
-    gaps = [gap for one in messages for gap in find_gaps(one, plurals)]
+    gaps = [gap for one in messages for gap in find_gaps(one, plurals, options)]
     untranslated = {id(gap.entry) for gap in gaps}
 
     def join(translations: Sequence[str], _: Sequence[Links]) -> Joined:
@@ -130,7 +130,7 @@ def read_plurals(settings: str) -> tuple[int, int]:
     return (int(match[1]), singular) if match and 0 <= singular < int(match[1]) else (0, 0)
 
 
-def find_gaps(entry: Entry, plurals: tuple[int, int]) -> Iterator[Gap]:
+def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> Iterator[Gap]:
     """Yield the missing translations of an entry, one per plural form if the entry has a plural."""
     found = entry.fields.items()
     known = {name: one.value for name, one in found if name.startswith("msgstr")}
@@ -143,12 +143,12 @@ def find_gaps(entry: Entry, plurals: tuple[int, int]) -> Iterator[Gap]:
         wanted = {f"msgstr[{n}]": one if n == singular else many for n in range(count)}
     for name, source in wanted.items():
         if not known.get(name):
-            yield Gap(entry, name, source, split_message(source))
+            yield Gap(entry, name, source, split_message(source, options.source_language))
 
 
-def split_message(text: str) -> SplitText:
+def split_message(text: str, language: str) -> SplitText:
     """Split a message into sentences; one without words, such as %s, is left between them."""
-    spans = find_sentences(text, line_end=LINE_END)
+    spans = find_sentences(text, line_end=LINE_END, language=language)
     return cut(text, (span for span in spans if has_words(text[slice(*span)])))
 
 

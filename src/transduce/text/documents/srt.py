@@ -69,7 +69,7 @@ def build_cue(raw: str, lines: int, options: ParseOptions) -> Block:
     The translation has as many lines, or more if it is long.
     """
     line_end = "\r\n" if "\r\n" in raw else "\n"
-    split = split_markup(find_pieces(raw, options), str, str)
+    split = split_markup(find_pieces(raw, options), str, str, language=options.source_language)
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> str:
         if tuple(translations) == split.sentences:

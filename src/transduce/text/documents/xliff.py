@@ -112,7 +112,7 @@ def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup
     """Split the text of a unit's seg-source, or of its source if it has none, into sentences."""
     part = "seg-source" if "seg-source" in unit.parts else "source"
     pieces = find_pieces(found.content(unit, part), inline=options.inline)
-    return split_markup(pieces, unescape_references, escape_xml)
+    return split_markup(pieces, unescape_references, escape_xml, language=options.source_language)
 
 
 def fill(
