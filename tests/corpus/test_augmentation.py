@@ -12,6 +12,7 @@ from transduce.corpus.feed import Feed
 from transduce.corpus.mixture import Share
 from transduce.corpus.plan import Plan
 from transduce.errors import InputError
+from transduce.runs.choice import Choice
 from transduce.settings import Recipe
 from transduce.settings.data import CHANGES
 from transduce.settings.recipe import with_changes
@@ -104,5 +105,6 @@ def test_a_pair_that_would_be_too_long_stays_and_a_tag_stays_first(store_of):
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("task", ["parsing", "copy"])
 def test_a_task_without_text_refuses_augmentation_by_name(name, task):
-    with pytest.raises(InputError, match=rf"data\.{name} changes text.* data\.task={task}"):
-        with_changes(Recipe(name="any"), {f"data.{name}": 0.1, "data.task": task})
+    recipe = with_changes(Recipe(name="any"), {f"data.{name}": 0.1, "data.task": task})
+    with pytest.raises(InputError, match=rf"data\.{name} change text, and data\.task is {task}"):
+        Choice(recipe=recipe, reasons=[])

@@ -26,6 +26,7 @@ from transduce.runs.texts import (
     TaskFiles,
 )
 from transduce.settings import Data, Recipe
+from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
@@ -159,6 +160,13 @@ class Choice:
     recipe: Recipe
     reasons: list[str]
     texts: Opened | None = None
+
+    def __post_init__(self) -> None:
+        data = self.recipe.data
+        changes = [name for name in CHANGES if getattr(data, name)]
+        fact = f"data.{', data.'.join(changes)} change text, and data.task is {data.task}"
+        is_translation = find_task_kind(data).sides == ("", "")
+        require(not changes or is_translation, fact, "leave them out; they are for translation")
 
 
 def choose_recipe(

@@ -79,10 +79,8 @@ class Data:
         require_probability(self, *CHANGES)
         for name in CHANGES:
             require(
-                not getattr(self, name)
-                or (self.task == "translation" and self.vocabulary != "word"),
-                f"data.{name} changes text, and there is none with data.task={self.task}, "
-                f"data.vocabulary={self.vocabulary}",
+                not getattr(self, name) or self.vocabulary != "word",
+                f"data.{name} changes text, and data.vocabulary is word",
                 f"leave out data.{name}; it is for translation without a vocabulary of words",
             )
         require_positive(
