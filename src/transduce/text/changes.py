@@ -17,7 +17,7 @@ Pair = tuple[str, str]  # a source line and its translation
 Change = Callable[[Pair, tuple[str, str], random.Random], Pair]  # of a pair in two languages
 
 DOTTED = ("tr", "az")  # languages that write i and ı, and İ and I
-END_MARK = re.compile(r"\s*[.!?…。！？।۔؟]+$")
+END_MARKS = ".!?…。！？।۔؟"
 OPENING_MARKS = re.compile("[¿¡]")
 FIRST_LETTER = re.compile(r"(?:^|(?<=\s))([^\w\s]*)([^\W\d_])")
 WORD = re.compile(r"(?:^|(?<=\s))[^\w\s]*([^\W\d_]{3,})[^\w\s]*(?=\s|$)")
@@ -51,7 +51,7 @@ def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
 def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random) -> Pair:
     """Return a pair without the marks at its ends, and without ¿ and ¡."""
-    source, target = (OPENING_MARKS.sub("", END_MARK.sub("", side)) for side in pair)
+    source, target = (OPENING_MARKS.sub("", side.rstrip(END_MARKS).rstrip()) for side in pair)
     return (source, target) if source and target and source != pair[0] else pair
 
 
