@@ -6,7 +6,7 @@ import re
 import pytest
 from tests.reproduce.results import elsewhere, german, result
 
-from transduce.durable.json import to_checksummed_json
+from transduce.durable.json import FORMAT, to_checksummed_json
 from transduce.errors import FolderError, InputError
 from transduce.recipes.scale import LAPTOP
 from transduce.reproduce.job import RowJob
@@ -108,8 +108,9 @@ def test_what_is_no_result_is_named_once_and_loses_no_other(tmp_path):
 def test_a_result_of_a_later_version_is_not_to_be_deleted(tmp_path):
     write_result(tmp_path, ONE)
     file = tmp_path / RESULT
-    file.write_bytes(file.read_bytes().replace(b'"format": 2', b'"format": 3'))
-    with pytest.raises(FolderError, match=r"has format 3.*\nhint: install a newer transduce"):
+    later = b'"format": %d' % (FORMAT + 1)
+    file.write_bytes(file.read_bytes().replace(b'"format": %d' % FORMAT, later))
+    with pytest.raises(FolderError, match=r"has format .*\nhint: install a newer transduce"):
         read_result(tmp_path)
 
 

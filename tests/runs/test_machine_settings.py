@@ -1,5 +1,8 @@
 """The micro-batch of a new run: chosen by an estimate, tried out, and halved once."""
 
+import resource
+from pathlib import Path
+
 import pytest
 from tests.runs.corpora import TOY, prepared_toy
 
@@ -88,8 +91,10 @@ def test_the_longest_pairs_are_tried(prepared):
 def test_a_limit_on_the_address_space_is_memory_too(monkeypatch):
     from transduce.machine.limits import free_address_bytes, memory_bytes
 
-    limits = iter([(3 << 30, 3 << 30)] * 2)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limit = taken + (1 << 30)
+    limits = iter([(limit, limit)] * 2)
     monkeypatch.setattr("resource.getrlimit", lambda _: next(limits))
-    assert memory_bytes() == 3 << 30
-    assert 0 < free_address_bytes() < 3 << 30
+    assert memory_bytes() == limit
+    assert 0 < free_address_bytes() < 2 << 30
     assert NotEnoughMemoryError.exit_code == 8
