@@ -91,7 +91,10 @@ def test_the_longest_pairs_are_tried(prepared):
 def test_a_limit_on_the_address_space_is_memory_too(monkeypatch):
     from transduce.machine.limits import free_address_bytes, memory_bytes
 
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    taken = (
+        int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        * resource.getpagesize()
+    )
     limit = taken + (1 << 30)
     limits = iter([(limit, limit)] * 2)
     monkeypatch.setattr("resource.getrlimit", lambda _: next(limits))
