@@ -136,6 +136,7 @@ def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
         ("a.tmx", tmx(["<tu>" * 200]), None, "over 100 nested elements"),
         ("a.csv", "a,b,c\n1,2,3\n", None, "no column is called source\nhint: .*: a, b, c"),
         ("a.csv", "a,b\nc\n", None, "line 2: 1 column, and number 2 is read"),
+        ("a.csv", "a,b\nc\0,d\n", None, "line 2: a NUL character"),
         ("a.csv", 'a,"b\nc\n', None, "is no CSV: unexpected end of data"),
         ("a.tsv", "a\tb\n", ("en", "de"), "these columns have no names"),
     ],

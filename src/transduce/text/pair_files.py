@@ -97,7 +97,11 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
                     fact = f"{count_columns(row)}, and number {max(places) + 1} is read"
                     hint = "quote a text with a delimiter or a line break in it"
                     raise InputError(fact, hint, file=name, line=rows.line_num)
-                yield row[places[0]], row[places[1]]
+                source, target = row[places[0]], row[places[1]]
+                if "\0" in source + target:
+                    hint = r"remove it: tr -d '\0' < OLD > NEW"
+                    raise InputError("a NUL character", hint, file=name, line=rows.line_num)
+                yield source, target
         except csv.Error as error:
             hint = "quotes stand around a whole text, and are doubled in it"
             raise InputError(f"is no CSV: {error}", hint, file=name, line=rows.line_num) from None
