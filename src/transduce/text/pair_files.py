@@ -93,15 +93,7 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
                     places, is_head = find_columns(row, columns, name)
                     if is_head:
                         continue
-                if len(row) <= max(places):
-                    fact = f"{count_columns(row)}, and number {max(places) + 1} is read"
-                    hint = "quote a text with a delimiter or a line break in it"
-                    raise InputError(fact, hint, file=name, line=rows.line_num)
-                source, target = row[places[0]], row[places[1]]
-                if "\0" in source + target:
-                    hint = r"remove it: tr -d '\0' < OLD > NEW"
-                    raise InputError("a NUL character", hint, file=name, line=rows.line_num)
-                yield source, target
+                yield take_pair(row, places, name, rows.line_num)
         except csv.Error as error:
             hint = "quotes stand around a whole text, and are doubled in it"
             raise InputError(f"is no CSV: {error}", hint, file=name, line=rows.line_num) from None
@@ -109,6 +101,18 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
             hint = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
             fact = f"not {'UTF-16' if wide else 'UTF-8'}"
             raise InputError(fact, hint, file=name, line=rows.line_num + 1) from None
+
+
+def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int) -> Pair:
+    """Return the two cells of a CSV row; refuse a row without them, or one with a NUL."""
+    if len(row) <= max(places):
+        fact = f"{count_columns(row)}, and number {max(places) + 1} is read"
+        hint = "quote a text with a delimiter or a line break in it"
+        raise InputError(fact, hint, file=name, line=line)
+    source, target = row[places[0]], row[places[1]]
+    if "\0" in source + target:
+        raise InputError("a NUL character", r"tr -d '\0' < OLD > NEW", file=name, line=line)
+    return source, target
 
 
 def find_columns(
