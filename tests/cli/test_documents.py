@@ -47,7 +47,7 @@ def test_line_by_line_stays_the_default_with_a_note(call, babbler, tmp_path, nam
 
 
 @pytest.mark.parametrize(
-    "option", ["--nbest=2", "--json", "--align", "--prefix=x", "--line-buffered"]
+    "option", ["--nbest=2", "--json", "--align", "--prefix=x", "--line-buffered", "--on=ray"]
 )
 def test_options_about_lines_are_refused(call, babbler, option):
     ended = call("translate", babbler, "--format=text", option, *FAST, stdin=b"a")

@@ -106,5 +106,7 @@ def test_a_pair_that_would_be_too_long_stays_and_a_tag_stays_first(store_of):
 @pytest.mark.parametrize("task", ["parsing", "copy"])
 def test_a_task_without_text_refuses_augmentation_by_name(name, task):
     recipe = with_changes(Recipe(name="any"), {f"data.{name}": 0.1, "data.task": task})
-    with pytest.raises(InputError, match=rf"data\.{name} change text, and data\.task is {task}"):
+    with pytest.raises(
+        InputError, match=rf"data\.{name} would change text, and data\.task is {task}"
+    ):
         Choice(recipe=recipe, reasons=[])

@@ -15,7 +15,7 @@ from transduce.durable.folder import atomic_folder
 from transduce.exports.to_huggingface import HUGGINGFACE, find_unsupported
 from transduce.text.clean import normalise
 
-POSSIBLE = ("post-norm", "narrow keys", "narrow values", "tied target", "untied")
+POSSIBLE = ("post-norm", "narrow keys", "narrow values", "tied target", "untied", "imported")
 PAD = len(WORDS)
 
 
@@ -79,6 +79,7 @@ def rebuild(weights, config):
         "heads": config["decoder_attention_heads"],
         "pre_norm": False,
         "epsilon": 1e-5,
+        "activation": config["activation_function"],
     }
 
 

@@ -22,15 +22,16 @@ from transduce.errors import InputError, short_repr
 from transduce.inference.shards import MOST
 from transduce.settings.fields import require
 
-TRIES = 4  # of a task whose process or machine is lost
+RETRIES = 4  # of a task whose process or machine is lost
 SAID = 2_000  # characters of a command's messages that come back
 LEFT_OUT = ("on", "shard")
 
 
 def run_shards(context: click.Context, where: str, shards: str) -> None:
-    """Run this command for every shard, as `shards` says (all/8), on Ray; end as the first fails.
+    """Run this command for every shard on Ray; exit with the code of the first that fails.
 
-    `where` is `ray`, for this machine, or `ray=ADDRESS`, for a cluster.
+    `shards` is their number, such as all/8. `where` is `ray`, for this machine, or `ray=ADDRESS`,
+    for a cluster.
     """
     found = re.fullmatch(r"all/([0-9]{1,6})", shards)
     count = int(found[1]) if found else 0
@@ -41,7 +42,7 @@ def run_shards(context: click.Context, where: str, shards: str) -> None:
     ray = start_ray(address)
     try:
         words, folder = list_words(context), str(Path.cwd())
-        task = ray.remote(max_retries=TRIES)(run_command)
+        task = ray.remote(max_retries=RETRIES)(run_command)
         numbers = {
             task.remote([words[0], f"--shard={number}/{count}", *words[1:]], folder): number
             for number in range(1, count + 1)
@@ -73,7 +74,7 @@ def start_ray(address: str) -> Any:  # noqa: ANN401 - Ray is not among our packa
 
 
 def require_reachable(address: str) -> None:
-    """Refuse an address at which nothing answers, for which Ray waits ten minutes."""
+    """Refuse an address where nothing answers; Ray itself would go on trying for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
@@ -100,7 +101,7 @@ def list_words(context: click.Context) -> list[str]:
             words += [f"{one.opts[-1]}={value}" for value in values]
     if not {"--workers", "--threads"} & {word.partition("=")[0] for word in words}:
         words.append("--workers=1")  # Ray gives a task one core
-    return [*words, *arguments] if not arguments else [*words, "--", *arguments]
+    return [*words, "--", *arguments]
 
 
 def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Output
     from transduce.inference.shards import ShardText
 
-OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--shard")
+OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--shard", "--on")
 
 
 @click.command("translate")
@@ -150,7 +150,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         command="translate",
     )
     if form is not None:
-        given = (nbest > 1, as_json, align, prefix is not None, line_buffered, shard is not None)
+        given = (nbest > 1, as_json, align, prefix, line_buffered, shard, on)
         for option, is_given in zip(OF_LINES, given, strict=True):
             fact = f"{option} is for lines, and --format for documents"
             require(not is_given, fact, "give one of them")

@@ -40,7 +40,7 @@ class Augmentation:
     seed: int
 
     def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
-        """Return the lengths of all pairs, of the M given ones as this epoch reads them."""
+        """Return the lengths of all pairs; those of the M given ones are lengths in this epoch."""
         lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
         for start in range(0, len(pairs), BLOCK):
             for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():

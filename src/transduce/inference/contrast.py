@@ -39,10 +39,8 @@ def measure_contrast(
 ) -> Iterator[Contrast]:
     """Translate a test set in each form and yield its scores, then those of its words alone."""
     translator = replace(translator, keep=False)
-    languages, pairs = (
-        (translator.recipe.data.source_language, language),
-        list(zip(*sides, strict=True)),
-    )
+    languages = (translator.recipe.data.source_language, language)
+    pairs = list(zip(*sides, strict=True))
     for form in reversed(CHANGES):
         changed = [
             CHANGE[form](pair, languages, random.Random(f"{SEED} {number}"))
@@ -59,9 +57,8 @@ def measure_contrast(
         count = sum(new != old for new, old in zip(changed, pairs, strict=True))
         yield Contrast(form, count, scores)
     if words := list_words(sides[0]):
-        yield Contrast(
-            "one_word", len(words), [score_words(list(translator.translate_lines(words)))]
-        )
+        outputs = list(translator.translate_lines(words))
+        yield Contrast("one_word", len(words), [score_words(outputs)])
 
 
 def list_words(lines: Sequence[str]) -> list[str]:

@@ -164,7 +164,7 @@ class Choice:
     def __post_init__(self) -> None:
         data = self.recipe.data
         changes = [name for name in CHANGES if getattr(data, name)]
-        fact = f"data.{', data.'.join(changes)} change text, and data.task is {data.task}"
+        fact = f"data.{', data.'.join(changes)} would change text, and data.task is {data.task}"
         is_translation = find_task_kind(data).sides == ("", "")
         require(not changes or is_translation, fact, "leave them out; they are for translation")
 

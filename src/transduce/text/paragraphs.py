@@ -14,13 +14,14 @@ from itertools import accumulate, chain, pairwise, zip_longest
 from operator import add
 from typing import final
 
+from transduce.settings.data import UNNAMED
 from transduce.text.clean import INVISIBLE
 from transduce.text.languages import read_primary_code
 from transduce.text.sentences import can_end_sentence, can_start_sentence
 
 WORD = re.compile(r"\S+")
 BULLETS = "-–—*•·●▪■►▶#>|_~=+"  # a word of these characters does not start a sentence
-OUR_LANGUAGES = ("", "source", "en", "de", "fr")  # their sentences are found by `text.sentences`
+OUR_LANGUAGES = ("", UNNAMED[0], "en", "de", "fr")  # their sentences are found by `text.sentences`
 LINE_END = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
