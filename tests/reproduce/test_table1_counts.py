@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from transduce.reproduce.layer_costs.kinds import KINDS, count_projection_operations
 from transduce.reproduce.layer_costs.layer import build_layer, build_sizes
-from transduce.reproduce.layer_costs.operations import count_operations
-from transduce.reproduce.layer_costs.power_law import fit_power_law
-from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure_peak_bytes
+from transduce.reproduce.layer_costs.measure import fit_power_law
+from transduce.reproduce.layer_costs.trace import (
+    count_operations,
+    measure_longest_chain,
+    measure_peak_bytes,
+)
 
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 EXACT = torch.float64

@@ -3,7 +3,7 @@
 import pytest
 
 from transduce.reproduce.layer_costs.kinds import KINDS, compute_reach_per_side
-from transduce.reproduce.layer_costs.layer import build_sizes, build_stack
+from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
 from transduce.reproduce.layer_costs.paths import (
     find_smallest_sufficient,
     has_full_dependence,
@@ -63,7 +63,8 @@ def test_gradients_reach_as_far_as_the_formula_says(kind, causal, n):
 
 def test_it_is_not_enough_that_the_last_output_depends_on_all_inputs():
     kind = next(kind for kind in KINDS if kind.mixing == "convolution")
-    stack = build_stack(kind, 5, build_sizes(kind, 8, 3, 5), 4, causal=True)
+    sizes = build_sizes(kind, 8, 3, 5)
+    stack = [build_layer(kind, 5, sizes, i, dtype=EXACT, causal=True) for i in range(4)]
     assert has_full_dependence(stack, causal=True)
     assert not has_full_dependence(stack, causal=False)
 

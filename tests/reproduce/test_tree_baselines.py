@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transduce.errors import InputError
-from transduce.reproduce.tree_baselines import BASELINES, parse_with_baseline
+from transduce.reproduce.tree_baselines.baselines import BASELINES
 from transduce.reproduce.tree_baselines.grammar import find_rules, learn_grammar
 from transduce.reproduce.tree_baselines.parser import fill_chart, parse_by_grammar
 from transduce.scores.scoring import compute_score
@@ -43,8 +43,7 @@ def tagged(tree):
 
 def parse(name, line, train=()):
     """The tree of a baseline for the sentence of a tree, as one line."""
-    (tree,) = parse_with_baseline(name, read(train), [tagged(parse_tree(line))])
-    return format_tree(tree, outer="")
+    return format_tree(BASELINES[name](read(train))(tagged(parse_tree(line))), outer="")
 
 
 def test_a_flat_tree():
@@ -169,14 +168,9 @@ def test_the_tree_is_the_best_of_all(tags):
 def test_every_baseline_gives_a_tree_over_the_same_words(tags):
     words = tuple(f"w{place}" for place in range(len(tags)))
     for name in BASELINES:
-        (tree,) = parse_with_baseline(name, TREES, [TaggedSentence(words, tuple(tags))])
+        tree = BASELINES[name](TREES)(TaggedSentence(words, tuple(tags)))
         assert (tree.words, tree.tags) == (words, tuple(tags))
         assert parse_tree(format_tree(tree, outer="")) == tree
-
-
-def test_an_unknown_baseline_is_refused():
-    with pytest.raises(InputError, match="did you mean baseline-flat"):
-        parse_with_baseline("baseline-flt", [], [])
 
 
 def test_the_grammar_of_few_trees_beats_the_rules_on_craft(shared):
@@ -189,7 +183,7 @@ def test_the_grammar_of_few_trees_beats_the_rules_on_craft(shared):
     gold = [format_tree(tree) for tree in dev]
     found = {}
     for name in BASELINES:
-        trees = parse_with_baseline(name, train, map(tagged, dev))
+        trees = map(BASELINES[name](train), map(tagged, dev))
         found[name] = compute_score(
             "brackets-own-tags", [format_tree(tree) for tree in trees], gold
         ).value

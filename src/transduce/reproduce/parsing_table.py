@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from transduce.reproduce.tree_baselines import BASELINES, parse_with_baseline
+from transduce.reproduce.tree_baselines.baselines import BASELINES
 from transduce.scores.brackets.report import score_brackets
 from transduce.scores.files import score_trees
-from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks.parsing import read_test_trees, to_tree
 from transduce.text.tags_of_trees import tag_parts_of_speech
@@ -83,9 +82,10 @@ def measure_baselines(
     """Train and score every baseline parser; all of them read the gold part-of-speech tags."""
     tagged = [tag_parts_of_speech(to_tree(line)) for line in gold]
     trees, rows = list(train), []
-    for name in BASELINES:
+    for name, build in BASELINES.items():
         on_message(name)
-        outputs = [format_tree(tree) for tree in parse_with_baseline(name, trees, tagged)]
+        parse = build(trees)
+        outputs = [format_tree(parse(sentence)) for sentence in tagged]
         rows.append(score_parser(name, trained_on, gold, outputs))
     return rows
 
@@ -114,11 +114,6 @@ def score_parser(
         failed=whole.errors + whole.skipped,
         trees=whole.sentences,
     )
-
-
-def name_parser(recipe: Recipe) -> str:
-    """Return a parser's name in Table 4: its recipe with all changed settings, and its beam."""
-    return f"Transformer ({recipe.name}), beam {recipe.search.beam}"
 
 
 def read_gold(files: Sequence[Path]) -> list[str]:

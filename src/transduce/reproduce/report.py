@@ -120,8 +120,12 @@ def describe_conditions(table: ResultTable) -> Iterator[str]:
         yield f"BLEU-paper: `{signature}`"
     absent = f"without {', '.join(table.missing)}, not measured yet"
     yield f"rows: {absent if table.missing else 'all'}"
-    yield f"seeds: {describe_seeds(table)}; ± is the standard deviation between them"
-    yield f"made {describe_dates(table.runs)} with {describe_machines(table.runs)}"
+    several = [f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) > 1]
+    but = f", but {', '.join(several)}" if several else ""
+    yield f"seeds: one a row{but}; ± is the standard deviation between them"
+    days = sorted({run.date for run in table.runs})
+    made = " to ".join(dict.fromkeys((days[0], days[-1])))
+    yield f"made {made} with {describe_machines(table.runs)}"
     if table.changes:
         changes = ", ".join(f"{path}={value}" for path, value in table.changes.items())
         yield f"changed in every row: {changes}"
@@ -135,18 +139,6 @@ def describe_comparability(table: ResultTable, run: RowResult) -> str:
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
     known = run.paper_bleu.get("paper_comparability") or run.bleu.get("paper_comparability")
     return known or "not comparable: scored on another test set"
-
-
-def describe_seeds(table: ResultTable) -> str:
-    """Return a sentence on how many seeds each row was trained from."""
-    several = [f"{row.name} {len(row.runs)}" for row in table.rows.values() if len(row.runs) > 1]
-    return f"one a row, but {', '.join(several)}" if several else "one a row"
-
-
-def describe_dates(runs: Sequence[RowResult]) -> str:
-    """Return a text with the dates of the first and the last run."""
-    days = sorted({run.date for run in runs})
-    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
 def describe_machines(runs: Sequence[RowResult]) -> str:

@@ -12,7 +12,6 @@ from transduce.reproduce.result import RowResult
 from transduce.reproduce.table import ResultTable
 from transduce.runs.choice import Texts
 from transduce.runs.prepared_corpus import PreparedCorpus, prepare_corpus
-from transduce.runs.run_folder import begin_or_resume_run, train_run
 from transduce.runs.texts import Pairs
 from transduce.settings import Data, Recipe
 from transduce.text.arguments import ignore_event
@@ -39,15 +38,7 @@ class TableCallbacks:
     prepare: Prepare = prepare_silently  # how the corpus is prepared
     # called during the training of every row
     training: TrainingCallbacks = field(default_factory=TrainingCallbacks)
-    train: Train | None = None  # how a row is trained; None means by `train_in_process`
-
-
-def train_in_process(
-    folder: Path, recipe: Recipe, prepared: PreparedCorpus, callbacks: TrainingCallbacks
-) -> None:
-    """Train a run in this process to its end, from its last checkpoint if there is one."""
-    recipe = begin_or_resume_run(folder, recipe, prepared)
-    train_run(folder, recipe, prepared, callbacks, ignore_event)
+    train: Train | None = None  # how a row is trained; None means in this process, to its end
 
 
 @final
@@ -82,7 +73,6 @@ class TableOutcome:
     """The result of a request for a table: its report, if any row is measured, and the errors."""
 
     report: Report | None = None
-    files: Sequence[Path] = ()  # the files of the report
     failures: Sequence[TransduceError] = field(default_factory=list)  # errors of failed rows
     unreadable: Sequence[TransduceError] = field(default_factory=list)  # errors of damaged files
 

@@ -9,18 +9,13 @@ from pathlib import Path
 
 from transduce.durable.files import ensure_folder
 from transduce.errors import InputError, InUseError, TransduceError, is_out_of_memory
-from transduce.reproduce.job import (
-    RowJob,
-    plan_jobs,
-    require_row_fits_memory,
-)
+from transduce.reproduce.job import RowJob, plan_jobs, require_row_fits_memory
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.request import (
     TableCallbacks,
     TableKind,
     TableOutcome,
     TableRequest,
-    train_in_process,
 )
 from transduce.reproduce.result import (
     NO_DEV,
@@ -44,11 +39,12 @@ from transduce.runs.prepared_corpus import (
     open_prepared,
     require_prepared_for,
 )
-from transduce.runs.run_folder import require_run_folder
+from transduce.runs.run_folder import begin_or_resume_run, require_run_folder, train_run
 from transduce.runs.text_names import list_names, name_text
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
+from transduce.text.arguments import ignore_event
 
 POLL_SECONDS = 1.0  # seconds until the next attempt to lock a corpus
 
@@ -77,19 +73,19 @@ def reproduce_rows(
     unreadable = [fault for fault in faults if fault.fact not in known]
     if not results and (failures or unreadable):
         return TableOutcome(failures=failures, unreadable=unreadable)
-    report, files = write_report(kind, request, results, callbacks)
-    return TableOutcome(report=report, files=files, failures=failures, unreadable=unreadable)
+    report = write_report(kind, request, results, callbacks)
+    return TableOutcome(report=report, failures=failures, unreadable=unreadable)
 
 
 def write_report(
     kind: TableKind, request: TableRequest, results: Sequence[RowResult], callbacks: TableCallbacks
-) -> tuple[Report, list[Path]]:
-    """Write the report on results into the output folder; return the report and its files."""
+) -> Report:
+    """Write the report on results into the output folder, and return it."""
     report = kind.build_report(build_table(results, kind.recipes))
     ensure_folder(request.output)
     files = report.write(request.output, plot=request.plot)
     callbacks.on_message(f"the report: {', '.join(map(str, files))}")
-    return report, files
+    return report
 
 
 def train_rows(
@@ -106,8 +102,7 @@ def train_rows(
         require_row_fits_memory(job)
     rows = "1 row" if len(jobs) == 1 else f"{len(jobs)} rows"
     callbacks.on_message(f"{rows} at the scale {scale.name}: {scale.about}")
-    cost = f"a row like base takes {scale.cost}; visible: {scale.visible_findings}"
-    callbacks.on_message(cost)
+    callbacks.on_message(f"a row like base takes {scale.cost}; visible: {scale.visible_findings}")
     prepared = prepare_table_corpus(recipe, request, callbacks, needs_dev=test is None)
     require_measurable(recipe, prepared, test)
     names = list_names(prepared.data)
@@ -170,7 +165,8 @@ def train_row(
         if callbacks.train is not None:
             callbacks.train(run, job.recipe, prepared)
         else:
-            train_in_process(run, job.recipe, prepared, callbacks.training)
+            recipe = begin_or_resume_run(run, job.recipe, prepared)
+            train_run(run, recipe, prepared, callbacks.training, ignore_event)
         result = measure_row(job, run, prepared, test)
         write_result(folder, result)
     callbacks.on_row(job, result)

@@ -194,7 +194,6 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         ParsingTable,
         measure_baselines,
         measure_parser,
-        name_parser,
     )
     from transduce.reproduce.table4_inputs import (
         choose_trees,
@@ -218,7 +217,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     row, outputs = measure_parser(
         parser,
         trees.gold,
-        name=name_parser(parser.recipe),
+        name=f"Transformer ({parser.recipe.name}), beam {parser.recipe.search.beam}",
         trained_on=trees.trained_on,
         on_message=on_message,
     )

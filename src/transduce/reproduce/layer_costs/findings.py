@@ -22,7 +22,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 def describe_agreement(table: LayerTable) -> str:
     """Return a sentence on the largest difference of operations by torch and by formula."""
     differ = [
-        abs((p.operations + p.projections) / (p.by_hand + p.projections_by_hand) - 1)
+        abs(p.with_projections / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
         for p in row.points
     ]
@@ -65,7 +65,7 @@ def describe_projections(table: LayerTable) -> str:
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
     at = next(p for p in row.points_by_n() if p.n == n)
-    share = at.projections / (at.projections + at.operations)
+    share = at.projections / at.with_projections
     return (
         f"the paper's O(n² · d) leaves out the projections Q, K, V and O, which are O(n · d²): "
         f"{share:.0%} of a self-attention layer's operations at n = {at.n}, d = {at.d}"
@@ -112,6 +112,6 @@ def format_power_differences(row: LayerRow) -> Iterator[str]:
     second is that of operations.
     """
     for letter, grows in (("n", row.fit_power_of_n), ("d", row.fit_power_of_d)):
-        counted, timed = grows(lambda p: p.operations + p.projections), grows(lambda p: p.seconds)
+        counted, timed = grows(lambda p: p.with_projections), grows(lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:
             yield f"{letter}^{timed} ± {timed.error:.2f} for {letter}^{counted}"

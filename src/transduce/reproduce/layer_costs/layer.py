@@ -71,27 +71,13 @@ def build_sizes(kind: LayerKind, d: int, k: int, r: int) -> Architecture:
 
 
 def build_layer(
-    kind: LayerKind, n: int, sizes: Architecture, *, dtype: torch.dtype = torch.float32
-) -> MeasuredLayer:
-    """Build the sub-layer `kind` of encoder layer 0, for a sentence of n positions."""
-    return build_stacked_layer(kind, n, sizes, 0, causal=False, dtype=dtype)
-
-
-def build_stack(
-    kind: LayerKind, n: int, sizes: Architecture, layers: int, *, causal: bool
-) -> list[MeasuredLayer]:
-    """Build a sub-layer `kind` for each of `layers` encoder layers (decoder layers if `causal`).
-
-    They are for a sentence of n positions, with weights in float64.
-    """
-    return [
-        build_stacked_layer(kind, n, sizes, index, causal=causal, dtype=torch.float64)
-        for index in range(layers)
-    ]
-
-
-def build_stacked_layer(
-    kind: LayerKind, n: int, sizes: Architecture, index: int, *, causal: bool, dtype: torch.dtype
+    kind: LayerKind,
+    n: int,
+    sizes: Architecture,
+    index: int = 0,
+    *,
+    dtype: torch.dtype = torch.float32,
+    causal: bool = False,
 ) -> MeasuredLayer:
     """Build the sub-layer `kind` of encoder layer `index` (of a decoder layer if `causal`).
 

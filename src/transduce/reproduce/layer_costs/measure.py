@@ -1,8 +1,9 @@
 """Measure every kind of layer in Table 1 at every size of a measurement plan."""
 
+import math
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import final
@@ -17,11 +18,13 @@ from transduce.reproduce.layer_costs.kinds import (
     count_projection_operations,
 )
 from transduce.reproduce.layer_costs.layer import EXACT, build_layer, build_sizes
-from transduce.reproduce.layer_costs.operations import count_operations
 from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
 from transduce.reproduce.layer_costs.plan import MeasurementPlan
-from transduce.reproduce.layer_costs.power_law import PowerLaw, fit_power_law
-from transduce.reproduce.layer_costs.trace import measure_longest_chain, measure_peak_bytes
+from transduce.reproduce.layer_costs.trace import (
+    count_operations,
+    measure_longest_chain,
+    measure_peak_bytes,
+)
 
 
 @final
@@ -39,6 +42,32 @@ class MeasuredPoint:
     seconds: float  # median time of a forward and backward pass
     quickest: float  # shortest time of a forward and backward pass, in seconds
     peak: int  # most bytes of tensors alive at once in a forward and backward pass
+
+    @property
+    def with_projections(self) -> int:
+        """The operations of the whole layer, counted by torch."""
+        return self.operations + self.projections
+
+
+@final
+@dataclass(frozen=True)
+class PowerLaw:
+    """The power of a fitted law y ≈ c · x^power, and the power's standard error."""
+
+    power: float
+    error: float  # standard error; 0 for two points, where the fit is exact
+
+    def __str__(self) -> str:
+        return f"{self.power:.2f}"
+
+
+def fit_power_law(xs: Sequence[int | float], ys: Sequence[int | float]) -> PowerLaw:
+    """Fit y ≈ c · x^power to pairs of positive numbers by least squares on their logarithms."""
+    u, v = [math.log(x) for x in xs], [math.log(y) for y in ys]
+    power, constant = statistics.linear_regression(u, v)
+    missed = sum((b - power * a - constant) ** 2 for a, b in zip(u, v, strict=True))
+    spread = statistics.pvariance(u) * len(u)
+    return PowerLaw(power, math.sqrt(missed / (len(u) - 2) / spread) if len(u) > 2 else 0.0)
 
 
 @final

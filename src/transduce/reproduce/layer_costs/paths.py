@@ -15,7 +15,7 @@ from torch import Tensor
 from transduce.mixing.layers import RecurrentLayer
 from transduce.paper.model import initialise
 from transduce.reproduce.layer_costs.kinds import LayerKind
-from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_stack
+from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_layer
 from transduce.settings import Architecture
 
 WIDE = 16  # the width d of the layers; path lengths do not depend on it
@@ -27,7 +27,10 @@ def measure_path_length(kind: LayerKind, n: int, sizes: Architecture, *, causal:
         return count_states_passed(n, sizes)
 
     def reaches(layers: int) -> bool:
-        stack = build_stack(kind, n, sizes, layers, causal=causal)
+        stack = [
+            build_layer(kind, n, sizes, index, dtype=EXACT, causal=causal)
+            for index in range(layers)
+        ]
         return has_full_dependence(stack, causal=causal)
 
     return find_smallest_sufficient(reaches, most=n)
@@ -53,13 +56,11 @@ def has_full_dependence(stack: Sequence[MeasuredLayer], *, causal: bool) -> bool
         y = layer(y)
     last = len(y) - 1
     positions = [last, *range(last)]  # the last has the longest path
-    return all(find_dependencies(y[i], x)[: i + 1 if causal else None].all() for i in positions)
-
-
-def find_dependencies(output: Float[Tensor, " d"], x: Float[Tensor, "n d"]) -> Tensor:
-    """Return a mask of the n input positions on which an output vector depends, by gradient."""
-    (gradient,) = torch.autograd.grad(output.sum(), x, retain_graph=True)
-    return gradient.ne(0).any(dim=1)
+    for i in positions:
+        (gradient,) = torch.autograd.grad(y[i].sum(), x, retain_graph=True)
+        if not gradient[: i + 1 if causal else None].ne(0).any(dim=1).all():
+            return False
+    return True
 
 
 def count_states_passed(n: int, sizes: Architecture) -> int:

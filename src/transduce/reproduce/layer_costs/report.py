@@ -22,8 +22,13 @@ def write_report(folder: Path, table: LayerTable, picture: bytes | None) -> None
     with atomic_folder(folder, kind=NAME, about=about) as writer:
         writer.write(f"{NAME}.md", format_markdown(table, picture).encode())
         writer.write(f"{NAME}.json", (json.dumps(build_json(table), indent=1) + "\n").encode())
-        writer.write("points.csv", format_csv(list_points(table)).encode())
-        writer.write("paths.csv", format_csv(list_paths(table)).encode())
+        for name in ("points", "paths"):
+            records = [
+                {"layer": row.kind.name, **asdict(one)}
+                for row in table.rows
+                for one in getattr(row, name)
+            ]
+            writer.write(f"{name}.csv", format_csv(records).encode())
         if picture is not None:
             writer.write(f"{NAME}.png", picture)
 
@@ -78,7 +83,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
         [
             row.kind.name,
             row.kind.printed.operations,
-            format_powers(row, operations_without_projections),
+            format_powers(row, lambda p: p.operations),
             row.kind.printed.sequential,
             f"n^{row.fit_power_of_n(lambda p: p.chain)}",
             row.kind.printed.path,
@@ -96,16 +101,10 @@ def tabulate_operations(table: LayerTable) -> Cells:
     rows = []
     for row in table.rows:
         at = next(p for p in row.points if (p.n, p.d) == (n, d))
-        whole, by_hand = at.operations + at.projections, at.by_hand + at.projections_by_hand
+        whole, by_hand = at.with_projections, at.by_hand + at.projections_by_hand
         difference = f"{abs(at.operations / at.by_hand - 1):.2%}"
         counts = [f"{at.operations:,}", f"{at.by_hand:,}", difference, f"{whole:,}", f"{by_hand:,}"]
-        rows.append(
-            [
-                row.kind.name,
-                *counts,
-                format_powers(row, operations_with_projections),
-            ]
-        )
+        rows.append([row.kind.name, *counts, format_powers(row, lambda p: p.with_projections)])
     return [head, *rows]
 
 
@@ -152,16 +151,6 @@ def format_powers(row: LayerRow, value: Callable[[MeasuredPoint], float]) -> str
     return f"n^{row.fit_power_of_n(value)} d^{row.fit_power_of_d(value)}"
 
 
-def operations_without_projections(point: MeasuredPoint) -> float:
-    """Return the operations of one measured layer without projections, as Table 1 counts them."""
-    return float(point.operations)
-
-
-def operations_with_projections(point: MeasuredPoint) -> float:
-    """Return the operations of one measured layer including attention's projections."""
-    return float(point.operations + point.projections)
-
-
 def build_json(table: LayerTable) -> dict[str, Any]:
     """Return all measurements at full precision as an object for JSON."""
     return {
@@ -177,8 +166,8 @@ def build_json(table: LayerTable) -> dict[str, Any]:
 def build_json_row(row: LayerRow) -> dict[str, Any]:
     """Return the row of one kind of layer as an object for JSON."""
     measures: dict[str, Callable[[MeasuredPoint], float]] = {
-        "operations": operations_without_projections,
-        "with_projections": operations_with_projections,
+        "operations": lambda p: p.operations,
+        "with_projections": lambda p: p.with_projections,
         "chain": lambda p: p.chain,
         "seconds": lambda p: p.seconds,
         "peak": lambda p: p.peak,
@@ -196,13 +185,3 @@ def build_json_row(row: LayerRow) -> dict[str, Any]:
         "paths": [asdict(one) for one in row.paths],
         "path_formula": row.kind.path_formula,
     }
-
-
-def list_points(table: LayerTable) -> list[dict[str, Any]]:
-    """Return a flat record of measured costs for each kind of layer, sentence length and width."""
-    return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.points]
-
-
-def list_paths(table: LayerTable) -> list[dict[str, Any]]:
-    """Return path lengths as flat records, one per layer kind, encoder or decoder, and length n."""
-    return [{"layer": row.kind.name, **asdict(p)} for row in table.rows for p in row.paths]

@@ -1,6 +1,8 @@
-"""Measure the longest chain of dependent operations and the peak memory of a call.
+"""Count a layer's operations, the longest chain of dependent ones, and the peak memory of a call.
 
-Every operation of torch is intercepted as it is dispatched.
+Every operation of torch is intercepted as it is dispatched. A multiply-add counts as two
+operations. Matrix products are counted, and the products with the per-channel kernels of a
+separable convolution. As in the paper's table, softmax, gates, masks and plain sums are not.
 
 In a chain of dependent operations, each operation needs the result of the one before. As in the
 paper, an operation of torch (a product, a sum over a dimension) counts as one, however large its
@@ -10,6 +12,7 @@ The peak memory is the most bytes of tensors alive at once. It includes tensors 
 backward pass, but not the temporary memory of an operation while the operation runs.
 """
 
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, final
@@ -17,6 +20,30 @@ from typing import Any, final
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer
+
+
+@torch.no_grad()
+def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
+    """Return a forward pass's operations as (outside of attention's projections, in them)."""
+    x = layer.random_sentence(EXACT)
+    rules = {torch.ops.aten.addcmul: count_addcmul_operations}
+    with FlopCounterMode(display=False, custom_mapping=rules) as counter:
+        layer(x)
+    total = counter.get_total_flops()
+    projections = sum(
+        sum(found.values())
+        for name, found in counter.get_flop_counts().items()
+        if name in ("SelfAttention.query_key_value", "SelfAttention.output")
+    )
+    return total - projections, projections
+
+
+def count_addcmul_operations(*_shapes: Any, out_shape: tuple[int, ...], **_: Any) -> int:  # noqa: ANN401
+    """Return addcmul's operations: a multiplication and an addition for each output element."""
+    return 2 * math.prod(out_shape)
 
 
 @torch.no_grad()

@@ -15,9 +15,8 @@ from transduce.paper.operations import FULL_ATTENTION, attend_padded, compare
 from transduce.reproduce.layer_costs.kinds import KINDS, LayerKind
 from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_layer, build_sizes
 from transduce.reproduce.layer_costs.measure import measure_seconds
-from transduce.reproduce.layer_costs.operations import count_operations
 from transduce.reproduce.layer_costs.paths import WIDE, measure_path_length
-from transduce.reproduce.layer_costs.trace import measure_peak_bytes
+from transduce.reproduce.layer_costs.trace import count_operations, measure_peak_bytes
 from transduce.settings import Architecture
 
 Runs = Mapping[str, Path]

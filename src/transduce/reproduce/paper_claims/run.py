@@ -23,7 +23,7 @@ from transduce.machine.environment import describe_environment
 from transduce.reproduce.job import ROWS as FOLDER
 from transduce.reproduce.job import JobSelection, plan_jobs
 from transduce.reproduce.paper_claims.catalogue import CLAIMS
-from transduce.reproduce.paper_claims.claim import PaperClaim, Values, compute_interval
+from transduce.reproduce.paper_claims.claim import PaperClaim, compute_interval
 from transduce.reproduce.paper_claims.trained import ROWS, SCALE
 from transduce.reproduce.report import Report, require_table_folder
 from transduce.reproduce.request import TableCallbacks, TableRequest
@@ -89,18 +89,13 @@ def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
 
 
 def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str, Path]) -> None:
-    """Measure a claim from a seed and keep its values; raise InUseError if in use."""
+    """Measure a claim from a seed; keep its values with machine and date, or raise InUseError."""
     folder = name_folder(output, claim, seed)
     ensure_folder(folder)
     with locked_folder(folder):
-        write_values(folder, seed, claim.measure(seed, runs))
-
-
-def write_values(folder: Path, seed: int, values: Values) -> None:
-    """Write the values measured with a seed into a folder, with machine and date."""
-    where = describe_environment(torch.device("cpu"))
-    found = {"seed": seed, "values": values, "environment": where, "date": today()}
-    write_atomically(folder / VALUES, to_checksummed_json(found))
+        values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
+        found = {"seed": seed, "values": values, "environment": where, "date": today()}
+        write_atomically(folder / VALUES, to_checksummed_json(found))
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:

@@ -1,20 +1,52 @@
-"""The baseline parsers by name, each built from training trees to parse tagged sentences."""
+"""The baseline parsers by name, each built from training trees to parse tagged sentences.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+Three parse by rule: a flat tree, a right-branching tree, and noun phrases found by tags.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from types import MappingProxyType
 
-from transduce.errors import InputError, suggest_names
 from transduce.reproduce.tree_baselines.grammar import learn_grammar
 from transduce.reproduce.tree_baselines.parser import parse_by_grammar
-from transduce.reproduce.tree_baselines.rules import (
-    build_flat_tree,
-    build_noun_chunk_tree,
-    build_right_branching_tree,
-)
 from transduce.text.tags import TaggedSentence
-from transduce.text.trees.tree import Tree
+from transduce.text.trees.tree import Constituent, Tree
 
-Parser = Callable[[TaggedSentence], Tree]
+Parser = Callable[[TaggedSentence], Tree]  # the sentence's labels are part-of-speech tags
+SENTENCE, NOUN_PHRASE = "S", "NP"
+FINAL_PUNCTUATION = frozenset({".", "''", ":"})
+DETERMINERS, ADJECTIVES = {"DT", "PDT", "PRP$"}, {"JJ", "JJR", "JJS", "CD", "HYPH", "AFX"}
+NOUNS = {"NN", "NNS", "NNP", "NNPS", "PRP"}
+NOMINAL = frozenset(DETERMINERS | ADJECTIVES | NOUNS)
+
+
+def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
+    """Return a tree with an S over all words, and an NP from each word but the last to the end.
+
+    A final punctuation mark is directly under S.
+    """
+    end = len(sentence.tokens)
+    while end > 1 and sentence.labels[end - 1] in FINAL_PUNCTUATION:
+        end -= 1
+    inner = [Constituent(NOUN_PHRASE, start, end) for start in range(end - 1)]
+    return build_tree(sentence, inner)
+
+
+def build_noun_chunk_tree(sentence: TaggedSentence) -> Tree:
+    """Return a tree with an S over all words, and an NP over each run of nominal tags."""
+    chunks, place = list[Constituent](), 0
+    for is_nominal, run in groupby(sentence.labels, key=NOMINAL.__contains__):
+        end = place + len(list(run))
+        chunks += [Constituent(NOUN_PHRASE, place, end)] * is_nominal
+        place = end
+    return build_tree(sentence, chunks)
+
+
+def build_tree(sentence: TaggedSentence, inner: Sequence[Constituent]) -> Tree:
+    """Return a tree with an S over all words of a sentence, above the given constituents."""
+    root = Constituent(SENTENCE, 0, len(sentence.tokens))
+    labels, starts, ends = zip(root, *inner, strict=True)
+    return Tree(sentence.tokens, sentence.labels, labels, starts, ends)
 
 
 def build_grammar_parser(trees: Iterable[Tree]) -> Parser:
@@ -23,25 +55,12 @@ def build_grammar_parser(trees: Iterable[Tree]) -> Parser:
     return lambda sentence: parse_by_grammar(sentence, grammar)
 
 
+# from cleaned training trees, which only the grammar reads, to the parser
 BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = MappingProxyType(
     {
-        "baseline-flat": lambda _: build_flat_tree,
+        "baseline-flat": lambda _: lambda sentence: build_tree(sentence, []),
         "baseline-right-branching": lambda _: build_right_branching_tree,
         "baseline-noun-chunks": lambda _: build_noun_chunk_tree,
         "baseline-pcfg": build_grammar_parser,
     }
 )
-
-
-def parse_with_baseline(
-    name: str, train_trees: Iterable[Tree], test_sentences: Iterable[TaggedSentence]
-) -> Iterator[Tree]:
-    """Parse tagged test sentences with the baseline parser of this name; yield the trees.
-
-    The labels of a `TaggedSentence` are the part-of-speech tags. Only `baseline-pcfg` reads the
-    training trees, which must be cleaned.
-    """
-    if name not in BASELINES:
-        raise InputError(f"unknown baseline {name!r}", suggest_names(name, BASELINES))
-    parse = BASELINES[name](train_trees)
-    return (parse(sentence) for sentence in test_sentences)
