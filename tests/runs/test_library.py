@@ -1,5 +1,6 @@
 """The public library: what each command does is one call, without click, printing or exits."""
 
+import os
 import signal
 import threading
 from contextlib import nullcontext
@@ -109,6 +110,15 @@ def test_an_interrupt_saves_the_last_update_and_is_raised_again(tmp_path, interr
     seen = TrainingCallbacks(on_update=lambda update, _progress: steps.append(update.step))
     run = train(tmp_path / "run", callbacks=seen)
     assert (steps, run.is_finished) == ([4, 5, 6], True)
+
+
+def test_a_callback_may_change_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    leave = TrainingCallbacks(on_update=lambda *_: os.chdir(tmp_path / "elsewhere"))
+    assert train("run", dev=PAIRS[:5], callbacks=leave, copy_to="copy").is_finished
+    assert transduce.average(tmp_path / "run").steps == (5, 6)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["copy", "elsewhere", "model", "run"]
 
 
 def test_callbacks_hear_of_updates_validations_and_messages(tmp_path):

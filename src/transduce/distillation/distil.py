@@ -33,7 +33,7 @@ from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
-from transduce.text.arguments import ignore_event, read_path
+from transduce.text.arguments import ignore_event, read_folder, read_path
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -104,7 +104,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     inputs = Inputs(
         **{name: None if file is None else read_path(name, file) for name, file in files.items()}
     )
-    folder = read_path("folder", folder)
+    folder = read_folder(folder)
     recipe = customise_recipe(find_recipe(student), {} if settings is None else settings)
     last = STAGES.index(until)
     require_own_folder(folder, STAGES[0], ["lock"], "distillation")

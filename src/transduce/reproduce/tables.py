@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from transduce.errors import InputError
 from transduce.recipes.scale import scale_by_name
 from transduce.settings.fields import require, require_flag
-from transduce.text.arguments import describe_value, ignore_event, read_path
+from transduce.text.arguments import describe_value, ignore_event, read_folder
 
 if TYPE_CHECKING:
     from transduce.reproduce.layer_costs.measure import LayerTable
@@ -104,7 +104,7 @@ def claims(
     from transduce.reproduce.request import TableCallbacks
 
     return measure_claims(
-        read_path("folder", folder), only, list_seeds(seeds), callbacks or TableCallbacks()
+        read_folder(folder), only, list_seeds(seeds), callbacks or TableCallbacks()
     )
 
 
@@ -153,7 +153,7 @@ def _reproduce(
         changes=options.get("settings", {}),
     )
     request = TableRequest(
-        output=read_path("folder", folder),
+        output=read_folder(folder),
         selection=selection,
         train=options.get("train"),
         dev=options.get("dev"),
@@ -205,7 +205,7 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.training.callbacks import TrainingCallbacks
 
     require_flag("baselines", baselines)
-    folder, chosen = read_path("folder", folder), find_recipe(recipe)
+    folder, chosen = read_folder(folder), find_recipe(recipe)
     needs_training = model is None or baselines
     trees = choose_trees(chosen, train, dev, test, needs_training=needs_training)
     if model is None:

@@ -29,7 +29,7 @@ from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, find_setting, with_changes
-from transduce.text.arguments import describe_value, read_path
+from transduce.text.arguments import describe_value, read_folder
 
 if TYPE_CHECKING:
     from transduce.paper.model import Transformer
@@ -106,7 +106,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
             opened.on_message(title)
             yield opened
 
-    folder = read_path("folder", folder)
+    folder = read_folder(folder)
     start, combinations = prepare_sweep(
         folder, (train, dev), named, {} if settings is None else settings, vary
     )

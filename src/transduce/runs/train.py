@@ -15,7 +15,7 @@ from transduce.machine.process_settings import keep_freed_memory, set_environmen
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.recipe import Value, require_changes
-from transduce.text.arguments import read_path, require_string
+from transduce.text.arguments import read_folder, read_path, require_string
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -92,7 +92,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     settings = {} if settings is None else settings
     require_changes(settings)
     inputs = TrainingInputs(
-        folder=read_path("folder", folder),
+        folder=read_folder(folder),
         recipe=read_recipe(recipe, scale),
         train=train,
         dev=dev,

@@ -56,6 +56,17 @@ def read_path(name: str, value: object) -> Path:
         raise InputError(f"{name} is no path: {describe_value(value)}") from None
 
 
+def read_folder(folder: object) -> Path:
+    """Return an absolute path of the folder that a call writes in, whatever its callbacks do.
+
+    A callback may change the process's working folder.
+    """
+    path = read_path("folder", folder)
+    with suppress(FileNotFoundError):  # the working folder is gone: the call says so itself
+        return path.absolute()
+    return path
+
+
 def require_string(name: str, value: object) -> None:
     """Raise InputError unless the argument called `name` is a string that UTF-8 can encode."""
     if not isinstance(value, str):
