@@ -96,6 +96,8 @@ def test_the_name_of_another_recipe_is_refused(tmp_path):
             "FILE: search.constrained must be true or false, not 't",
         ),
         ('name = "a\\nb"', r"FILE: 'a\nb' is no name of a recipe"),
+        ('about = "a\\u001b[31m"', "FILE: about has a line end or another character"),
+        ('because = "a\\nb"', "FILE: because has a line end or another character"),
         ("[training]\nsteps = 0", "FILE: training.steps must be more than 0, not 0"),
         ("[training]\nsteps = \n", "FILE, line 2: no recipe can be read: Invalid value"),
     ],

@@ -161,9 +161,8 @@ def cast_value(path: str, value: object) -> Value:
     wanted = typing.cast("type", find_setting(path)[1].type)
     if isinstance(value, str) and wanted is not str:
         value = parse_value(value)
-    if isinstance(value, str) and wanted is str and UNSHOWN.search(value):
-        fact = f"{path} has a line end or another character that no line shows"
-        raise InputError(f"{fact}: {short_repr(value)}", "leave it out")
+    if isinstance(value, str) and wanted is str:
+        require_shown(path, value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         found = format_number(value)
         raise InputError(f"{path} must be {TYPE_NAMES[wanted]} of at most 18 digits, not {found}")
@@ -172,6 +171,12 @@ def cast_value(path: str, value: object) -> Value:
     if type(value) is not wanted or (isinstance(value, float) and not math.isfinite(value)):
         raise InputError(f"{path} must be {TYPE_NAMES[wanted]}, not {short_repr(value)}")
     return typing.cast("Value", value)
+
+
+def require_shown(name: str, text: str) -> None:
+    """Raise InputError if a text has a line end or a control character."""
+    fact = f"{name} has a line end or another character that no line shows"
+    require(not UNSHOWN.search(text), f"{fact}: {short_repr(text)}", "leave it out")
 
 
 def parse_value(text: str) -> Value:
