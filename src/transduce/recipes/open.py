@@ -6,7 +6,7 @@ seconds and minutes, for the demo, toy tasks and tests, are at the end.
 
 from dataclasses import replace
 
-from transduce.settings import Architecture, Data, Recipe, Training
+from transduce.settings import Architecture, Data, Recipe, Search, Training
 
 TINY = Architecture(layers=4, d_model=128, d_ff=256, heads=4, d_k=32, d_v=32, dropout=0.3)
 SMALL = Architecture(layers=3, d_model=256, d_ff=1024, heads=4, d_k=64, d_v=64, dropout=0.2)
@@ -113,6 +113,22 @@ STUDENTS = (
     build_student_recipe("tiny", "6 + 2 layers, about 3 MB in int8", TINY_STUDENT),
     build_student_recipe("base", "6 + 2 layers, about 9 MB in int8", NARROW),
 )
+LONG_INPUTS = Recipe(
+    name="long/documents",
+    about="documents of up to 1,024 pieces, one sequence each, restricted to r = 129; "
+    "name their files",
+    architecture=replace(
+        TINY_STUDENT, layers=3, encoder_neighbourhood=129, decoder_neighbourhood=129
+    ),
+    data=replace(DATA, corpus="long/documents", vocabulary_size=8_000, max_length=1_024),
+    training=Training(
+        steps=1_200, warmup=400, snapshot_every=30, validate_every=600, validate_lines=20
+    ),
+    search=Search(extra_length=300),
+    because="64 positions on each side hold a sentence and its neighbours, and the path between "
+    "the ends of a document, n / r, is 8 layers; a translation of 1,000 pieces may be hundreds "
+    "longer than its source; a model and updates for half an hour of one core",
+)
 OPEN = (
     build_captions_recipe("de"),
     build_captions_recipe("fr"),
@@ -121,6 +137,7 @@ OPEN = (
     TALKS,
     *USER_FILES,
     *STUDENTS,
+    LONG_INPUTS,
 )
 
 DEMO = Recipe(
