@@ -45,6 +45,14 @@ def test_every_experiment_of_the_tour_changes_the_translation_as_pytorch_says(br
 
 
 @pytest.mark.browser
+def test_without_its_residual_the_station_says_that_nothing_is_added(browser, translator):
+    open_explainer(browser, translator, *TEXTS)
+    go_to(browser, "residual")
+    assert "The residual is off" in text_of(browser, "#plain")
+    assert browser.run("return document.querySelector('#figure .off').id").endswith("-norm")
+
+
+@pytest.mark.browser
 def test_after_the_experiments_the_readers_own_sentence_is_back(browser, translator):
     open_explainer(browser, translator, *TEXTS)
     browser.run("transduce.change({ text: 'a dog', tour: 1 })")

@@ -109,6 +109,7 @@ def test_what_is_typed_is_translated(opened):
 def test_an_empty_or_long_sentence_is_named_and_the_page_lives_on(opened, typed):
     change(opened, text=typed)
     assert text_of(opened, "#problem") != ""
+    assert text_of(opened, "#translation") == "", "of the sentence before"
     change(opened, text="a dog")
     assert text_of(opened, "#problem") == ""
     assert text_of(opened, "#translation") != ""
@@ -212,8 +213,10 @@ def test_a_part_is_switched_off_and_on_again_by_hand(opened):
     opened.wait("transduce.page.ready && transduce.page.before")
     assert text_of(opened, "#off") == "Off: decoder layer 1, cross-attention."
     assert text_of(opened, "#before-text") != text_of(opened, "#translation")
+    marked = "return [...document.querySelectorAll('#figure .off')].map(one => one.id)"
+    assert opened.run(marked) == ["model-decoder-cross-attention"]
     press(opened, "u")
-    assert state(opened, "off") == []
+    assert state(opened, "off") == opened.run(marked) == []
     assert opened.run("return document.getElementById('before').hidden")
 
 
@@ -229,6 +232,15 @@ def test_a_number_opens_as_its_sum_by_mouse_and_by_table(opened):
     assert opened.run("return document.querySelectorAll('.box details tbody tr').length") == 7
     opened.click(".box details td button")
     assert state(opened, "cell") == "encoder.1.self.q:3:0"
+
+
+def test_an_open_weight_goes_along_to_another_head_and_layer(opened):
+    change(opened, panel="cross", layer=2, head=1, cell="decoder.2.cross.weights.1:1:0")
+    press(opened, "2")
+    assert state(opened, "cell") == "decoder.2.cross.weights.2:1:0"
+    press(opened, "[")
+    assert state(opened, "cell") == "decoder.1.cross.weights.2:1:0"
+    assert "layer 1, cross-attention: head 2, weight" in text_of(opened, "#cell-title")
 
 
 def test_the_beam_names_what_becomes_of_each_candidate(opened):

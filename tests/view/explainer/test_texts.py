@@ -148,7 +148,7 @@ def test_a_page_in_another_language_shows_no_english(browser, translator, tmp_pa
     browser.wait(READY)
     language = "const { lang, dir } = document.documentElement; return [lang, dir]"
     assert browser.run(language) == ["fr", "ltr"]
-    assert browser.run("return document.title").startswith("§How random translates")
+    assert browser.run("return document.title").startswith("§How the model “random” translates")
     visible = open_everything(browser)
     said = {browser.run("return document.getElementById('translation').textContent"), TEXT}
     for text in visible - said:

@@ -33,6 +33,7 @@ from transduce.vocabulary import BEGIN, END
 
 LONGEST = 40  # pieces of an output
 MOST_ENDLESS = 2  # outputs that reach it, after which an experiment is given up
+RESIDUAL = "encoder.1.self.residual"
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
 WORD_ORDER = (
     *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
@@ -75,6 +76,7 @@ def list_changes(model: Transformer) -> dict[str, list[Change]]:
         "positions": [Change(("source.position",))],
         "mask": [Change(("mask",))],
         "cross": [Change((f"decoder.{last}.cross",))],
+        "residual": [Change((RESIDUAL,))],
         "weight": [
             Change(edits=((last, head, row, column, 10.0),)) for head, row, column in weights
         ],
@@ -156,7 +158,7 @@ def search_changed(
         room = max(0, LONGEST - len(source))
         search = replace(search, extra_length=min(room, search.extra_length))
     search = limit_batch_size([model], [source], search, search.beam)
-    with torch.no_grad(), silence_positions(model, change):
+    with torch.no_grad(), change_modules(model, change):
         return [*trace_beam_search(decoder, source, search, 1).best.ids, END]
 
 
@@ -167,27 +169,34 @@ def find_likeliest(
     (source,) = translator.task.encode_sources([text])
     operations = change_operations(model, change)
     inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
-    with torch.no_grad(), silence_positions(model, change):
+    with torch.no_grad(), change_modules(model, change):
         memory = model.encode(Packed.from_sentences([source]), operations)
         states = model.decode(inputs, memory, operations)
         return model.logits(states).argmax(dim=1).tolist()
 
 
 @contextmanager
-def silence_positions(model: Transformer, change: Change) -> Iterator[None]:
-    """Add nothing for the source's positions within a with block, if the change says so."""
-    if "source.position" not in change.off:
-        yield
-        return
+def change_modules(model: Transformer, change: Change) -> Iterator[None]:
+    """Add no positions of the source or no first residual within a with block, as a change says."""
 
     def zero(_module: Any, _inputs: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
         return torch.zeros_like(rows)
 
-    handle = model.source_positions.register_forward_hook(zero)
+    def leave_out_x(_module: Any, inputs: Any, _sum: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
+        return inputs[1]  # of x and y
+
+    hooks = {
+        "source.position": (model.source_positions, zero),
+        RESIDUAL: (model.encoder[0].add_self.add, leave_out_x),
+    }
+    handles = [
+        hooks[name][0].register_forward_hook(hooks[name][1]) for name in hooks if name in change.off
+    ]
     try:
         yield
     finally:
-        handle.remove()
+        for handle in handles:
+            handle.remove()
 
 
 def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:

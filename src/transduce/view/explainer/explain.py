@@ -193,7 +193,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     figures = draw_maps(translator, sorted({"en", *own}))
     header = {**header, **more, "title": title, "stages": about, "map": figures}
     data = [texts_block(own, language), json_block("header", header), *blocks]
-    page = build_page(f"How {title} translates", PARTS, data, language)
+    page = build_page(f"How the model “{title}” translates", PARTS, data, language)
     said = say(translator, outputs[turned])
     return Explainer(page, write_storyboard(header, said, own.get(language, {})))
 

@@ -74,6 +74,7 @@ function attentionCell(model, trace, name, what, head, i, j) {
   if (what === "joined") {
     const of = Math.floor(j / d_v) + 1, weights = trace[`${name}.weights.${of}`][i], silent = page.result.off.has(`${name}.${of}`);
     const found = productTerms(weights, trace[`${name}.v`].slice(0, weights.length).map(row => row[j]));
+    for (const term of found.terms) term[0] = visible(piecesOf(sidesOf(`${name}.v`)[0])[term[0] - 1]);
     return { formula: silent ? gettext("head {0} is off: 0", of) : gettext("Σ weight · v, head {0}", of), ...found, value: silent ? 0 : found.total };
   }
   const found = productTerms(trace[`${name}.joined`][i], weightRow(model, `${path}.output.weight`, j));

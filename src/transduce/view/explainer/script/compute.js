@@ -40,7 +40,10 @@ async function compute() {
   byId("busy").hidden = false;
   const problem = count === 1 ? gettext("Type a sentence.") : count > header.longest ? gettext("This sentence has {0} pieces, and the page reads at most {1}.", count, header.longest) : "";
   byId("problem").textContent = problem;
-  if (problem) return finishTurn();
+  if (problem) {
+    byId("translation").textContent = "";
+    return finishTurn();
+  }
   if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();
   const result = await searchNow(asked, asked.off, asked.edits, isWanted), isChanged = asked.off.length + asked.edits.length > 0;
   const before = isChanged && result ? await searchNow(asked, [], [], isWanted) : null;

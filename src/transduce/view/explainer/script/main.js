@@ -62,7 +62,7 @@ const KEYS = {
   ArrowLeft: () => (state.panel === "beam" ? change({ step: Math.max(0, state.step - 1) }) : moveRow(-1)),
   ArrowRight: () => (state.panel === "beam" ? change({ step: Math.min(page.result.search.steps.length - 1, state.step + 1) }) : moveRow(1)),
   PageUp: () => movePanel(-1), PageDown: () => movePanel(1),
-  "[": () => change({ layer: state.layer - 1, cell: "" }), "]": () => change({ layer: state.layer + 1, cell: "" }),
+  "[": () => choose("layer", state.layer - 1), "]": () => choose("layer", state.layer + 1),
   t: () => goToTour(state.tour ? 0 : 1), "<": () => state.tour && goToTour(Math.max(1, state.tour - 1)), ">": () => goToTour(state.tour + 1),
   q: toggleGuess, u: undo, d: toggleTheme, g: () => save("svg"), p: () => save("png"), Escape: () => change({ cell: "" }), "?": () => byId("help").showModal(),
 };
@@ -72,7 +72,7 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea") || !page.result) return;
   if (byId("help").open || byId("film").open) return;
   const digit = /^\d$/.test(event.key) ? Number(event.key) : 0;
-  if (digit && panelNow().headed) change({ head: Math.min(digit, header.sizes.heads), cell: "" });
+  if (digit && panelNow().headed) choose("head", digit);
   else if (KEYS[event.key]) KEYS[event.key]();
   else return;
   event.preventDefault();
@@ -91,8 +91,8 @@ function languageName(code) {
 function fillPage() {
   const { parameters, languages, example } = header;
   localise();
-  document.title = byId("title").textContent = gettext("How {0} translates", visible(header.title));
-  byId("about").textContent = gettext("{0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName));
+  document.title = byId("title").textContent = gettext("How the model “{0}” translates", visible(header.title));
+  byId("about").textContent = gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName));
   byId("longest").textContent = header.longest;
   byId("deviations").textContent = header.notes.map(note => gettext(note)).join(" ");
   byId("examples").replaceChildren(...header.texts.map(text => {

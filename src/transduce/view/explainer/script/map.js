@@ -65,11 +65,22 @@ function writePieces(name, pieces) {
   group.append(...shown.map((line, i) => createSvg("text", { x, y: isTop ? y - MAP.line * (shown.length - i) : y + MAP.line * (i + 1), "text-anchor": "middle", "font-size": 17, class: "pieces" }, visible(line))));
 }
 
-/** Shows where the reader is, and the pieces of the sentence at both ends. */
+const BLOCKS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
+
+/** Returns the ids of the groups in which a name stands that is off. */
+function groupsOf(name) {
+  const [stack, layer, part, what] = name.split(".");
+  if (name === "mask") return ["model-decoder-self-attention"];
+  if (layer === "position") return [`model-${stack === "source" ? "input" : "output"}-positions`];
+  return (part ? [part] : PARTS[stack]).map(one => `model-${stack}-${BLOCKS[one]}${what === "residual" ? "-norm" : ""}`);
+}
+
+/** Shows where the reader is, what is off, and the pieces of the sentence at both ends. */
 function showMap() {
-  const now = panelNow();
+  const now = panelNow(), off = state.off.flatMap(groupsOf);
   for (const one of document.querySelectorAll(".place, #training-stations button")) {
     one.classList.toggle("now", one.dataset.panel === now.id);
+    one.classList.toggle("off", off.includes(one.id));
     if (one.hasAttribute("tabindex") || one.nodeName === "BUTTON") setOnce(one, "aria-current", one.dataset.panel === now.id ? "step" : "false");
   }
   byId("here-name").textContent = now.title;
@@ -84,21 +95,23 @@ function showMap() {
   flow();
 }
 
-/** Sends the pieces through the figure once: the source to the decoder, then what it writes upwards. */
+/** Sends the pieces through the figure once: the source, all at once, to the decoder, then, piece by piece, what it writes upwards. */
 function flow() {
   const svg = byId("figure"), place = name => svg.querySelector(`#model-${name} text`), at = text => ["x", "y"].map(name => Number(text.getAttribute(name)));
   if (prefersStill.matches || !svg.animate) return;
   svg.querySelector(".flow")?.remove();
   const [x, y] = at(place("inputs")), [right, low] = at(place("outputs")), [, high] = at(place("output-probabilities"));
   const memory = svg.querySelector("#model-memory path").getAttribute("d"), layer = createSvg("g", { class: "flow", "aria-hidden": "true" });
-  const send = (piece, path, delay, duration) => {
-    const half = 5 * piece.length + 8, pill = createSvg("g", {}, createSvg("rect", { x: -half, y: -14, width: 2 * half, height: 26, rx: 13 }), createSvg("text", { y: 4, "text-anchor": "middle", "font-size": 17 }, visible(piece)));
+  const send = (pieces, path, delay, duration) => {
+    const halves = pieces.map(piece => 5 * piece.length + 8), whole = halves.reduce((a, b) => a + b, 0), pill = createSvg("g", {}, createSvg("g", { transform: `scale(${Math.min(1, 150 / whole)})` }));
+    let left = -whole;
+    pieces.forEach((piece, i) => pill.firstChild.append(createSvg("rect", { x: left, y: -14, width: 2 * halves[i] - 2, height: 26, rx: 13 }), createSvg("text", { x: (left += 2 * halves[i]) - halves[i] - 1, y: 4, "text-anchor": "middle", "font-size": 17 }, visible(piece))));
     layer.append(pill);
     Object.assign(pill.style, { offsetPath: `path("${path}")`, offsetRotate: "0deg" });
     pill.animate([{ offsetDistance: "0%", opacity: 0 }, { opacity: 1, offset: 0.1 }, { opacity: 1, offset: 0.85 }, { offsetDistance: "100%", opacity: 0 }], { delay, duration, fill: "both", easing: "ease-in-out" }).finished.then(() => pill.remove(), () => {});
   };
   const source = piecesOf("source").slice(0, 12), target = piecesOf("target").slice(1, 12);
-  source.forEach((piece, i) => send(piece, `M${x} ${y}L${x} ${memory.slice(1).split(/[LQ]/)[0].split(" ")[1]}${memory.replace("M", "L")}`, 160 * i, 2600));
-  target.forEach((piece, i) => send(piece, `M${right} ${low}L${right} ${high}`, 1500 + 160 * source.length + 240 * i, 1800));
+  send(source, `M${x} ${y}L${x} ${memory.slice(1).split(/[LQ]/)[0].split(" ")[1]}${memory.replace("M", "L")}`, 0, 2600);
+  target.forEach((piece, i) => send([piece], `M${right} ${low}L${right} ${high}`, 2000 + 240 * i, 1800));
   svg.querySelector("g").append(layer);
 }

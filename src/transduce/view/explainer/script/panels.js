@@ -79,9 +79,9 @@ function showPanel() {
   byId("section").textContent = panel.section ? gettext("Section {0}", panel.section) : "";
   byId("equation").replaceChildren(...typeset(panel.equation));
   byId("equation").hidden = !panel.equation;
-  const isOpen = panel.id === "masked" && page.result.off.has("mask");
-  byId("plain").textContent = isOpen ? gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.") : panel.plain;
-  byId("exact").replaceChildren(...typeset(isOpen ? "" : panel.exact));
+  const missing = { masked: ["mask", gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.")], norm: [`encoder.${state.layer}.self.residual`, gettext("The residual is off: what attention read takes the place of x, and is not added to it.")] }[panel.id], lack = missing && page.result.off.has(missing[0]) ? missing[1] : "";
+  byId("plain").textContent = lack || panel.plain;
+  byId("exact").replaceChildren(...typeset(lack ? "" : panel.exact));
   fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
@@ -96,9 +96,15 @@ function fillChoices(id, count, name, title) {
   byId(id).hidden = count < 2;
   byId(id).replaceChildren(create("span", { className: "quiet" }, title), ...numbers(count).map(i => {
     const button = create("button", { type: "button", "aria-pressed": state[name] === i, "aria-label": gettext(`${name} {0}`, i) }, i);
-    button.addEventListener("click", () => change({ [name]: i, cell: "" }));
+    button.addEventListener("click", () => choose(name, i));
     return button;
   }));
+}
+
+/** Chooses a layer or a head; a number that is open goes along, but not to another head's columns. */
+function choose(name, wanted) {
+  const i = clamp(wanted, 1, name === "head" ? header.sizes.heads : depthOf(state.panel)), cell = name === "layer" ? state.cell.replace(/\.\d+/, `.${i}`) : /\.[qkv]:/.test(state.cell) ? "" : state.cell.replace(/\.\d+:/, `.${i}:`);
+  change({ [name]: i, cell });
 }
 
 /** Returns how the chosen source piece came about, merge by merge. */
@@ -159,7 +165,7 @@ const TERMS = 8; // of a sum that are shown; the others are added up
 function termRows({ terms, bias, total, divisor, value }) {
   const sorted = [...terms].sort(([, a, b], [, c, d]) => Math.abs(c * d) - Math.abs(a * b)), rest = sorted.slice(TERMS);
   const line = (text, x) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x)));
-  const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(gettext("{0} · {1} (number {2})", show5(a), show5(b), k), a * b));
+  const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(gettext("{0} · {1} ({2})", show5(a), show5(b), typeof k === "string" ? k : gettext("number {0}", k)), a * b));
   if (rest.length) rows.push(line(gettext("{0} smaller terms", rest.length), rest.reduce((sum, [, a, b]) => sum + a * b, 0)));
   if (bias) rows.push(line(gettext("bias"), bias));
   rows.push(line(gettext("sum"), total));

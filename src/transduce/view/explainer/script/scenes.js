@@ -87,13 +87,13 @@ const TABLE2 = [["GNMT + RL ensemble", 26.3, "1.8 × 10²⁰"], ["ConvS2S ensemb
 
 const SCENES = {
   sentence: (film, progress) => [...wordRow(film.sourceWords.map(([word]) => word), 104), ...(progress > 0.45 ? wordRow(film.targetWords.map(([word]) => word), 304, { accent: true }) : [])],
-  order: (film, progress) => [...SCENES.sentence(film, 1), ...readingLines(film, t => wordWeights(film, t).map((weight, s, all) => (weight === Math.max(...all) ? 1 : 0)), Math.ceil(progress * film.targetWords.length))],
+  order: (film, progress) => [...SCENES.sentence(film, 1), ...readingLines(film, t => wordWeights(film, t).map((weight, s, all) => (weight === Math.max(...all) ? 1 : 0)), Math.ceil(progress * film.targetWords.length)), ...note(gettext("Lines: the largest cross-attention weight of each word, in decoder layer {0}.", header.reading.layer))],
   recurrent: (film, progress) => chain(film, progress, false),
   fading: (film, progress) => chain(film, progress, true),
   pieces: (film, progress) => {
-    const pieces = film.sourcePieces, places = layOut(pieces), rows = film.trace["source.input"], scale = largest(rows), count = Math.ceil(progress * 12);
+    const pieces = film.sourcePieces, places = layOut(pieces), rows = film.trace["source.input"], scale = largest(rows), count = Math.min(Math.ceil(progress * 12) || 1, header.sizes.d_model);
     const named = ([x, half], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [createSvg("rect", { x: x - half, y: 54, width: 2 * half, height: 36, rx: 6, class: "film-box" }), write(visible(piece), x, 78, Math.min(20, half))]);
-    const told = note(gettext("Below each piece: the first {0} of its {1} numbers. Blue is above 0, orange below.", Math.min(12, header.sizes.d_model), header.sizes.d_model));
+    const told = note(gettext("Below each piece: the first {0} of its {1} numbers. Blue is above 0, orange below.", count, header.sizes.d_model));
     return [...told, ...pieces.flatMap((piece, i) => [...named(places[i], piece), ...Array.from(rows[i].slice(0, count), (x, j) => createSvg("rect", { x: places[i][0] - 11, y: SCENE.above + 21 * j, width: 22, height: 18, class: x > 0 ? "above" : "below", "fill-opacity": (0.1 + (0.9 * Math.abs(x)) / scale).toFixed(3) }))])];
   },
   heads: (film, progress) => {
@@ -123,6 +123,6 @@ const SCENES = {
     const name = (text, at, down, isOn) => write(text, x + scale * at, y + scale * down, 26, { class: isOn ? "film-accent film-bold" : "quiet-text" });
     return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", 200, 0.3 * high, isEncoder), name("GPT", width + 40, 0.3 * high, !isEncoder)];
   },
-  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [gettext("without the head of the largest weight ({0})", describeSwitch(`decoder.${header.reading.layer}.cross.${film.strongest}`)), film.without, true]], progress + 0.65),
+  without: (film, progress, strongest = describeSwitch(`decoder.${header.reading.layer}.cross.${film.strongest}`)) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("still the same without one head, that of the largest weight ({0})", strongest) : gettext("without one head, that of the largest weight ({0})", strongest), film.without, true]], progress + 0.65),
 };
 const DRAWINGS = ["recurrent", "fading", "table"]; // not of this model

@@ -49,7 +49,7 @@ function fillSwitches() {
     const first = create("td", {}, i ? "" : switchButton(`${stack}.${layer}`, `${STACKS[stack]} ${layer}`));
     return create("tr", {}, first, create("td", {}, switchButton(name, KINDS[part])), create("td", {}, switchButton(`${name}.residual`, gettext("residual"))), create("td", {}, ...of));
   })));
-  const head = create("tr", {}, ...[gettext("layer"), gettext("sub-layer"), gettext("around it"), gettext("heads")].map(text => create("th", { scope: "col" }, text)));
+  const head = create("tr", {}, ...[gettext("layer"), gettext("sub-layer"), gettext("residual"), gettext("heads")].map(text => create("th", { scope: "col" }, text)));
   byId("parts").replaceChildren(create("caption", {}, gettext("Press a part to switch it off")), create("thead", {}, head), create("tbody", {}, ...rows));
 }
 
@@ -85,7 +85,7 @@ function showSwitches() {
   const same = text(page.before) === text(page.result);
   byId("before-text").replaceChildren(...markWords(text(page.before), text(page.result)));
   byId("after-text").replaceChildren(...markWords(text(page.result), text(page.before)));
-  const masked = state.off.includes("mask") ? ` ${gettext("While it translates, a step reads only what is written by then. The pictures show the finished output, read at once: their rows see later pieces, and their numbers are not those of the search.")}` : "";
+  const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
   byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed; score before {0}, now {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked;
 }
 

@@ -18,7 +18,7 @@ function widestRow(weights) {
 
 /** Returns the cell whose number is largest in the box of a name; of weights and scores, in the widest row, outside of the diagonal. */
 function largestCell(name) {
-  const rows = page.result.trace[name], [side, across] = sidesOf(name), isSquare = across === side, [first, width] = columnsOf(name, Infinity);
+  const rows = page.result.trace[name], [side, across] = sidesOf(name), isSquare = across === side, { d_v } = header.sizes, [first, width] = name.endsWith(".joined") ? [(state.head - 1) * d_v, d_v] : columnsOf(name, Infinity);
   const widest = across ? widestRow(page.result.trace[name.replace(".scores.", ".weights.")]) : -1;
   const size = x => name.includes(".scores.") ? x : Math.abs(x); // a large negative score is a small weight
   let best = [-Infinity, 0, 0];

@@ -64,7 +64,7 @@ function showSmoothing() {
   const chart = drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, [gettext("smoothing ε"), gettext("loss of this step, in nats")], gettext("Smoothed loss {0} at ε = {1}, and its floor, {2}", show5(now.loss), show5(state.smoothing), show5(now.least)));
   return [
     create("section", { className: "box" }, ...chart, buildTable(gettext("Losses of this step, in nats"), [], sums)),
-    create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), "P − q", gettext("q and P")], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
+    create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), "P − q", gettext("q (orange), P (blue)")], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
   ];
 }
 

@@ -8,7 +8,7 @@ const piecesText = ids => ids.map(id => readablePiece(VOCABULARIES.target, id)).
 /** Returns the panel of the beam: tree, steps, candidates of the chosen step. */
 function showBeam() {
   const { search: { steps, best } } = page.result, at = Math.min(state.step, steps.length - 1), step = steps[at];
-  const final = best ? gettext("Best: {0}, score {1} = {2} / {3}.", decodeIds(VOCABULARIES.target, best.ids), ...[best.score, best.logProb, best.logProb / best.score].map(show5)) : gettext("No output is finished.");
+  const final = best ? gettext("Best in the end: {0}, score {1} = {2} / {3}.", decodeIds(VOCABULARIES.target, best.ids), ...[best.score, best.logProb, best.logProb / best.score].map(show5)) : gettext("No output is finished.");
   const move = (text, label, to) => {
     const button = create("button", { type: "button", "aria-label": label, disabled: to < 0 || to >= steps.length }, text);
     button.addEventListener("click", () => change({ step: to }));
