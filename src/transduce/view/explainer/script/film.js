@@ -22,7 +22,7 @@ async function computeFilm() {
   const { positions } = header.experiments, { layer } = header.reading, peak = head => largest(trace[`decoder.${layer}.cross.weights.${head}`]);
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));
   return {
-    trace, output, sourcePieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: say(found), stages: [...stages, say(found)], strongest,
+    trace, output, sourcePieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: say(found), stages: [...stages, say(found)],
     without: say(await search({}, [`decoder.${layer}.cross.${strongest}`])),
     ...(positions.text ? { before: say(await search({ text: positions.text })), after: say(await search({ text: positions.text }, positions.off)) } : {}),
   };

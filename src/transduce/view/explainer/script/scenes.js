@@ -87,7 +87,7 @@ const TABLE2 = [["GNMT + RL ensemble", 26.3, "1.8 × 10²⁰"], ["ConvS2S ensemb
 
 const SCENES = {
   sentence: (film, progress) => [...wordRow(film.sourceWords.map(([word]) => word), 104), ...(progress > 0.45 ? wordRow(film.targetWords.map(([word]) => word), 304, { accent: true }) : [])],
-  order: (film, progress) => [...SCENES.sentence(film, 1), ...readingLines(film, t => wordWeights(film, t).map((weight, s, all) => (weight === Math.max(...all) ? 1 : 0)), Math.ceil(progress * film.targetWords.length)), ...note(gettext("Lines: the largest cross-attention weight of each word, in decoder layer {0}.", header.reading.layer))],
+  order: (film, progress) => [...SCENES.sentence(film, 1), ...readingLines(film, t => wordWeights(film, t).map((weight, s, all) => (weight === Math.max(...all) ? 1 : 0)), Math.ceil(progress * film.targetWords.length)), ...note(gettext("Lines: each word's largest weight (decoder layer {0}).", header.reading.layer))],
   recurrent: (film, progress) => chain(film, progress, false),
   fading: (film, progress) => chain(film, progress, true),
   pieces: (film, progress) => {
@@ -123,6 +123,6 @@ const SCENES = {
     const name = (text, at, down, isOn) => write(text, x + scale * at, y + scale * down, 26, { class: isOn ? "film-accent film-bold" : "quiet-text" });
     return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", 200, 0.3 * high, isEncoder), name("GPT", width + 40, 0.3 * high, !isEncoder)];
   },
-  without: (film, progress, strongest = describeSwitch(`decoder.${header.reading.layer}.cross.${film.strongest}`)) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("still the same without one head, that of the largest weight ({0})", strongest) : gettext("without one head, that of the largest weight ({0})", strongest), film.without, true]], progress + 0.65),
+  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("the same without the head of the largest weight") : gettext("without the head of the largest weight"), film.without, true]], progress + 0.65),
 };
 const DRAWINGS = ["recurrent", "fading", "table"]; // not of this model
