@@ -295,11 +295,11 @@ def test_what_a_switch_changes_stands_in_sight_of_the_switch(opened):
     opened.resize(1200, 900)
 
 
-def test_with_the_mask_off_the_page_says_what_search_and_pictures_read(opened):
+def test_with_the_mask_off_the_page_says_which_step_its_pictures_show(opened):
     change(opened, panel="softmax", off=["decoder.1.cross"])
-    assert "the search" not in text_of(opened, "#changed")
+    assert "Earlier steps" not in text_of(opened, "#changed")
     change(opened, off=["mask"])
-    assert "their numbers are not those of the search" in text_of(opened, "#changed")
+    assert "Earlier steps read only what was written by then" in text_of(opened, "#changed")
 
 
 def test_formulas_are_set_and_never_written_with_carets(opened):
