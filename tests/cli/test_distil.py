@@ -65,6 +65,7 @@ def test_what_does_not_fit_is_refused(call, babbler, corpus):
         ((outputs,), "there is no text to translate"),
         ((text, outputs, "--beam=3"), "options of the search need a teacher"),
         ((babbler, text, "--worst=1"), "worst"),
+        ((text, outputs, "--worst=0.2"), "by a model's probabilities, and none was given"),
     ]:
         ended = call("distil", *words, "-o", corpus / "d")
         assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr

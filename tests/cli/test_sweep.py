@@ -107,6 +107,7 @@ def test_a_search_of_every_trained_combination_is_swept_and_a_changed_score_is_r
         (["architecture.dropout=0.1,2"], "architecture.dropout must lie in [0, 1), not 2.0"),
         (["architecture.dropout="], "architecture.dropout must be a number, not ''"),
         (["architecture.dropout=0.1,0.1"], "architecture.dropout has one of its values twice"),
+        (["training.seed=1,01"], "training.seed has one of its values twice"),
         (["architecture.droput=1"], "unknown setting 'architecture.droput'\nhint: did you mean"),
         (["data.vocabulary_size=300,400"], "data.vocabulary_size cannot vary: the corpus is"),
         (
@@ -208,3 +209,12 @@ def test_a_sweep_of_nothing_is_refused(call, tmp_path):
     assert ended.code == 2
     assert ended.stderr.startswith("error: neither a recipe nor a text was named\n")
     assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("name", ["run.json", "keep.txt"])
+def test_a_folder_of_other_things_is_left_alone(sweep, tmp_path, name):
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / name).write_text("mine")
+    ended = sweep("--vary", "training.seed=1")
+    assert (ended.code, "no sweep" in ended.stderr) == (2, True), ended.stderr
+    assert [one.name for one in (tmp_path / "sweep").iterdir()] == [name]

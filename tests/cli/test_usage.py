@@ -1,10 +1,13 @@
 """Commands, options and arguments that are misspelt, missing or too many, and help."""
 
 import math
+from pathlib import Path
 
 import pytest
 
 import transduce
+from transduce.cli.options import FilePath
+from transduce.durable.folder import require_open
 from transduce.errors import InputError
 from transduce.settings import Search
 from transduce.view.explainer.explain import Explainer
@@ -108,6 +111,25 @@ def test_a_file_to_write_is_never_named_as_a_folder(call, tmp_path, monkeypatch,
         "hint: -o new/NAME\n",
     )
     assert not (tmp_path / "new").exists()
+
+
+def test_plain_text_is_not_written_under_the_name_of_a_packed_file(call, tmp_path):
+    ended = call("translate", "m", "-o", tmp_path / "out.gz")
+    assert (ended.code, "out.gz: ends as a packed file does" in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["run.json", "log.jsonl", "vocabulary.json"])
+def test_a_file_of_a_run_is_no_output(call, tmp_path, name):
+    (tmp_path / "run.json").touch()
+    require_open(tmp_path / "curves.html")  # other files may be there
+    ended = call("likelihood", "m", "a", "b", "-o", tmp_path / name)
+    assert (ended.code, f"{name}: is a file of the run itself" in ended.stderr) == (2, True)
+
+
+def test_a_file_that_is_called_as_standard_input_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert str(FilePath(path_type=Path).convert("./-", None, None)) == str(tmp_path / "-")
+    assert str(FilePath(path_type=Path).convert("-", None, None)) == "-"
 
 
 def test_in_python_a_file_to_write_is_never_named_as_a_folder(tmp_path, monkeypatch):

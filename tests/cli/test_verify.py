@@ -7,6 +7,7 @@ import os
 import pytest
 
 import transduce
+from transduce.cli.display import print_json
 
 PARTS = [
     "run.json",
@@ -79,6 +80,13 @@ def test_a_cut_file_is_reported_as_json(call, model):
     said = json.loads(ended.stdout)
     assert (said["part"], said["good"]) == (str(model), False)
     assert " bytes, found 5 " in said["reason"]
+
+
+def test_a_name_that_is_no_utf_8_is_reported_as_json(capsysbinary):
+    print_json({"part": "a\udcff", "sound": "ä"})
+    said = capsysbinary.readouterr().out
+    assert json.loads(said) == {"part": "a\udcff", "sound": "ä"}
+    assert "ä".encode() in said
 
 
 def test_a_file_that_nobody_wrote_down_is_found(call, model):

@@ -205,6 +205,11 @@ def test_forced_colours_make_no_terminal_of_a_file(monkeypatch):
     assert not display.build_console().is_terminal
 
 
+def test_a_program_without_standard_error_may_show_progress(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not display.build_console().is_terminal
+
+
 def test_a_panic_of_a_library_without_threads_has_a_sentence(capsys, monkeypatch):
     class PanicError(BaseException):
         """As PyO3's PanicException, which is no Exception."""

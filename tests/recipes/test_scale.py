@@ -1,11 +1,13 @@
 """Recipes made smaller: every row keeps its meaning."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from transduce.errors import InputError
 from transduce.recipes import by_name, difference
+from transduce.recipes.citations import cite
 from transduce.recipes.scale import LAPTOP, PAPER, SCALES, TOY, scale_by_name, scaled
 from transduce.recipes.table2 import TABLE_2
 from transduce.recipes.table3 import TABLE_3
@@ -108,6 +110,20 @@ def test_what_a_laptop_is_said_to_show_with_three_seeds_is_what_it_showed():
     assert verdicts["yet no label smoothing has the lower perplexity", "PPL"] == "supported"
     assert "with three seeds what label smoothing does" in LAPTOP.visible_findings
     assert verdicts["one head is worse than eight", "PPL"] == "within chance"
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_what_is_no_recipe_or_scale_is_refused():
+    odd: Any = ["tiny"]
+    for call in (
+        lambda: scaled(by_name("tiny"), odd),
+        lambda: scaled(odd, TOY),
+        lambda: scale_by_name(odd),
+        lambda: difference(by_name("tiny"), odd),
+        lambda: cite(odd, "training.steps"),
+    ):
+        with pytest.raises(InputError, match=r"must be (a Recipe|a Scale|text), not"):
+            call()
 
 
 def test_an_unknown_scale_is_refused_with_the_nearest():

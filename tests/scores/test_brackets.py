@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from transduce import score_trees
 from transduce.errors import InputError
 from transduce.scores.bootstrap import compare_outputs
 from transduce.scores.brackets.metric import build_bracket_metric
@@ -270,6 +271,13 @@ def test_two_outputs_are_compared_by_sums_over_resampled_sentences():
     assert found.low < found.difference < found.high
     assert found.p < 0.01
     assert compare_outputs("brackets", (poor, poor), gold, samples=40).p == 1.0
+
+
+@pytest.mark.parametrize("cutoff", ["4", 1.5, True, 0])
+@pytest.mark.usefixtures("unchecked_types")
+def test_a_cut_off_is_a_number_of_words(cutoff):
+    with pytest.raises(InputError, match="a cut-off is a number of words, not"):
+        score_trees(["(S (NN a))"], ["(S (NN a))"], cutoff=cutoff)
 
 
 def test_one_gold_file_is_needed():

@@ -134,6 +134,7 @@ def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
         ("a.tmx", tmx(UNITS[:1]), (1, 2), "has no numbered columns"),
         ("a.tmx", tmx([], doctype='<!DOCTYPE t [<!ENTITY a "x">]>'), None, "declares the entity a"),
         ("a.tmx", tmx(["<tu>" * 200]), None, "over 100 nested elements"),
+        ("a.csv", "a,A,b\n1,2,3\n", ("a", "b"), "several columns are called a"),
         ("a.csv", "a,b,c\n1,2,3\n", None, "no column is called source\nhint: .*: a, b, c"),
         ("a.csv", "a,b\nc\n", None, "line 2: 1 column, and number 2 is read"),
         ("a.csv", "a,b\nc\0,d\n", None, "line 2: a NUL character"),

@@ -1,6 +1,7 @@
 """Pictures and sounds as lines: what is read equals what was drawn, and the rest is refused."""
 
 import io
+import os
 import struct
 import wave
 import zlib
@@ -40,10 +41,10 @@ def filter_lines(kind):
     return b"".join(bytes([kind]) + line.tobytes() for line in lines)
 
 
-def build_wav(samples, *, width=1, channels=1):
+def build_wav(samples, *, width=1, channels=1, rate=8_000):
     stream = io.BytesIO()
     with wave.open(stream, "wb") as file:
-        file.setparams((channels, width, 8_000, 0, "NONE", ""))
+        file.setparams((channels, width, rate, 0, "NONE", ""))
         file.writeframes(samples)
     return stream.getvalue()
 
@@ -109,7 +110,10 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
         (b"P5 7 5 255\n" + bytes(34), "34 pixels for 7 × 5"),
         (build_wav(bytes(8), channels=2), "a sound of 2 channels"),
         (build_wav(bytes(9), width=3), "a sound of 24 bits a sample"),
+        (b"P5 0_7 5 255\n" + bytes(35), "b'0_7' is no number"),
         (build_wav(b""), "has 0 samples"),
+        (build_wav(bytes(9))[:-1], "fewer samples than its head says"),
+        (build_wav(bytes(9), rate=10**7), "has 10,000,000 samples a second"),
         (b"", "is no PNG, PGM or WAV file"),
     ],
     ids=lambda one: "" if isinstance(one, bytes) else one,
@@ -117,6 +121,12 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
 def test_other_files_are_refused_by_what_they_are(tmp_path, data, fact):
     with pytest.raises(InputError, match=f"^{tmp_path}/a.png: .*{fact}"):
         read(tmp_path, data)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.png")
+    with pytest.raises(InputError, match=r"a\.png: is no regular file"):
+        Signal.read(tmp_path / "a.png")
 
 
 def test_a_path_becomes_a_signal_and_a_text_stays(tmp_path):

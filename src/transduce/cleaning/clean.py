@@ -16,7 +16,7 @@ from typing import final
 
 import numpy as np
 
-from transduce.cleaning.rules import Pair, RuleReport, Rules, find_lowest, read_test_lines
+from transduce.cleaning.rules import WORST, Pair, RuleReport, Rules, find_lowest, read_test_lines
 from transduce.durable.folder import FolderWriter, complete_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import InputError
@@ -56,7 +56,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     letters: float = 0.0,
     not_in: Iterable[str | PathLike[str]] = (),
     models: tuple[Translator, Translator] | None = None,
-    worst: float = 0.05,
+    worst: float = WORST,
     on_progress: OnProgress = ignore_event,
 ) -> CleanText:
     """Write the pairs of a text that break no rule into a folder, and report on the others.
@@ -75,6 +75,8 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     """
     require(is_pair(languages), "a text has a source and a target language", FORM)
     require(0 <= worst < 1, f"--worst must lie in [0, 1), not {worst}")
+    fact = f"the share {worst} is dropped by the probabilities of two models, and none was given"
+    require(models is not None or worst == WORST, fact, "--forward MODEL --backward MODEL")
     if models is not None:
         fact = f"models must be two translators, not {describe_value(models)}"
         require(is_pair(models) and None not in models, fact)

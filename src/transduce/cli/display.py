@@ -35,7 +35,7 @@ def build_console() -> "Console":
 
     return Console(
         stderr=True,
-        force_terminal=None if sys.stderr.isatty() else False,
+        force_terminal=None if sys.stderr and sys.stderr.isatty() else False,
         highlight=False,
         markup=False,
         emoji=False,
@@ -51,7 +51,8 @@ def print_result(*lines: str) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as one line of JSON on standard output."""
-    print_result(json.dumps(value, ensure_ascii=False))
+    line = json.dumps(value, ensure_ascii=False)
+    print_result(line.encode(errors="backslashreplace").decode())  # of a name that is no UTF-8
 
 
 def print_message(line: str) -> None:

@@ -35,14 +35,15 @@ NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 class FilePath(click.Path):
     """The parameter type of paths; it refuses an empty path, such as that of an unset variable.
 
-    An empty `Path` would be the current folder.
+    An empty `Path` would be the current folder, and `./-`, a file, would be standard input.
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Convert the text of a path to a `Path`."""
         if value == "":
             self.fail("an empty path; a dot (.) names this folder", param, ctx)
-        return super().convert(value, param, ctx)
+        found: Any = super().convert(value, param, ctx)
+        return found.absolute() if str(found) == "-" != str(value) else found
 
 
 @final

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from transduce.cleaning.clean import require_translators
-from transduce.cleaning.rules import RuleReport, require_detectable
+from transduce.cleaning.rules import WORST, RuleReport, require_detectable
 from transduce.distillation import STAGES
 from transduce.distillation.report import write_report
 from transduce.distillation.stages import (
@@ -67,7 +67,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     dev: "Texts | None" = None,
     student: str | PathLike[str] | Recipe = STUDENT,
     settings: Mapping[str, Value] | None = None,
-    worst: float = 0.05,
+    worst: float = WORST,
     seed: int = 1,
     language: str = "",
     backward: Translator | None = None,
@@ -98,6 +98,11 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     options = PairOptions(worst, seed, language)
     require_translators(teacher=teacher, backward=backward)
+    require(
+        bool(teacher or backward) or worst == WORST,
+        f"the share {worst} is dropped by a model's probabilities, and none was given",
+        "--backward MODEL",
+    )
     if language:
         require_detectable(language)
     files = {"source": source, "pairs": pairs, "outputs": outputs}
@@ -139,7 +144,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             folder,
             {"text": text, "pairs": pairs_folder},
             report,
-            models | {"student": load(model.folder)},
+            models | {"student": load(model.folder, on_warning=ignore_event)},
             dev_pairs,
         )
         return Distillation(folder, report, model.folder, page)

@@ -23,7 +23,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Float
 
-from transduce.cleaning.rules import RuleReport, Rules, find_lowest
+from transduce.cleaning.rules import WORST, RuleReport, Rules, find_lowest
 from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import FolderError, short_repr
@@ -151,7 +151,7 @@ def translate_text(
 class PairOptions:
     """How pairs are chosen: the share of the least probable that is dropped, seed, language."""
 
-    worst: float = 0.05
+    worst: float = WORST
     seed: int = 1
     language: str = ""  # of the target, if outputs in another one are dropped
 

@@ -166,6 +166,7 @@ def raise_save_errors(file: Path) -> Iterator[None]:
 
 
 CHUNK = 1 << 20
+PACKED = (".gz", ".xz", ".zst")
 NO_FILE, NO_FILE_HINT = "is no regular file", "choose another name"
 
 
@@ -176,12 +177,15 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def require_file_name(path: object) -> None:
-    """Refuse an output file's path that is none or ends in a slash, as only a folder's may."""
+    """Refuse an output file's path that is none, or ends as a folder's or a packed file's does."""
     if not isinstance(path, str | PathLike):
         raise InputError(f"a file to write must be a path, not {short_repr(path)}")
     if os.fspath(path).endswith(os.sep):
         fact = "ends in a slash, as a folder does, and a file is to be written"
         raise InputError(fact, f"-o {os.fspath(path)}NAME", file=os.fspath(path))
+    if os.fspath(path).endswith(PACKED):
+        fact = "ends as a packed file does, and would not be packed"
+        raise InputError(fact, "choose another name, and pack it afterwards", file=os.fspath(path))
 
 
 def is_stream(path: Path) -> bool:

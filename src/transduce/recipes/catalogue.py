@@ -33,13 +33,22 @@ def by_name(name: str) -> Recipe:
     return RECIPES[name]
 
 
+def require_recipe(recipe: object) -> None:
+    """Refuse what is no recipe."""
+    fact = f"a recipe must be a Recipe, not {short_repr(recipe)}"
+    require(isinstance(recipe, Recipe), fact, "transduce.recipes.by_name('demo')")
+
+
 def find_original_name(recipe: Recipe) -> str:
     """Return the original name of a derived recipe, such as "demo" for "demo at toy"."""
+    require_recipe(recipe)
     return recipe.name.partition(" ")[0]
 
 
 def difference(a: Recipe, b: Recipe) -> list[tuple[str, Value, Value]]:
     """Return the settings that differ as (name such as "search.beam", value in a, value in b)."""
+    for one in (a, b):
+        require_recipe(one)
     others = b.flat_settings()
     return [
         (path, value, others[path])

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import final
 
-from transduce.errors import InputError, suggest_names
+from transduce.errors import InputError, short_repr, suggest_names
+from transduce.recipes.catalogue import require_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
@@ -111,13 +112,17 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
 
 def scale_by_name(name: str) -> Scale:
     """Return the scale with this name; refuse an unknown name, with similar names as a hint."""
+    require(isinstance(name, str), f"a scale's name must be text, not {short_repr(name)}")
     if name not in SCALES:
-        raise InputError(f"unknown scale {name!r}", suggest_names(name, SCALES))
+        raise InputError(f"unknown scale {short_repr(name)}", suggest_names(name, SCALES))
     return SCALES[name]
 
 
 def scaled(recipe: Recipe, scale: Scale) -> Recipe:
     """Return a recipe made smaller and renamed "NAME at SCALE"; unchanged at the scale "paper"."""
+    require_recipe(recipe)
+    fact = f"a scale must be a Scale, not {short_repr(scale)}"
+    require(isinstance(scale, Scale), fact, "transduce.recipes.scale_by_name('toy')")
     if scale == PAPER:
         return recipe
     small = with_changes(

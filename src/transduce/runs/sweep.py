@@ -126,15 +126,23 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
     Without a recipe one is chosen that fits the text. Every combination is checked.
     """
+    from transduce.checkpoint.run_file import is_run
     from transduce.runs.choice import require_recipe_or_text
+    from transduce.runs.output_folder import require_own_folder
     from transduce.runs.prepare import prepare
     from transduce.runs.recommend import recommend_for_corpus
 
     require_recipe_or_text(recipe, texts[0])
     combinations = list(combine(vary))
     start = with_changes(recipe or Recipe(name="none"), settings)
+    seen: list[list[Value]] = []
     for combination in combinations:
-        with_changes(start, combination)  # raises for an invalid combination before training
+        changed = with_changes(start, combination)  # raises for an invalid combination
+        values = [changed.flat_settings()[path] for path in combination]
+        require(values not in seen, f"{' or '.join(combination)} has one of its values twice")
+        seen.append(values)
+    require_own_folder(folder, STORE, [], "sweep")
+    require(not is_run(folder), f"{folder} is a run, and no sweep", "choose another name")
     prepared = prepare(
         folder / STORE,
         *texts,
@@ -280,7 +288,6 @@ def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
             f"[{short_repr(values)}]",
         )
         require(len(values) > 0, f"{path} has no values to choose from")
-        require(len({*map(str, values)}) == len(values), f"{path} has one of its values twice")
         require(
             not path.startswith("data."),
             f"{path} cannot vary: the corpus is prepared once for all runs",

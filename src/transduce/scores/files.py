@@ -139,7 +139,8 @@ def choose_parameters(
         parameters = find_parameters(str(parameters))
     if cutoff is None:
         return parameters
-    require(cutoff > 0, f"a cut-off is a number of words, not {cutoff}", "--cutoff 40")
+    fact = f"a cut-off is a number of words, not {short_repr(cutoff)}"
+    require(type(cutoff) is int and cutoff > 0, fact, "--cutoff 40")
     return replace(parameters, cutoff=cutoff)
 
 

@@ -128,7 +128,8 @@ def find_columns(
             indices.append(column - 1)
             continue
         if names.count(column.lower()) != 1:
-            fact = f"no column is called {column}"
+            many = "several columns are" if column.lower() in names else "no column is"
+            fact = f"{many} called {column}"
             hint = f"--columns names two of these: {', '.join(row)}"
             raise InputError(fact, hint, file=name, line=1)
         indices.append(names.index(column.lower()))

@@ -18,6 +18,7 @@ from typing import final
 import numpy as np
 from jaxtyping import UInt8
 
+from transduce.durable.files import NO_FILE, is_stream
 from transduce.errors import InputError
 from transduce.settings.fields import require
 from transduce.text.files import explain_read_errors
@@ -55,6 +56,8 @@ class Signal:
     @classmethod
     def read(cls, file: Path) -> "Signal":
         """Read a PNG, PGM or WAV file; refuse depths, colours and channels that are not read."""
+        if is_stream(file):
+            raise InputError(NO_FILE, "write it to a file first", file=file)
         with explain_read_errors(str(file), str), file.open("rb") as stream:
             data = stream.read(MOST_BYTES)
         try:
@@ -93,6 +96,7 @@ def parse_file(data: bytes) -> tuple[str, int, bytes]:
         kind, row, samples = "picture", *read_pgm(data)
     else:
         kind, row, samples = "sound", *read_wav(data)
+    require(0 < row < 10**7, f"has {row:,} samples a second", "give it its real rate: sox -r RATE")
     fact = f"has {len(samples):,} samples, and 1 to {MOST_SAMPLES:,} are read"
     require(0 < len(samples) <= MOST_SAMPLES, fact, "cut it")
     return kind, row, samples
@@ -166,14 +170,21 @@ def read_pgm(data: bytes) -> tuple[int, bytes]:
     stream, fields = io.BytesIO(data[2:]), list[bytes]()
     while len(fields) < 3 and (line := stream.readline()):
         fields += line.partition(b"#")[0].split()
-    width, height, white = map(int, fields[:3])
+    width, height, white = map(read_number, fields[:3])
     require(0 < white < 256, f"is a PGM with a white of {white}, and at most 255 is read", TO_GREY)
     require_few(width, height)
     is_plain, body = data.startswith(b"P2"), stream.read()
-    values = [int(one) for one in fields[3:] + body.split()] if is_plain else [*body]
+    values = [*map(read_number, fields[3:] + body.split())] if is_plain else [*body]
     if len(values) != width * height or max(values) > white:
         raise ValueError(f"{len(values):,} pixels for {width:,} × {height:,}")
     return width, bytes((2 * 255 * one + white) // (2 * white) for one in values)
+
+
+def read_number(text: bytes) -> int:
+    """Return a number of a PGM file, which has digits alone."""
+    if not text.isdigit():
+        raise ValueError(f"{text[:20]!r} is no number")
+    return int(text)
 
 
 def require_few(width: int, height: int) -> None:
@@ -196,6 +207,8 @@ def read_wav(data: bytes) -> tuple[int, bytes]:
         fact = f"is a sound of {8 * width} bits a sample, and 8 or 16 are read"
         require(width in (1, 2), fact, "sox OLD -b 16 NEW")
         frames = sound.readframes(MOST_SAMPLES + 1)
+        if len(frames) < width * min(sound.getnframes(), MOST_SAMPLES + 1):
+            raise ValueError("fewer samples than its head says")
     if width == 1:
         x = np.frombuffer(frames, np.uint8) / 128 - 1
     else:
