@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import transduce
+from transduce.cli.line_outputs import open_output
 from transduce.cli.options import FilePath
 from transduce.durable.folder import require_open
 from transduce.errors import InputError
@@ -124,6 +125,17 @@ def test_a_file_of_a_run_is_no_output(call, tmp_path, name):
     require_open(tmp_path / "curves.html")  # other files may be there
     ended = call("likelihood", "m", "a", "b", "-o", tmp_path / name)
     assert (ended.code, f"{name}: is a file of the run itself" in ended.stderr) == (2, True)
+
+
+def test_a_link_to_standard_output_leaves_what_others_write_there(monkeypatch, tmp_path):
+    (tmp_path / "link").symlink_to("out")
+    with (tmp_path / "out").open("w") as out:
+        monkeypatch.setattr("sys.stdout", out)
+        out.write("before\n")
+        with open_output(tmp_path / "link") as file:
+            file.write("text\n")
+        out.write("after\n")
+    assert (tmp_path / "out").read_text() == "before\ntext\nafter\n"
 
 
 def test_a_file_that_is_called_as_standard_input_is_a_file(tmp_path, monkeypatch):

@@ -117,6 +117,12 @@ def test_a_body_in_chunks_of_a_byte_is_refused_unread(client):
     assert answer == b"" or status_of(answer) == 400  # the rest that comes may cut the answer
 
 
+def test_a_body_of_two_lengths_is_refused(client):
+    lengths = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    answer = exchange(client, HEAD + lengths)
+    assert (status_of(answer), b"and not both" in answer) == (400, True)
+
+
 def test_a_head_that_is_too_large_is_refused(client):
     answer = exchange(client, "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + "a" * 70_000)
     assert answer == b"" or status_of(answer) in (400, 431)

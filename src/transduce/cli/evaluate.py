@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transduce.cli import display, options
-from transduce.cli.line_outputs import WarningPrinter, show_line_count
+from transduce.cli.line_outputs import WarningPrinter, is_standard_output, show_line_count
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.scores.metrics import METRICS
@@ -91,7 +91,8 @@ def command(
     such as data.upper_case: where a source gets capitals or loses its end mark, so does the
     reference, and typing errors are in the source only.
     """
-    require(str(output) != "-", "standard output is for the scores", "-o FILE")
+    is_free = output is None or not is_standard_output(output)
+    require(is_free, "standard output is for the scores", "-o FILE")
     options.require_one_standard_input(source, reference)
     options.require_writable(output, source, reference)
     choice = TranslatorChoice(model, models, beam)

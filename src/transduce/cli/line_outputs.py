@@ -2,11 +2,12 @@
 
 import io
 import json
+import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, final
@@ -92,11 +93,22 @@ def open_output(output: Path | None) -> Iterator[IO[str]]:
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
 
-    if output is None or str(output) == "-":
+    if output is None or is_standard_output(output):
         yield sys.stdout
         return
     with as_text(atomic_file(resolve_output(output))) as text:
         yield text
+
+
+def is_standard_output(path: Path) -> bool:
+    """Return whether a path is "-", or a link to where standard output goes, as /dev/stdout is.
+
+    If that is a file, another one in its place would not have what others write there.
+    """
+    with suppress(OSError):
+        is_same = path.is_symlink() and os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+        return is_same or str(path) == "-"
+    return False
 
 
 @contextmanager

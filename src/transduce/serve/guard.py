@@ -86,10 +86,12 @@ class Guard:
         self.metrics.count_request(path, status, time.monotonic() - started)
 
     def require_allowed(self, scope: Scope, headers: Headers) -> None:
-        """Refuse a foreign host or origin, and a request that has a header of SINGLE twice."""
+        """Refuse a foreign host or origin, and headers that can be read in two ways."""
         names = [name for name, _ in scope["headers"]]
         if len(set(names)) < len(names) and any(names.count(name) > 1 for name in SINGLE):
             raise bad_request("a header is repeated that may occur only once")
+        if {b"content-length", b"transfer-encoding"} <= {*names}:  # a proxy may read the other one
+            raise bad_request("a body has a length or is chunked, and not both")
         # Starlette's TrustedHostMiddleware takes names only; here any IP address is allowed
         named = HOST.fullmatch(headers.get("host", ""))
         host = named[1].strip("[]").lower() if named else ""
