@@ -15,7 +15,7 @@ from transduce.reproduce.tree_baselines.grammar import find_rules, learn_grammar
 from transduce.reproduce.tree_baselines.parser import fill_chart, parse_by_grammar
 from transduce.scores.scoring import compute_score
 from transduce.text.tags import TaggedSentence
-from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.read import parse_tree, read_trees
 from transduce.text.trees.write import format_tree
 
@@ -176,7 +176,7 @@ def test_every_baseline_gives_a_tree_over_the_same_words(tags):
 def test_the_grammar_of_few_trees_beats_the_rules_on_craft(shared):
     def load(split, count):
         trees = read_trees(shared / f"data/craft-treebank/{split}.trees.gz")
-        return [clean_tree(tree, TreeReport()) for tree in itertools.islice(trees, count)]
+        return [clean_tree(tree) for tree in itertools.islice(trees, count)]
 
     train = load("train", 400)
     dev = [tree for tree in load("dev", 60) if tree and len(tree.words) <= 20]

@@ -168,7 +168,7 @@ def format_indented_tree(output: "Output") -> str:
     from transduce.text.trees.read import parse_tree
     from transduce.text.trees.write import format_indented
 
-    return (format_indented(parse_tree(output.text), outer="") if output.text else "") + "\n\n"
+    return (format_indented(parse_tree(output.text)) if output.text else "") + "\n\n"
 
 
 def draw(tree: str, path: Path) -> None:

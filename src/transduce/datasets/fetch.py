@@ -49,7 +49,7 @@ from transduce.durable.folder import FolderWriter, VerifiedFolder, atomic_folder
 from transduce.errors import FolderError, InputError
 from transduce.text.tags import TaggedSentence, format_tagged
 from transduce.text.tags_of_trees import tag_base_noun_phrases, tag_parts_of_speech
-from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.read import parse_tree
 from transduce.text.trees.tree import Tree
 
@@ -357,7 +357,7 @@ def write_document(
     for line in read_text_lines(document.text, found.path):
         count += 1
         write["trees"](line + b"\n")
-        tree = clean_tree(parse_tree(line.decode()), TreeReport())
+        tree = clean_tree(parse_tree(line.decode()))
         if tree is None:  # the tree has no words, only traces (-NONE-)
             continue
         for form, tag in TAGGERS.items():

@@ -38,11 +38,6 @@ def read_table(name: str) -> Iterator[list[str]]:
     return (row.split("\t") for row in table.splitlines()[1:])
 
 
-def keep_all(pairs: Iterable[Pair]) -> Iterable[Pair]:
-    """Return the pairs unchanged, as the filter of a split that has all pairs of its parts."""
-    return pairs
-
-
 @final
 @dataclass(frozen=True)
 class Download:
@@ -105,7 +100,7 @@ class Split:
     name: str
     parts: tuple[Part, ...]
     lines: int = 0  # expected number of lines; 0: the sum of the parts' lines
-    pair_filter: PairFilter = keep_all
+    pair_filter: PairFilter = iter  # keeps all pairs
     sha256: tuple[str, str] = ("", "")  # expected sha256 of the source and the target file
 
     @property

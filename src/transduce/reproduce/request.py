@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import final
 
@@ -19,11 +20,7 @@ from transduce.training.callbacks import TrainingCallbacks
 
 Prepare = Callable[[Path, Data, Pairs, Pairs | None], PreparedCorpus]
 Train = Callable[[Path, Recipe, PreparedCorpus], None]
-
-
-def prepare_silently(folder: Path, data: Data, train: Pairs, dev: Pairs | None) -> PreparedCorpus:
-    """Prepare a corpus without reporting progress."""
-    return prepare_corpus(folder, data, train, dev, ignore_event)
+SILENTLY: Prepare = partial(prepare_corpus, on_progress=ignore_event)
 
 
 @final
@@ -35,7 +32,7 @@ class TableCallbacks:
     on_row: Callable[[RowJob, RowResult], None] = ignore_event  # called after a row is measured
     # called with the name of a failed row, and its error
     on_failure: Callable[[str, TransduceError], None] = ignore_event
-    prepare: Prepare = prepare_silently  # how the corpus is prepared
+    prepare: Prepare = SILENTLY  # how the corpus is prepared
     # called during the training of every row
     training: TrainingCallbacks = field(default_factory=TrainingCallbacks)
     train: Train | None = None  # how a row is trained; None means in this process, to its end

@@ -152,7 +152,12 @@ def find_common_changes(
 
     The number of steps is ignored for rows whose steps follow from base's training cost.
     """
-    own = [find_changes(result, recipes[result.row]) for result in results]
+    own = []
+    for result in results:
+        row = scaled(recipes[result.row], scale_by_name(result.scale))
+        differ = difference(row, result.recipe)
+        free = (*RESOLVED, SEED, CORPUS)
+        own.append({path: ours for path, _, ours in differ if path not in free})
     with_own_steps = [
         one
         for one, result in zip(own, results, strict=True)
@@ -162,9 +167,3 @@ def find_common_changes(
     require_single("settings", {tuple(sorted(one.items())) for one in others})
     require_single("settings", {one.get(STEPS) for one in with_own_steps} or {None})
     return with_own_steps[0] if with_own_steps else others[0]
-
-
-def find_changes(result: RowResult, recipe: Recipe) -> dict[str, Value]:
-    """Return the settings, except seed and corpus, that a result changed in its row's recipe."""
-    differ = difference(scaled(recipe, scale_by_name(result.scale)), result.recipe)
-    return {path: ours for path, _, ours in differ if path not in (*RESOLVED, SEED, CORPUS)}

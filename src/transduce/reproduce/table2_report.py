@@ -43,7 +43,8 @@ COUNTED = ("estimated", "counted", "of base's")
 
 def build_report(table: ResultTable) -> Report:
     """Build the report of Table 2: its rows, the paper's claims, records and a plot."""
-    pair = find_pair(table)
+    data = table.runs[0].recipe.data
+    pair = f"{data.source_language}-{data.target_language}"  # such as en-de
     title = f"Table 2, {pair}, at the scale {table.scale}"
     found = compare_claims(table, CLAIMS, {"BLEU": map_printed_bleu(pair)})
     return Report(
@@ -65,12 +66,6 @@ def build_report(table: ResultTable) -> Report:
         rows=[build_record(run) | find_printed(run.row, pair) for run in table.runs],
         picture=build_plot(table, title, pair),
     )
-
-
-def find_pair(table: ResultTable) -> str:
-    """Return the language pair of a table, such as en-de."""
-    data = table.runs[0].recipe.data
-    return f"{data.source_language}-{data.target_language}"
 
 
 def select_published(pair: str) -> list[Table2Row]:
@@ -128,15 +123,13 @@ def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
         str(len(run.averaged)),
         f"{run.updates:,}",
         f"{Measurements([one.seconds for one in row.runs]).mean / 60:.1f}",
-        *(format_cost(cost) if cost else "" for cost in (row.cost("estimated"), counted)),
+        *(  # as the paper prints them: 3.3e18
+            f"{cost:.1e}".replace("e+", "e") if cost else ""
+            for cost in (row.cost("estimated"), counted)
+        ),
         share,
         describe_comparability(table, run),
     )
-
-
-def format_cost(cost: float) -> str:
-    """Format a number of operations as the paper prints it: 3.3e18."""
-    return f"{cost:.1e}".replace("e+", "e")
 
 
 def build_plot(table: ResultTable, title: str, pair: str) -> Plot:

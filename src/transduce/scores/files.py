@@ -21,7 +21,7 @@ from transduce.scores.spans import ACCURACY, SpanReport, build_span_metric, scor
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, check_lines, read_path, read_text, require_lines
 from transduce.text.tags import TaggedSentence, read_tagged
-from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.read import parse_trees, read_trees
 from transduce.text.trees.write import format_tree
 
@@ -155,7 +155,7 @@ def read_gold(gold: Text, *, clean: bool) -> list[str]:
     trees = (
         read_trees(gold) if isinstance(gold, str | Path) else parse_trees(read_text("gold", gold))
     )
-    found = (clean_tree(tree, TreeReport()) for tree in trees)
+    found = (clean_tree(tree) for tree in trees)
     return [format_tree(tree) for tree in found if tree is not None]
 
 

@@ -51,7 +51,9 @@ def count_recipe_parameters(recipe: Recipe) -> int:
 def count_parameters(a: Architecture, source_symbols: int, target_symbols: int) -> int:
     """Count the parameters of a model with vocabularies of the given sizes."""
     layers = count_encoder_layer(a) * a.encoder_depth + count_decoder_layer(a) * a.decoder_depth
-    rest = count_final_norm(a) * 2 + count_positions(a)
+    rest = count_positions(a)
+    if a.norm == "pre":  # after each stack
+        rest += count_norm(a) * 2
     return (layers + rest + count_embeddings(a, source_symbols, target_symbols)).parameters
 
 
@@ -144,11 +146,6 @@ def count_feed_forward(a: Architecture) -> LayerCounts:
 def count_norm(a: Architecture) -> LayerCounts:
     """Count parameters (gain and bias) and activations of one LayerNorm    (section 3.1)"""
     return LayerCounts(parameters=2 * a.d_model, activations=2 * a.d_model)
-
-
-def count_final_norm(a: Architecture) -> LayerCounts:
-    """Count parameters and activations of the norm after a pre-norm stack; all 0 if post-norm."""
-    return count_norm(a) if a.norm == "pre" else LayerCounts()
 
 
 def count_encoder_layer(a: Architecture) -> LayerCounts:

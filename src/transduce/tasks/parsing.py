@@ -21,7 +21,7 @@ from transduce.errors import InputError
 from transduce.settings import Data, Search
 from transduce.settings.data import ModelDescription
 from transduce.tasks.task import Task, TaskKind
-from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.linearise import (
     NUMBERED_SYMBOLS,
     WORD_SYMBOLS,
@@ -162,7 +162,7 @@ def build_parsing(data: Data, vocabularies: Vocabularies) -> Parsing:
 
 def to_tree(line: str) -> Tree:
     """Return the cleaned tree of one line of brackets; raise InputError if it has no words."""
-    tree = clean_tree(parse_tree(line), TreeReport())
+    tree = clean_tree(parse_tree(line))
     if tree is None:
         raise InputError("a tree without words", "leave the line out")
     return tree
@@ -189,7 +189,7 @@ def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """
     malformed: list[InputError] = []
     for raw in read_trees(path, on_malformed=malformed.append):
-        tree = clean_tree(raw, TreeReport())
+        tree = clean_tree(raw)
         yield from (("", error.fact.removeprefix(f"{path.parent}/")) for error in malformed)
         malformed.clear()
         yield ("", "") if tree is None else (" ".join(tree.words), format_tree(tree))
@@ -199,7 +199,7 @@ def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
 def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (sentence, cleaned tree) for every tree with words; refuse malformed brackets."""
     for raw in read_trees(path):
-        tree = clean_tree(raw, TreeReport())
+        tree = clean_tree(raw)
         if tree is not None:
             yield " ".join(tree.words), format_tree(tree)
 

@@ -1,4 +1,4 @@
-"""Cleaning removes wrappers, traces and function tags, and counts them."""
+"""Cleaning removes wrappers, traces and function tags."""
 
 import json
 
@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from tests.text.trees.nested import FULL_LABELS, TAGS, brackets, nested_trees
 
-from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.read import parse_tree, read_trees
 
 
-def cleaned(text, **options):
-    return clean_tree(parse_tree(text), TreeReport(), **options)
+def cleaned(text):
+    return clean_tree(parse_tree(text))
 
 
 @pytest.mark.parametrize(
@@ -37,29 +37,16 @@ def test_wrappers_go_then_traces_then_function_tags(raw, clean):
     assert cleaned(raw) == parse_tree(clean)
 
 
-def test_x_over_x_is_joined_only_on_request():
+def test_x_over_x_stays_and_a_tree_of_traces_alone_is_none():
     raw = "(NP (NP-1 (NP (NN a))) (S (-NONE- *)))"
     assert cleaned(raw) == parse_tree("(NP (NP (NP (NN a))))")
-    assert cleaned(raw, collapse_unary=True) == parse_tree("(NP (NN a))")
-    other = "(NP (S (NP (NN a)) (NP (NN b))))"
-    assert cleaned(other, collapse_unary=True) == parse_tree(other)
-
-
-def test_a_report_counts_what_was_removed():
-    report = TreeReport()
-    assert clean_tree(parse_tree("( (S (NP-1 (-NONE- *)) (S-2 (NN a))))"), report)
-    assert clean_tree(parse_tree("(TOP (S (NP (-NONE- *)) (-NONE- 0)))"), report) is None
-    assert clean_tree(parse_tree("(X (X (NN a)))"), report, collapse_unary=True)
-    assert report.as_json() == {
-        "trees": 3, "trees_without_words": 1, "wrappers": 2, "traces": 3,
-        "empty_constituents": 3, "labels_cut": 1, "unary_collapsed": 1,
-    }  # fmt: skip
+    assert cleaned("(TOP (S (NP (-NONE- *)) (-NONE- 0)))") is None
 
 
 @given(nested_trees(FULL_LABELS, TAGS.map(lambda tag: "-NONE-" if tag == "DT" else tag)))
 def test_the_words_are_those_that_are_no_traces_and_nothing_else_changes_them(nested):
     raw = parse_tree(brackets(nested))
-    clean = clean_tree(raw, TreeReport())
+    clean = clean_tree(raw)
     kept = [pair for pair in zip(raw.tags, raw.words, strict=True) if pair[0] != "-NONE-"]
     assert kept == ([] if clean is None else list(zip(clean.tags, clean.words, strict=True)))
     assert clean is None or clean == parse_tree(brackets(nested_of(clean)))
@@ -91,12 +78,12 @@ def test_all_fixtures_are_cleaned_as_expected(facts):
 
 @pytest.mark.slow
 def test_cleaned_gum_has_its_27_labels_and_no_traces(shared):
-    report, labels = TreeReport(), set[str]()
+    trees, labels = 0, set[str]()
     for split in ("dev", "test", "test2", "train"):
         for raw in read_trees(shared / f"data/gum-treebank/{split}.trees.gz"):
-            tree = clean_tree(raw, report)
+            tree = clean_tree(raw)
             assert tree
+            assert tree.words == raw.words
+            trees += 1
             labels.update(tree.labels)
-    assert len(labels) == 27
-    assert (report.traces, report.trees_without_words) == (0, 0)
-    assert report.wrappers <= report.trees == 14_597
+    assert (len(labels), trees) == (27, 14_597)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.text.trees.nested import brackets, linearised, nested_trees
 
 from transduce.errors import InputError
-from transduce.text.trees.clean import TreeReport, clean_tree
+from transduce.text.trees.clean import clean_tree
 from transduce.text.trees.linearise import (
     FORMS,
     Form,
@@ -105,7 +105,7 @@ def test_every_tree_of_both_treebanks_comes_back(shared, file, malformed):
 
 
 def require_lossless(raw, form):
-    cleaned = (clean_tree(tree, TreeReport()) for tree in raw)
+    cleaned = (clean_tree(tree) for tree in raw)
     trees = [tree for tree in cleaned if tree is not None]
     assert len(trees) == len(raw)
     classified = classify_symbols(

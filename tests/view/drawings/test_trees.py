@@ -157,7 +157,7 @@ def test_a_small_tree_is_drawn_with_lines():
 
 def test_a_tree_that_is_too_wide_or_too_deep_becomes_indented_brackets():
     tree = parse_tree(TEXT)
-    assert draw_text(tree, max_width=20) == format_indented(tree, outer="")
+    assert draw_text(tree, max_width=20) == format_indented(tree)
     deep = parse_tree("(X " * 10_000 + "(NN a)" + ")" * 10_000)
     assert draw_text(deep).count("(X") == 10_000
 

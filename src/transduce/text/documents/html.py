@@ -114,7 +114,7 @@ class ElementFinder(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         """Record a start tag; open its element, unless it never has content, as <br>."""
-        while self.open and is_closed_by(self.open[-1][0], tag):
+        while self.open and tag in CLOSED_BY.get(self.open[-1][0], ()):
             self.close_element()
         if tag in VOID:
             self.add("empty" if tag in IN_SENTENCES else "boundary")
@@ -180,8 +180,3 @@ def is_element_translated(tag: str, attributes: dict[str, str | None], *, inheri
         return tag not in UNTRANSLATED
     is_excluded = "notranslate" in (attributes.get("class") or "").split()
     return inherited and wish.lower() != "no" and tag not in UNTRANSLATED and not is_excluded
-
-
-def is_closed_by(element: str, tag: str) -> bool:
-    """Return whether a start tag `tag` also ends an open `element`, as <li> ends an open <li>."""
-    return tag in CLOSED_BY.get(element, ())

@@ -27,13 +27,12 @@ def format_tree(tree: Tree, *, outer: str = "TOP") -> str:
         else:
             pieces.append(")")
     brackets = "".join(pieces)[1:]
-    return f"({outer} {brackets})" if needs_outer(tree, outer) else brackets
+    return f"({outer} {brackets})" if outer and tree.labels[:1] != (outer,) else brackets
 
 
-def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
+def format_indented(tree: Tree) -> str:
     """Return a tree as indented lines of brackets; each constituent starts a new line."""
-    level = int(needs_outer(tree, outer))
-    lines = [f"({outer}"] * level
+    level, lines = 0, list[str]()
     previous = SymbolKind.CLOSE
     for step in tree.walk():
         if step.kind is SymbolKind.CLOSE:
@@ -47,12 +46,7 @@ def format_indented(tree: Tree, *, outer: str = "TOP") -> str:
         else:
             lines[-1] += f" {format_leaf(tree, step.number)}"
         previous = step.kind
-    return "\n".join(lines) + ")" * level
-
-
-def needs_outer(tree: Tree, outer: str) -> bool:
-    """Return whether `outer` is neither "" nor already the label of the tree's root."""
-    return bool(outer) and tree.labels[:1] != (outer,)
+    return "\n".join(lines)
 
 
 def indent(level: int) -> str:

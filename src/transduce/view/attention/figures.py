@@ -9,7 +9,7 @@ strongly they show a figure's effect.
 import colorsys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from types import MappingProxyType
 from typing import final
 
@@ -20,6 +20,7 @@ from transduce.errors import InputError
 from transduce.text.xml import escape_xml
 from transduce.view.attention.record import AttentionView
 from transduce.view.attention.words import join_words
+from transduce.view.drawings.axes import build_svg
 
 COLUMN = 15  # width in pixels; word i (from 0) has column i + 1
 HEADING, SQUARE, WORDS, LINES = 30, 20, 80, 100  # heights, from the top
@@ -244,25 +245,9 @@ class Panel:
 
 def draw_figure(panels: Sequence[Panel], title: str, description: str) -> str:
     """Return panels one below the other as an SVG document; equal panels give equal bytes."""
-    width = max(panel.width for panel in panels)
-    height = (PANEL + GAP) * len(panels)
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" '
-            f'height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}" '
-            'font-size="10">',
-            f"<title>{escape_xml(title)}</title>",
-            f"<desc>{escape_xml(description)}</desc>",
-            '<rect width="100%" height="100%" fill="#ffffff"/>',
-            *(
-                line
-                for number, panel in enumerate(panels)
-                for line in draw_panel(panel, (PANEL + GAP) * number)
-            ),
-            "</svg>",
-            "",
-        ]
-    )
+    size = max(panel.width for panel in panels), (PANEL + GAP) * len(panels)
+    drawn = (draw_panel(panel, (PANEL + GAP) * number) for number, panel in enumerate(panels))
+    return build_svg(size, title, description, [*chain.from_iterable(drawn)], (FONT, 10))
 
 
 def draw_panel(panel: Panel, top: int) -> Iterator[str]:

@@ -20,11 +20,12 @@ from transduce.durable.json import from_checksummed_json
 from transduce.errors import TransduceError
 from transduce.view.curves.read_log import RunLog, Updates, finite_number
 from transduce.view.page.document import (
+    DataBlock,
     PageParts,
     build_page,
+    encode_seven_bits,
     json_block,
     read_texts,
-    seven_bit_block,
     texts_block,
 )
 
@@ -239,7 +240,10 @@ def build_curves_page(
     """
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}
-    blocks = [seven_bit_block(f"run-{i}", columns) for i, (_, columns) in enumerate(encoded)]
+    blocks = [
+        DataBlock(f"run-{i}", "text/plain", encode_seven_bits(columns))
+        for i, (_, columns) in enumerate(encoded)
+    ]
     parts = replace(PARTS, connect="'self'" if events else "'none'")
     title = f"Training curves: {', '.join(logs)}"
     data = [texts_block(read_texts("curves")), json_block("curves", header), *blocks]

@@ -94,14 +94,20 @@ def draw_text(  # noqa: PLR0913 - a text's place and its form
     )
 
 
-def build_svg(size: tuple[int, int], title: str, description: str, elements: Sequence[str]) -> str:
+def build_svg(
+    size: tuple[int, int],
+    title: str,
+    description: str,
+    elements: Sequence[str],
+    font: tuple[str, int] = (FONT, TICK),
+) -> str:
     """Return an SVG document with these elements on white; equal arguments give equal bytes."""
     width, height = size
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" '
-            f'height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}" '
-            f'font-size="{TICK}">',
+            f'height="{height}" viewBox="0 0 {width} {height}" font-family="{font[0]}" '
+            f'font-size="{font[1]}">',
             f"<title>{escape_xml(title)}</title>",
             f"<desc>{escape_xml(description)}</desc>",
             '<rect width="100%" height="100%" fill="#ffffff"/>',

@@ -178,7 +178,7 @@ def estimate_character_width(character: str) -> float:
 def draw_text(tree: Tree, *, max_width: int = 100) -> str:
     """Return a plain-text drawing of a tree, or indented brackets if it is too deep or wide."""
     drawing = draw_grid(tree, max_width) if tree.depth <= MAX_LEVELS else None
-    return format_indented(tree, outer="") if drawing is None else drawing
+    return format_indented(tree) if drawing is None else drawing
 
 
 def draw_grid(tree: Tree, max_width: int) -> str | None:
@@ -193,7 +193,11 @@ def draw_grid(tree: Tree, max_width: int) -> str | None:
         if node.word is not None:
             write_centred(rows[2 * node.depth + 1], node.word, column)
     draw_connectors(layout, columns, rows)
-    return dedent("\n".join(join_cells(rows[number]) for number in range(max(rows) + 1)))
+    lines = (
+        "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))
+        for row in (rows[number] for number in range(max(rows) + 1))
+    )
+    return dedent("\n".join(lines))
 
 
 def count_columns(text: str) -> int:
@@ -237,11 +241,6 @@ def draw_connectors(
                 + "l" * (cell > first) + "r" * (cell < last)
             )  # fmt: skip
             row[cell] = CONNECTORS[directions]
-
-
-def join_cells(row: dict[int, str]) -> str:
-    """Return a row, a dict from column to character, as text; missing columns become spaces."""
-    return "".join(row.get(cell, " ") for cell in range(max(row, default=-1) + 1))
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:

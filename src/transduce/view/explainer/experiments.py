@@ -83,13 +83,6 @@ def list_changes(model: Transformer) -> dict[str, list[Change]]:
     }
 
 
-def find_outputs(
-    translator: Translator, model: Transformer, texts: Sequence[str]
-) -> dict[str, list[int]]:
-    """Translate texts with the model as it is; return the ids of each output, END last."""
-    return {text: search_changed(translator, model, text, Change()) for text in texts}
-
-
 def find_experiments(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> dict[str, Experiment]:

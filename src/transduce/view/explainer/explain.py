@@ -26,10 +26,11 @@ from transduce.text.arguments import read_path, require_string
 from transduce.view.drawings.architecture import NIGHT, draw_figure_1
 from transduce.view.explainer.experiments import (
     WORD_ORDER,
+    Change,
     choose_reading,
     find_experiments,
-    find_outputs,
     say,
+    search_changed,
 )
 from transduce.view.explainer.film import read_film, write_storyboard
 from transduce.view.explainer.limits import LONGEST, MAX_WEIGHTS
@@ -177,7 +178,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         about.append({**one, "block": name, "tensors": weights.layout})
         blocks.append(base64_block(name, weights.block))
     model = build_stored_model(translator, stored[-1])
-    outputs = find_outputs(translator, model, texts)
+    outputs = {text: search_changed(translator, model, text, Change()) for text in texts}
     experiments = find_experiments(translator, model, outputs)
     reading, turned, turns = choose_reading(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]

@@ -80,13 +80,10 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
     return DataBlock(identifier, "text/plain", base64.b64encode(content).decode("ascii"))
 
 
-def seven_bit_block(identifier: str, content: bytes) -> DataBlock:
-    """Return a block of bytes as 7-bit text, 1.17 times their size (base64: 1.33 times)."""
-    return DataBlock(identifier, "text/plain", encode_seven_bits(content))
-
-
 def encode_seven_bits(content: bytes) -> str:
     """Return bytes as text in which each character holds the next seven bits, filled up with zeros.
+
+    It takes 1.17 times their size (base64: 1.33 times).
 
     Characters that HTML does not keep (NUL, CR) or that could end the block (<) are moved by 256.
     """
