@@ -6,7 +6,6 @@ import pytest
 
 from transduce.cli.attend import find_figure_text
 from transduce.errors import InputError
-from transduce.view.attention.record import load_record
 
 TEXT = "the dog sees a cat."
 
@@ -44,13 +43,15 @@ def test_a_record_of_a_given_output(call, babbler, tmp_path):
     ended = call("attend", babbler, TEXT, "--target", "a cat", "--save", tmp_path / "record")
     assert (ended.code, ended.stdout) == (0, "")
     assert ended.stderr == f"the record: {tmp_path / 'record'}\n"
-    view = load_record(tmp_path / "record")
-    assert (view.source.text, view.output.text, view.is_given) == (TEXT, "a cat", True)
+    found = json.loads((tmp_path / "record/record.json").read_bytes())
+    texts = found["source"]["text"], found["output"]["text"]
+    assert (*texts, found["is_given"]) == (TEXT, "a cat", True)
 
 
 def test_a_beam_of_one_has_one_hypothesis(call, babbler, tmp_path):
     call("attend", babbler, TEXT, "--save", tmp_path / "record", "--beam=1")
-    assert {len(step.beam) for step in load_record(tmp_path / "record").steps} == {1}
+    found = json.loads((tmp_path / "record/record.json").read_bytes())
+    assert {len(step["beam"]) for step in found["steps"]} == {1}
 
 
 def test_a_figure_of_the_paper_from_another_layer_and_other_heads(call, babbler, tmp_path):

@@ -8,17 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import safetensors.numpy
 from jaxtyping import Float32
 
-from transduce.checkpoint.weights import read_tensors
-from transduce.durable.folder import atomic_folder, open_folder
-from transduce.durable.json import read_json, to_json
-from transduce.errors import FolderError, InputError, short_repr
-from transduce.settings.alignment import AlignmentHeads, build_alignment_heads
+from transduce.durable.folder import atomic_folder
+from transduce.durable.json import to_json
+from transduce.errors import InputError, short_repr
+from transduce.settings.alignment import AlignmentHeads
 
 # L layers · H heads · Q query positions · K key positions
 
@@ -32,8 +31,6 @@ SIDES: Mapping[str, tuple[str, str]] = MappingProxyType(
 KIND = "attention"
 WEIGHTS = "weights.safetensors"  # tensors "encoder", "decoder", "cross": [layer, head, query, key]
 RECORD = "record.json"
-RECORD_LIMIT = 1 << 28  # bytes; 1,000 pieces and all beams make some megabytes of JSON
-DAMAGED = "write it again: `transduce attend MODEL TEXT --save FOLDER`"
 
 
 @final
@@ -170,56 +167,3 @@ def save_record(view: AttentionView, folder: str | PathLike[str]) -> None:
     with atomic_folder(Path(folder), kind=KIND, about={"model": view.model.name}) as writer:
         writer.write(WEIGHTS, safetensors.numpy.save(dict(view.weights)))
         writer.write(RECORD, to_json(values))
-
-
-def load_record(folder: str | PathLike[str]) -> AttentionView:
-    """Read an attention record from its folder; raise FolderError if the folder is damaged."""
-    path = Path(folder)
-    found = open_folder(path, KIND)
-    values = read_json(found.read(RECORD, RECORD_LIMIT), path / RECORD)
-    with found.open(WEIGHTS) as stream:
-        tensors = read_tensors(stream, path / WEIGHTS)
-    weights = MappingProxyType({name: tensor.numpy() for name, tensor in tensors.items()})
-    try:
-        return parse_record(values, weights)
-    except (KeyError, TypeError, InputError) as error:
-        raise FolderError(f"is no attention record: {error}", DAMAGED, file=path) from error
-
-
-def parse_record(values: Mapping[str, Any], weights: Mapping[str, Any]) -> AttentionView:
-    """Build an attention record from parsed JSON and its weights."""
-    heads = values.get("alignment")
-    return AttentionView(
-        model=ModelName(**values["model"]),
-        task=values["task"],
-        source=parse_sequence(values["source"]),
-        input=parse_sequence(values["input"]),
-        output=parse_sequence(values["output"]),
-        layers=tuple(values["layers"]),
-        weights=weights,
-        steps=tuple(parse_step(step) for step in values["steps"]),
-        is_given=values["is_given"],
-        notes=tuple(values["notes"]),
-        alignment=None if heads is None else build_alignment_heads(**heads),
-    )
-
-
-def parse_sequence(values: Mapping[str, Any]) -> PieceSequence:
-    """Build a sequence of pieces and words from parsed JSON."""
-    words = tuple(Word(**word) for word in values["words"])
-    return PieceSequence(tuple(values["pieces"]), words, values["text"])
-
-
-def parse_step(values: Mapping[str, Any]) -> OutputStep:
-    """Build a step of the output from parsed JSON."""
-    beam = tuple(
-        BeamHypothesis(**{**one, "alternatives": parse_pieces(one["alternatives"])})
-        for one in values["beam"]
-    )
-    chosen = NextPiece(**values["chosen"])
-    return OutputStep(chosen, parse_pieces(values["alternatives"]), beam)
-
-
-def parse_pieces(values: list[Mapping[str, Any]]) -> tuple[NextPiece, ...]:
-    """Build the pieces that may come next, with probabilities, from parsed JSON."""
-    return tuple(NextPiece(**one) for one in values)
