@@ -35,7 +35,7 @@ from tests.training.tiny import training_of
 from transduce.checkpoint import load_newest_checkpoint
 from transduce.durable.lock import lock_folder
 from transduce.training import loop
-from transduce.training.journal import read_journal
+from tests.training.events import read_journal
 
 set_clock = ctypes.CDLL(None).set_clock
 training = training_of(steps={STEPS}, checkpoint_minutes=1e-6)  # a time that a clock can tell

@@ -14,7 +14,7 @@ from tests.journeys.kills import half_written
 
 from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.errors import FolderError
-from transduce.training.journal import read_journal
+from transduce.view.curves.read_log import read_run_log
 
 pytestmark = pytest.mark.slow
 SEED = 1
@@ -58,7 +58,8 @@ def harm(run, step):
     """What is wrong with a run that a power cut left, of which this step was announced."""
     if not run.exists():
         return "lost" if step else ""
-    read_journal(run / "log.jsonl")  # torn perhaps, but read
+    if (run / "log.jsonl").exists():
+        read_run_log(run)  # torn perhaps, but read
     if half_written(run):
         return "half-written"
     try:

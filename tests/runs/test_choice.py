@@ -27,12 +27,12 @@ def test_a_text_may_be_files_a_table_pairs_or_a_corpus(tmp_path):
 @pytest.mark.parametrize(
     ("texts", "fact"),
     [
-        (3, "a pair of files, a TSV file, pairs of texts or a corpus name, not <int 3>"),
-        (b"ab", "not <bytes b'ab'>"),
-        ({"a": "b"}, "not <dict {'a': 'b'}>"),
-        ([("a", "b"), "c"], "item 2 is <str 'c'>, not a pair of texts"),
-        ([("a", 3)], "item 1 is <tuple ('a', 3)>, not a pair of texts"),
-        ([("a", "b", "c")], "item 1 is"),
+        (3, "a pair of files, a TSV file, pairs of texts or a corpus name, not 3 (int)"),
+        (b"ab", "not b'ab' (bytes)"),
+        ({"a": "b"}, "not {'a': 'b'} (dict)"),
+        ([("a", "b"), "c"], "item 2 must be (source, target), not 'c' (str)"),
+        ([("a", 3)], "item 1 must be (source, target), not ('a', 3) (tuple)"),
+        ([("a", "b", "c")], "item 1 must be (source, target)"),
         ([], "there are no pairs"),
     ],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from tests.runs.corpora import STEPS, TOY, prepared_toy
+from tests.training.events import read_journal
 from tests.training.stopping import single_process_until
 
 from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint
@@ -15,7 +16,6 @@ from transduce.paper import training as update_step
 from transduce.runs.run_folder import begin_or_resume_run, build_feed, train_run
 from transduce.settings.recipe import with_changes
 from transduce.training.callbacks import TrainingCallbacks
-from transduce.training.journal import read_journal
 
 
 @pytest.fixture(scope="module")

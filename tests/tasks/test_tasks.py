@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.training.events import read_journal
 
 import transduce
 from transduce import tasks
@@ -19,7 +20,6 @@ from transduce.settings import Data, Search, data
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks.text import TextToText, Toy
 from transduce.training.callbacks import TrainingCallbacks
-from transduce.training.journal import read_journal
 from transduce.vocabulary.learn import learn_vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 

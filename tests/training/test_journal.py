@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.training.events import read_journal
 
 from transduce.errors import FolderError
-from transduce.training.journal import Journal, read_journal
+from transduce.training.journal import Journal
 
 
 def written(path, *events):
@@ -38,17 +39,6 @@ def test_every_line_is_there_at_once(tmp_path):
     journal.close()
 
 
-def test_lines_that_a_resume_abandoned_are_left_out(tmp_path):
-    path = tmp_path / "log.jsonl"
-    written(path, ("start", 0), *(("update", n) for n in range(1, 6)), ("checkpoint", 3))
-    written(path, ("resume", 3), ("update", 4), ("update", 5))
-    written(path, ("resume", 4), ("update", 5))
-    updates = [step for event, step in steps(path) if event == "update"]
-    assert updates == [1, 2, 3, 4, 5]
-    assert ("checkpoint", 3) in steps(path)
-    assert ("start", 0) in steps(path)
-
-
 def test_a_line_that_a_crash_cut_is_left_out_and_the_next_one_is_whole(tmp_path):
     path = tmp_path / "log.jsonl"
     written(path, ("update", 1), ("update", 2))
@@ -59,34 +49,6 @@ def test_a_line_that_a_crash_cut_is_left_out_and_the_next_one_is_whole(tmp_path)
         assert kept in ([("update", 1)], [("update", 1), ("update", 2)])
         written(path, ("update", 3))
         assert steps(path) == [*kept, ("update", 3)]
-
-
-NO_EVENTS = (
-    b"\xff\xfe",
-    b"[1]",
-    b"7",
-    b'{"step": 3}',
-    b"",
-    b'{"event": "resume"}',
-    b'{"event": "resume", "step": "3"}',
-    b'{"event": "resume", "step": -1}',
-    b'{"event": "update", "step": true}',
-    b'{"event": [], "step": 1}',
-    b'{"event": "update", "step": NaN}',
-    b'{"event": "update", "step": 1' + 5_000 * b"0" + b"}",
-    b'{"event": "update", "step": 1, "x": ' + 100_000 * b"[" + b"}",
-    b'{"event": "update", "step": 1, "x": "' + (1 << 20) * b"x" + b'"}',
-)
-
-
-def test_lines_that_are_no_events_are_left_out(tmp_path):
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"\n".join(NO_EVENTS) + b'\n{"event": "update", "step": 1}\n')
-    assert steps(path) == [("update", 1)]
-
-
-def test_no_journal_has_no_events(tmp_path):
-    assert read_journal(tmp_path / "log.jsonl") == []
 
 
 def test_a_number_that_is_not_finite_is_null_for_json_has_no_word_for_it(tmp_path):
@@ -115,7 +77,6 @@ def test_a_full_disk_costs_lines_but_never_the_training(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("use", [Journal, read_journal])
 @pytest.mark.parametrize(
     ("make", "fact"),
     [
@@ -124,7 +85,7 @@ def test_a_full_disk_costs_lines_but_never_the_training(tmp_path):
         (Path.mkdir, "cannot be read: Is a directory"),
     ],
 )
-def test_a_journal_that_is_no_regular_file_is_refused_and_nothing_waits(tmp_path, make, fact, use):
+def test_a_journal_that_is_no_regular_file_is_refused_and_nothing_waits(tmp_path, make, fact):
     make(tmp_path / "log.jsonl")
     with pytest.raises(FolderError, match=f"log.jsonl: {fact}"):
-        use(tmp_path / "log.jsonl")
+        Journal(tmp_path / "log.jsonl")

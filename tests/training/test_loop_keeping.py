@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from tests.training.events import read_journal
 from tests.training.run import train_folder
 from tests.training.tiny import batches, training_of
 
@@ -15,7 +16,6 @@ from transduce.errors import NotFiniteError, SaveError
 from transduce.paper import training as paper
 from transduce.scores.score import Score
 from transduce.training import loop
-from transduce.training.journal import read_journal
 from transduce.training.progress import ValidationResult
 
 ALWAYS = 1e-9  # minutes between saves: one after every step

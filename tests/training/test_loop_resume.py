@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from tests.training.events import read_journal
 from tests.training.run import STEPS, train_folder
 from tests.training.tiny import training_of
 
@@ -11,7 +12,6 @@ from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.checkpoint.run_file import read_run
 from transduce.fast.flat_adam import FlatAdam
 from transduce.paper import training as step_module
-from transduce.training.journal import read_journal
 from transduce.training.progress import ValidationResult
 
 

@@ -4,13 +4,13 @@ import math
 
 import pytest
 import torch
+from tests.training.events import read_journal
 from tests.training.run import train_folder
 from tests.training.tiny import batches, fresh, take_update, training_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transduce.fast.prefetch import read_ahead
 from transduce.paper.training import update_weights
-from transduce.training.journal import read_journal
 
 WAITING = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "item")
 

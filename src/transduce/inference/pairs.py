@@ -23,7 +23,7 @@ from transduce.search.ensemble import log_mean_exp
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.tasks import Task, find_task_kind
-from transduce.text.arguments import describe_value, require_encodable
+from transduce.text.arguments import check_pairs
 from transduce.vocabulary import BEGIN
 
 TOKENS = 8_192  # tokens of a batch, source and target together
@@ -45,13 +45,7 @@ class EncodedPair:
 
 def number_pairs(pairs: Iterable[Any]) -> Iterator[Pair]:
     """Yield pairs with their line numbers; refuse items that are not pairs of strings."""
-    for number, pair in enumerate(pairs, start=1):
-        if not isinstance(pair, tuple | list) or [*map(type, pair)] != [str, str]:
-            raise InputError(
-                f"pairs: item {number} must be (source, target), not {describe_value(pair)}"
-            )
-        for text in pair:
-            require_encodable(f"pairs: item {number}", text)
+    for number, pair in enumerate(check_pairs("pairs", pairs), start=1):
         yield Pair(number, *pair)
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TypeGuard, final
+from typing import final
 
 from transduce.datasets.cache import cache_folder
 from transduce.datasets.catalogue import is_public, is_treebank
 from transduce.datasets.fetch import find_split_files, find_treebank_file
-from transduce.errors import InputError, short_repr
+from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
@@ -30,7 +30,7 @@ from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
-from transduce.text.arguments import read_path, require_encodable
+from transduce.text.arguments import check_pairs, describe_value, is_pair, read_path
 from transduce.text.files import read_lines, read_pairs_tsv
 from transduce.text.pair_files import is_exchange_file
 
@@ -39,6 +39,7 @@ Texts = Pairs | PathName | tuple[PathName, PathName] | Iterable[Pair]
 Opened = tuple[Pairs, Pairs | None]  # a training text and a development set
 HELD_OUT_PAIRS = 1_000  # number of pairs in the dev and test splits of a generated corpus
 TRAIN_PAIRS = 100_000  # training pairs of a generated corpus if data.max_pairs is 0
+PAIRS_HINT = "[('A dog runs.', 'Ein Hund rennt.'), …], or two files: ('a.en', 'a.de')"
 KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
@@ -72,7 +73,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
         files = TaskFiles(read_path(argument, texts), find_task_kind(data), argument)
         require_two_columns(argument, files)
         return files
-    if isinstance(texts, tuple | list) and len(texts) == 2 and all(map(is_path_name, texts)):
+    if is_pair(texts) and all(map(is_path_name, texts)):
         return FilePair(*(read_path(argument, side) for side in texts))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
         return collect_pairs(argument, texts, find_task_kind(data).find_mismatch)
@@ -118,15 +119,7 @@ def collect_pairs(
 ) -> InMemoryPairs:
     """Return an iterable of string pairs as `InMemoryPairs`; refuse other or mismatched items."""
     pairs = []
-    for number, pair in enumerate(texts, start=1):
-        if not is_pair(pair):
-            raise InputError(
-                f"{argument}: item {number} is {describe_value(pair)}, not a pair of texts",
-                "[('A dog runs.', 'Ein Hund rennt.'), …], or two files: ('a.en', 'a.de')",
-            )
-        source, target = pair
-        for side in pair:
-            require_encodable(f"{argument}: item {number}", side)
+    for number, (source, target) in enumerate(check_pairs(argument, texts, PAIRS_HINT), start=1):
         mismatch = target and find_mismatch(source, target)
         require(not mismatch, f"{argument}: item {number}: {mismatch}")
         pairs.append((source, target))
@@ -264,18 +257,6 @@ def find_corpus_name(texts: object) -> str | None:
     return str(texts) if is_corpus_name(texts) else None
 
 
-def is_pair(value: object) -> TypeGuard[Pair]:
-    """Return whether a value is a tuple or list of two strings."""
-    if not isinstance(value, tuple | list):
-        return False
-    return len(value) == 2 and all(isinstance(side, str) for side in value)
-
-
 def is_path_name(value: object) -> bool:
     """Return whether a value names a file or folder."""
     return isinstance(value, str | PathLike) and isinstance(fspath(value), str)
-
-
-def describe_value(value: object) -> str:
-    """Return the type and the first characters of a value, for an error message."""
-    return f"<{type(value).__name__} {short_repr(value, 40)}>"

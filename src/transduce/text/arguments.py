@@ -111,6 +111,17 @@ def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
         yield line
 
 
+def check_pairs(name: str, pairs: Iterable[Any], hint: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each pair of the argument called `name`; raise InputError at one of no two texts."""
+    for number, pair in enumerate(pairs, start=1):
+        if not is_pair(pair) or not all(isinstance(side, str) for side in pair):
+            found = describe_value(pair)
+            raise InputError(f"{name}: item {number} must be (source, target), not {found}", hint)
+        for side in pair:
+            require_encodable(f"{name}: item {number}", side)
+        yield pair[0], pair[1]
+
+
 def require_equal_lines(**sides: Sequence[str]) -> None:
     """Raise InputError if a source and its translation, given by name, differ in length."""
     (name, lines), (other, found) = sides.items()

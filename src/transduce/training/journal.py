@@ -2,7 +2,7 @@
 
 Events: resume, machine, update, validation, snapshot, checkpoint, failure, finish. When a run
 resumes at step n, earlier lines about steps after n become obsolete, because a crash lost their
-updates. `read_journal` omits obsolete lines, and lines that a crash has cut.
+updates. `view/curves/read_log.py` omits obsolete lines, and lines that a crash has cut.
 """
 
 import errno
@@ -12,14 +12,11 @@ import math
 import os
 import stat
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
 from transduce.durable.files import raise_save_errors
 from transduce.durable.folder import open_regular
-from transduce.durable.json import parse_json
-from transduce.training.log_lines import MAX_LINE_BYTES, read_line_blocks
 
 LOG = "log.jsonl"
 
@@ -77,43 +74,3 @@ def ends_with_newline(path: Path) -> bool:
         size = os.fstat(stream.fileno()).st_size
         stream.seek(max(0, size - 1))
         return not size or stream.read(1) == b"\n"
-
-
-def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Return the events of a journal, without cut lines and events that a resume made obsolete."""
-    kept: list[dict[str, Any]] = []
-    for event in read_all_events(path):
-        if event["event"] == "resume":
-            kept = [one for one in kept if one["step"] <= event["step"]]
-        kept.append(event)
-    return kept
-
-
-def read_all_events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield all events of a journal, including obsolete ones.
-
-    Lines over 1 MB, and lines that are no event with a step, are skipped. Raises FolderError if the
-    journal is no regular file.
-    """
-    if not os.path.lexists(path):
-        return
-    with open_regular(path) as stream:
-        for block in read_line_blocks(stream):
-            for line in block.lines.split(b"\n"):
-                event = parse_event(line)
-                if event is not None:
-                    yield event
-
-
-def parse_event(line: bytes) -> dict[str, Any] | None:
-    """Return the event in a line of a journal, or None if the line is no event with a step."""
-    if len(line) > MAX_LINE_BYTES:
-        return None
-    try:
-        event = parse_json(line)
-    except ValueError:
-        return None
-    match event:
-        case {"event": str(), "step": int(step)} if type(step) is int and step >= 0:
-            return event
-    return None

@@ -8,13 +8,13 @@ import time
 import pytest
 import torch
 from tests.training.distributed.processes import RECIPE, STEPS, join_training, patch, run_on_ranks
+from tests.training.events import read_journal
 
 from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.errors import LostProcessError
 from transduce.paper import training as update_step
 from transduce.paper.training import scaled_learning_rate
 from transduce.training.distributed.torch_group import detect_lost_process
-from transduce.training.journal import read_journal
 from transduce.training.progress import Progress
 
 pytestmark = pytest.mark.workers

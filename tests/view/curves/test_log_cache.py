@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.view.curves.logs import update, validation, write_log
 
 from transduce.errors import FolderError
-from transduce.training import log_lines
 from transduce.training.journal import LOG
-from transduce.view.curves import read_log
+from transduce.view.curves import log_lines, read_log
 from transduce.view.curves.read_log import Updates, parse_lines, read_run_log, resolve_resumes
 from transduce.view.curves.server import FollowedLog
 

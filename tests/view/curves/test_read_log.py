@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.training.events import read_journal
 from tests.view.curves.logs import read_updates, update, validation, write_log
 
 from transduce.errors import FolderError, InputError
-from transduce.training import log_lines
-from transduce.training.journal import LOG, read_journal
-from transduce.view.curves import read_log
+from transduce.training.journal import LOG
+from transduce.view.curves import log_lines, read_log
 from transduce.view.curves.read_log import (
     Updates,
     join_parts,

@@ -29,7 +29,7 @@ from transduce.durable.files import atomic_file, ensure_folder, require_folder
 from transduce.durable.folder import open_regular, read_regular
 from transduce.errors import InputError, TransduceError
 from transduce.training.journal import LOG
-from transduce.training.log_lines import MAX_LINE_BYTES, read_line_blocks
+from transduce.view.curves.log_lines import MAX_LINE_BYTES, read_line_blocks
 
 MAX_STEP = 2**53  # larger integers are no longer exact as float64
 LARGEST = 1e300  # no log is long enough for a sum of such numbers to be infinite

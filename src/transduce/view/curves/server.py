@@ -20,8 +20,8 @@ from transduce.durable.folder import open_regular
 from transduce.errors import InputError, TransduceError
 from transduce.settings.fields import require
 from transduce.training.journal import LOG
-from transduce.training.log_lines import UNREADABLE
 from transduce.view.curves.curves import name_runs
+from transduce.view.curves.log_lines import UNREADABLE
 from transduce.view.curves.page import build_curves_page
 from transduce.view.curves.read_log import (
     RUN_HINT,
