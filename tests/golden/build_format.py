@@ -50,7 +50,6 @@ SMALL: Mapping[str, Any] = {
     "search.extra_length": 4,
 }
 WORDS = {"data.vocabulary": "word", "data.shared_vocabulary": False}
-APART = {"data.shared_vocabulary": False, "architecture.tie_embeddings": "target"}
 LONG = {"search.extra_length": 40, "search.max_openings": 3}
 # the name of a folder: a recipe, the kind of its text, and settings
 CASES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
