@@ -43,7 +43,7 @@ def test_other_models_in_the_folder_do_not_become_a_pickled_translator(translato
     pickled = pickle.dumps(translator)
     shutil.rmtree(tmp_path / "m")
     save(tmp_path / "m", seed=2)
-    with pytest.raises(InputError, match="a pickled translator had other models"):
+    with pytest.raises(InputError, match="a model was replaced, or its run went on"):
         pickle.loads(pickled)
 
 

@@ -390,7 +390,8 @@ class Translator:
                 "transduce.load(folder, workers=N)",
             )
         changes = {name: getattr(self, name) for name in CARRIED}
-        return partial(reload_in_worker, self.reload, self.hashes, self.recipe.search, changes)
+        reload = partial(load_for_long_searches, self.reload, threads=1)
+        return partial(restore, reload, self.hashes, self.recipe.search, changes)
 
 
 def report_warnings(
@@ -413,33 +414,14 @@ def restore(
     search: Search,
     changes: Mapping[str, Any],
 ) -> Translator:
-    """Load a pickled translator's models again; refuse others that lie in their folders now."""
+    """Load a translator with these settings; refuse models with other hashes in its folders."""
     found = reload()
-    if found.hashes != hashes:
-        fact = f"a pickled translator had other models: sha256 {', '.join(hashes)}"
-        raise InputError(fact, "load the folder again, and use that translator")
-    return with_settings(found, search, changes)
-
-
-def with_settings(found: Translator, search: Search, changes: Mapping[str, Any]) -> Translator:
-    """Return a translator with other settings of the search and other fields."""
+    fact = (
+        "a model was replaced, or its run went on, after it had been loaded with sha256 "
+        f"{', '.join(hashes)}"
+    )
+    require(found.hashes == hashes, fact, "start again with the models as they are now")
     return replace(found, recipe=replace(found.recipe, search=search), **changes)
-
-
-def reload_in_worker(
-    reload: Callable[[], Translator],
-    hashes: Sequence[str],
-    search: Search,
-    changes: Mapping[str, Any],
-) -> Translator:
-    """Load a translator with these settings in a worker process that uses one thread.
-
-    Refuses other models than the launcher loaded, which lie in the folders now.
-    """
-    found = load_for_long_searches(reload, threads=1)
-    fact = "a model was replaced, or its run went on, after the first process had loaded it"
-    require(found.hashes == hashes, fact, "start the same command again")
-    return with_settings(found, search, changes)
 
 
 def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Translator:
