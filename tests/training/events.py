@@ -2,11 +2,12 @@
 
 import json
 from contextlib import suppress
+from typing import Any
 
 
 def read_journal(path):
     """The events of a journal, without cut lines and events that a resume made obsolete."""
-    kept = []
+    kept = list[dict[str, Any]]()
     for line in path.read_bytes().splitlines():
         with suppress(ValueError):
             event = json.loads(line)

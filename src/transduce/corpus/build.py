@@ -80,9 +80,7 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
             keeps_texts=keeps_texts,
         )
         saved = SavedSegments(folder, origin, sizes, f"text{index}-" if index else "")
-        found = encode_segments(
-            saved, pairs, encode, lambda done, before=read: progress(before + done)
-        )
+        found = encode_segments(saved, pairs, encode, partial(add_progress, progress, read))
         kept.append(sum(segment.counts.kept for segment in found))
         read += sum(segment.counts.read for segment in found)
         segments += found
@@ -100,6 +98,11 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
         manifest["pairs"] = asdict(counts)
         manifest["cleaning"] = dict(cleaning())
     return Store.open(folder)
+
+
+def add_progress(progress: Callable[[int], None], before: int, read: int) -> None:
+    """Report the pairs read of a text to `progress`, with those of the texts before it."""
+    progress(before + read)
 
 
 def encode_segments(

@@ -18,6 +18,7 @@ from transduce.inference.outputs import BlockResult, Output
 from transduce.text.clean import normalise
 from transduce.text.inline import PRIVATE, Piece, insert_markup
 from transduce.text.placeholders import (
+    Masked,
     count_items,
     find_items,
     find_lost,
@@ -73,12 +74,17 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
     for masked in list_masks(line.text):
         prefix = None if line.prefix is None else masked.mask(line.prefix)
         read = Line(line.number, masked.text, prefix)
-        attempts.append(Attempt(read, lambda output, masked=masked: masked.restore(output.text)))
+        attempts.append(Attempt(read, partial(restore_items, masked)))
     if not can_align or line.prefix is not None:
         return [*attempts, build_plain_attempt(line)]
     rest = replace_items(line.text, dict.fromkeys(count_items(line.text), ""))
     place = partial(insert, line.text, spans)
     return [*attempts, Attempt(Line(line.number, rest), place, needs_links=True)]
+
+
+def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
+    """Put items in the places of their stand-ins in an output; False if one was lost or added."""
+    return masked.restore(output.text)
 
 
 def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:

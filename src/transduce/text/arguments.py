@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from transduce.errors import InputError, short_repr
 from transduce.text.files import read_short_lines
@@ -24,7 +24,7 @@ def describe_value(value: object) -> str:
     return f"{short_repr(value)} ({type(value).__name__})"
 
 
-def is_pair(value: object) -> bool:
+def is_pair(value: object) -> TypeGuard[tuple[Any, Any]]:
     """Return whether a value is a tuple or list of two."""
     return isinstance(value, tuple | list) and len(value) == 2
 
