@@ -258,6 +258,18 @@ def test_another_default_type_of_numbers_is_refused(tmp_path):
         torch.set_default_dtype(torch.float32)
 
 
+def test_a_callback_that_leaves_torch_without_gradients_is_refused(tmp_path):
+    def stop_recording(*_: object) -> None:
+        torch.set_grad_enabled(False)
+
+    callbacks = TrainingCallbacks(on_update=stop_recording)
+    try:
+        with pytest.raises(InputError, match="it records no gradients"):
+            train(tmp_path / "run", callbacks=callbacks)
+    finally:
+        torch.set_grad_enabled(True)
+
+
 def test_a_development_set_that_is_the_training_text_is_told_of(tmp_path):
     told: list[str] = []
     train(tmp_path / "run", dev=PAIRS, callbacks=TrainingCallbacks(on_message=told.append))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from os import PathLike
 from types import FrameType
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from transduce.errors import InputError, InUseError, name_arguments, short_repr
 from transduce.machine.process_settings import keep_freed_memory, set_environment_of_torch
@@ -220,11 +220,16 @@ def refuse_callbacks(callbacks: object) -> NoReturn:
 def guard_callbacks(
     callbacks: "TrainingCallbacks", requests: "SignalRequests", name_options: Callable[[str], str]
 ) -> "TrainingCallbacks":
-    """Return callbacks that turn Ctrl-C into a request to stop.
+    """Return callbacks that turn Ctrl-C into a request to stop, and must leave torch as it was.
 
     `name_options` is applied to every sentence, and may replace options of the command line.
     """
+    from transduce.runs.training_run import require_usual_torch
     from transduce.training.callbacks import TrainingCallbacks
+
+    def update(*event: Any) -> None:  # noqa: ANN401
+        callbacks.on_update(*event)
+        require_usual_torch()
 
     def guard(call: Callable[..., None]) -> Callable[..., None]:
         def call_guarded(*event: object) -> None:
@@ -236,7 +241,7 @@ def guard_callbacks(
         return call_guarded
 
     return TrainingCallbacks(
-        on_update=guard(callbacks.on_update),
+        on_update=guard(update),
         on_validation=guard(callbacks.on_validation),
         on_checkpoint=guard(callbacks.on_checkpoint),
         on_message=guard(lambda sentence: callbacks.on_message(name_options(sentence))),
