@@ -86,7 +86,7 @@ function showSwitches() {
   byId("before-text").replaceChildren(...markWords(text(page.before), text(page.result)));
   byId("after-text").replaceChildren(...markWords(text(page.result), text(page.before)));
   const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
-  byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed; score before {0}, now {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked;
+  byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked;
 }
 
 /** Scrolls what was pressed out from under the two translations that stand below it. */
