@@ -285,6 +285,13 @@ def test_a_short_default_type_of_numbers_is_refused_when_a_model_is_loaded(tmp_p
         torch.set_default_dtype(torch.float32)
 
 
+def test_a_device_that_computes_nothing_translates_nothing(tmp_path):
+    refused = pytest.raises(InputError, match="its default device is meta")
+    with torch.device("meta"), refused:
+        transduce.load(tmp_path)
+
+
+
 def test_any_function_that_opens_callbacks_displays_a_run(tmp_path):
     told: list[str] = []
     callbacks = TrainingCallbacks(on_message=told.append)

@@ -157,9 +157,11 @@ def load(
     fact = f"precision must be {known}, not {short_repr(precision)}"
     require(precision in INFERENCE_PRECISIONS, fact)
     folders = [read_path("folder", one) for one in (folder, *more)]
-    dtype = torch.get_default_dtype()
-    fact = f"torch cannot translate as it is set up: its default dtype is {dtype}"
-    require(dtype.itemsize >= 4, fact, "torch.set_default_dtype(torch.float32) first")
+    dtype, fact = torch.get_default_dtype(), "torch cannot translate as it is set up: its default"
+    hint = "torch.set_default_dtype(torch.float32) first"
+    require(dtype.itemsize >= 4, f"{fact} dtype is {dtype}", hint)
+    is_real = torch.get_default_device().type != "meta"
+    require(is_real, f"{fact} device is meta, which computes nothing", "undo this setting first")
     members = [load_task_model(one) for one in folders]
     require_same_vocabularies(members, folders)
     chosen = choose_precision(precision, members[0].transformer.output.weight.device)
