@@ -291,7 +291,6 @@ def test_a_device_that_computes_nothing_translates_nothing(tmp_path):
         transduce.load(tmp_path)
 
 
-
 def test_any_function_that_opens_callbacks_displays_a_run(tmp_path):
     told: list[str] = []
     callbacks = TrainingCallbacks(on_message=told.append)
