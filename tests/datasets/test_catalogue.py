@@ -16,7 +16,7 @@ from transduce.datasets.corpora import CORPORA
 from transduce.datasets.corpora import DOWNLOADS as FILES
 from transduce.errors import InputError
 from transduce.recipes import by_name, names
-from transduce.recipes.open import STUDENTS, USER_FILES
+from transduce.recipes.open import LONG_INPUTS, STUDENTS, USER_FILES
 from transduce.runs.texts import GENERATED
 
 TEXTS = [
@@ -35,7 +35,7 @@ def test_every_corpus_of_a_recipe_is_generated_or_in_the_catalogue_in_its_langua
         "wsj",
         "wsj-semi-supervised",
         "scirex",
-        *(recipe.data.corpus for recipe in (*USER_FILES, *STUDENTS)),
+        *(recipe.data.corpus for recipe in (*USER_FILES, *STUDENTS, LONG_INPUTS)),
     }
     for data in (by_name(name).data for name in names()):
         if is_treebank(data.corpus):

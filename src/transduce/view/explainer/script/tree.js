@@ -37,7 +37,7 @@ function togglePlay() {
 /** Returns why the search ends after a step, or goes on. */
 function doneText({ best, bound, candidates }, at, count) {
   const first = candidates.find(one => one.fate === "live")?.logProb, reach = `${show5(bound)} = ${show5(first)} / ${show5(first / bound)}`, score = best ? show5(best.score) : "", isLive = first !== undefined;
-  const text = !isLive ? gettext("No hypothesis is live: the search ends.") : at < count - 1 ? (best ? gettext("The best live hypothesis can still reach {0}, and the best finished one has {1}: the search goes on.", reach, score) : gettext("The best live hypothesis can still reach {0}: the search goes on.", reach)) : best && bound <= best.score ? gettext("No live hypothesis can do better than {0}, and the best finished one has {1}: the search ends.", reach, score) : gettext("The output may not be longer: the search ends.");
+  const text = !isLive ? gettext("No beginning is live: the search ends.") : at < count - 1 ? (best ? gettext("The best live beginning can still reach {0}, and the best finished one has {1}: the search goes on.", reach, score) : gettext("The best live beginning can still reach {0}: the search goes on.", reach)) : best && bound <= best.score ? gettext("No live beginning can do better than {0}, and the best finished one has {1}: the search ends.", reach, score) : gettext("The output may not be longer: the search ends.");
   return create("p", { className: "quiet done" }, text);
 }
 
@@ -48,7 +48,7 @@ function candidateTable({ candidates, live }) {
     return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, readablePiece(VOCABULARIES.target, id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
   const head = create("tr", {}, ...[gettext("rank"), gettext("continuation"), "log P", gettext("what becomes of it")].map(text => create("th", { scope: "col" }, text)));
-  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Candidates of the step") }, create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live hypothesis", candidates.length) : gettext("The {0} best continuations of {1} live hypotheses", candidates.length, live.length)), create("thead", {}, head), create("tbody", {}, ...rows)));
+  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Candidates of the step") }, create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live beginning", candidates.length) : gettext("The {0} best continuations of {1} live beginnings", candidates.length, live.length)), create("thead", {}, head), create("tbody", {}, ...rows)));
 }
 
 const TREE = { column: 96, row: 30, top: 22 };
