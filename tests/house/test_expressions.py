@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import gc
 import importlib
 import re
 import signal
@@ -161,11 +162,13 @@ def watchdog() -> Iterator[None]:
         raise TimeoutError
 
     before = signal.signal(signal.SIGVTALRM, give_up)
+    gc.disable()  # a collection amid many tests' objects can take as long
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        gc.enable()
         signal.signal(signal.SIGVTALRM, before)
 
 
