@@ -32,7 +32,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from tests.training.run import train_folder
 from tests.training.tiny import training_of
-from transduce.checkpoint import load_newest_checkpoint
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.durable.lock import lock_folder
 from transduce.training import loop
 from tests.training.events import read_journal

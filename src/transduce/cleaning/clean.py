@@ -16,7 +16,8 @@ from typing import final
 
 import numpy as np
 
-from transduce.cleaning.rules import WORST, Pair, RuleReport, Rules, find_lowest, read_test_lines
+from transduce.cleaning import WORST
+from transduce.cleaning.rules import Pair, RuleReport, Rules, find_lowest, read_test_lines
 from transduce.durable.folder import FolderWriter, complete_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import InputError

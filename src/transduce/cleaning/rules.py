@@ -24,7 +24,6 @@ Pair = tuple[str, str]
 EXAMPLES = 5
 SHOWN = 200  # characters of an example's side
 MOST_RATIO, FEWEST = 3.0, 20  # of the lengths of both sides, if the longer one has 20 characters
-WORST = 0.05  # the share of the pairs that is dropped where models rate them
 SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
 REPEATS, LONGEST_REPEAT = 4, 4  # a phrase of up to 4 words, 4 times in a row
 RULES: Mapping[str, str] = MappingProxyType(

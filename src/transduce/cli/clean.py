@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from transduce.cleaning import WORST
 from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
@@ -52,7 +53,7 @@ from transduce.text.languages import parse_languages
 @click.option(
     "--worst",
     type=click.FloatRange(0, 1, max_open=True),
-    default=0.05,
+    default=WORST,
     show_default=True,
     help="With two models: the share of the pairs that is dropped.",
 )

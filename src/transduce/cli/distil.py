@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
@@ -56,7 +57,7 @@ DEV = ("dev_source", "dev_target", "dev_pairs")
 @click.option(
     "--worst",
     type=FiniteRange(0, 1, max_open=True),
-    default=0.05,
+    default=WORST,
     show_default=True,
     help="Drop this share of the pairs, the least probable.",
 )

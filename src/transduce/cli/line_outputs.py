@@ -106,9 +106,9 @@ def is_standard_output(path: Path) -> bool:
     If that is a file, another one in its place would not have what others write there.
     """
     with suppress(OSError):
-        is_same = path.is_symlink() and os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
-        return is_same or str(path) == "-"
-    return False
+        if path.is_symlink():
+            return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    return str(path) == "-"
 
 
 @contextmanager

@@ -43,7 +43,8 @@ class FilePath(click.Path):
         if value == "":
             self.fail("an empty path; a dot (.) names this folder", param, ctx)
         found: Any = super().convert(value, param, ctx)
-        return found.absolute() if str(found) == "-" != str(value) else found
+        is_renamed = str(found) == "-" and str(value) != "-"
+        return found.absolute() if is_renamed else found
 
 
 @final

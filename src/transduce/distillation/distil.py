@@ -6,8 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from transduce.cleaning import WORST
 from transduce.cleaning.clean import require_translators
-from transduce.cleaning.rules import WORST, RuleReport, require_detectable
+from transduce.cleaning.rules import RuleReport, require_detectable
 from transduce.distillation import STAGES
 from transduce.distillation.report import write_report
 from transduce.distillation.stages import (

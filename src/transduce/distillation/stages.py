@@ -23,7 +23,8 @@ from typing import final
 import numpy as np
 from jaxtyping import Float
 
-from transduce.cleaning.rules import WORST, RuleReport, Rules, find_lowest
+from transduce.cleaning import WORST
+from transduce.cleaning.rules import RuleReport, Rules, find_lowest
 from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import FolderError, short_repr

@@ -177,7 +177,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def require_file_name(path: object) -> None:
-    """Refuse an output file's path that is none, or ends as a folder's or a packed file's does."""
+    """Refuse a name of an output file that is no path, or ends in a slash or as packed files do."""
     if not isinstance(path, str | PathLike):
         raise InputError(f"a file to write must be a path, not {short_repr(path)}")
     if os.fspath(path).endswith(os.sep):

@@ -288,7 +288,7 @@ def resolve_output(path: str | PathLike[str]) -> Path:
 
 
 def require_open(output: Path) -> None:
-    """Refuse an output where a file would damage a run, or in a model, store or checkpoint."""
+    """Refuse an output that is a file of a run, or lies in a model, store or checkpoint."""
     place = Path(os.path.realpath(output.parent))
     if OF_A_RUN.fullmatch(output.name) and os.path.lexists(place / "run.json"):
         raise InputError("is a file of the run itself", "choose another name", file=output)

@@ -157,11 +157,7 @@ def load(
     fact = f"precision must be {known}, not {short_repr(precision)}"
     require(precision in INFERENCE_PRECISIONS, fact)
     folders = [read_path("folder", one) for one in (folder, *more)]
-    dtype, fact = torch.get_default_dtype(), "torch cannot translate as it is set up: its default"
-    hint = "torch.set_default_dtype(torch.float32) first"
-    require(dtype.itemsize >= 4, f"{fact} dtype is {dtype}", hint)
-    is_real = torch.get_default_device().type != "meta"
-    require(is_real, f"{fact} device is meta, which computes nothing", "undo this setting first")
+    require_usable_torch()
     members = [load_task_model(one) for one in folders]
     require_same_vocabularies(members, folders)
     chosen = choose_precision(precision, members[0].transformer.output.weight.device)
@@ -186,6 +182,16 @@ def load(
             load, *(one.absolute() for one in folders), precision=chosen.precision.value
         ),
     )
+
+
+def require_usable_torch() -> None:
+    """Refuse to translate with short numbers by default, or on a device that has none."""
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    default = "torch cannot translate as it is set up: its default"
+    hint = "torch.set_default_dtype(torch.float32) first"
+    require(dtype.itemsize >= 4, f"{default} dtype is {dtype}", hint)
+    has_numbers = device != torch.device("meta")
+    require(has_numbers, f"{default} device is {device}", "undo this setting first")
 
 
 def require_same_vocabularies(members: Sequence[TaskModel], folders: Sequence[Path]) -> None:

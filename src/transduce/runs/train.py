@@ -220,7 +220,7 @@ def refuse_callbacks(callbacks: object) -> NoReturn:
 def guard_callbacks(
     callbacks: "TrainingCallbacks", requests: "SignalRequests", name_options: Callable[[str], str]
 ) -> "TrainingCallbacks":
-    """Return callbacks that turn Ctrl-C into a request to stop, and must leave torch as it was.
+    """Return callbacks that turn Ctrl-C into a request to stop, and raise if one changes torch.
 
     `name_options` is applied to every sentence, and may replace options of the command line.
     """

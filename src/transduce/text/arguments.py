@@ -57,9 +57,9 @@ def read_path(name: str, value: object) -> Path:
 
 
 def read_folder(folder: object) -> Path:
-    """Return an absolute path of the folder that a call writes in, whatever its callbacks do.
+    """Return the absolute path of the folder that a call writes.
 
-    A callback may change the process's working folder.
+    A callback of the call may change the process's working folder.
     """
     path = read_path("folder", folder)
     with suppress(FileNotFoundError):  # the working folder is gone: the call says so itself
@@ -112,7 +112,7 @@ def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
 
 
 def check_pairs(name: str, pairs: Iterable[Any], hint: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each pair of the argument called `name`; raise InputError at one of no two texts."""
+    """Yield each pair of the argument called `name`; raise InputError unless it is two strings."""
     for number, pair in enumerate(pairs, start=1):
         if not is_pair(pair) or not all(isinstance(side, str) for side in pair):
             found = describe_value(pair)

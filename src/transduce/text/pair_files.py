@@ -15,6 +15,7 @@ from typing import cast
 from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
+from transduce.durable.files import PACKED
 from transduce.errors import InputError
 from transduce.settings.fields import require
 from transduce.text.files import (
@@ -29,7 +30,6 @@ from transduce.text.languages import is_language_code
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
 XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
-PACKED = {".gz", ".xz", ".zst"}
 PART = 1 << 16
 DEEPEST = 100  # elements that may be inside one another
 CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # no words

@@ -83,7 +83,7 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 def encode_seven_bits(content: bytes) -> str:
     """Return bytes as text in which each character holds the next seven bits, filled up with zeros.
 
-    It takes 1.17 times their size (base64: 1.33 times).
+    The text has 1.17 times their size (base64: 1.33 times).
 
     Characters that HTML does not keep (NUL, CR) or that could end the block (<) are moved by 256.
     """
