@@ -9,7 +9,6 @@ are read from PNG and PGM, sounds of one channel from WAV. No file needs more th
 import io
 import re
 import struct
-import wave
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +63,7 @@ class Signal:
             return cls(*parse_file(data))
         except InputError as error:
             raise InputError(error.fact, error.hint, file=file) from error
-        except (ValueError, LookupError, struct.error, zlib.error, wave.Error, EOFError) as error:
+        except (ValueError, LookupError, struct.error, zlib.error, EOFError) as error:
             fact = f"is no PNG, PGM or WAV file, or damaged ({error})"
             raise InputError(fact, "save it again", file=file) from error
 
@@ -201,14 +200,19 @@ def read_wav(data: bytes) -> tuple[int, bytes]:
 
     A sample x in [-1, 1] is sign(x) · ln(1 + 255 |x|) / ln 256, in steps of 1/128; silence is 128.
     """
-    with wave.open(io.BytesIO(data)) as sound:
-        channels, width, rate = sound.getnchannels(), sound.getsampwidth(), sound.getframerate()
-        require(channels == 1, f"is a sound of {channels} channels", "mix them: sox OLD -c 1 NEW")
-        fact = f"is a sound of {8 * width} bits a sample, and 8 or 16 are read"
-        require(width in (1, 2), fact, "sox OLD -b 16 NEW")
-        frames = sound.readframes(MOST_SAMPLES + 1)
-        if len(frames) < width * min(sound.getnframes(), MOST_SAMPLES + 1):
-            raise ValueError("fewer samples than its head says")
+    import wave  # here, since only sounds need it
+
+    try:
+        with wave.open(io.BytesIO(data)) as sound:
+            channels, width, rate, count, *_ = sound.getparams()
+            frames = sound.readframes(MOST_SAMPLES + 1)
+    except wave.Error as error:
+        raise ValueError(str(error)) from error
+    require(channels == 1, f"is a sound of {channels} channels", "mix them: sox OLD -c 1 NEW")
+    fact = f"is a sound of {8 * width} bits a sample, and 8 or 16 are read"
+    require(width in (1, 2), fact, "sox OLD -b 16 NEW")
+    if len(frames) < width * min(count, MOST_SAMPLES + 1):
+        raise ValueError("fewer samples than its head says")
     if width == 1:
         x = np.frombuffer(frames, np.uint8) / 128 - 1
     else:

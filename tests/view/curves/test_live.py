@@ -44,7 +44,7 @@ def test_new_updates_are_seen_within_a_second_as_new_bytes_only(browser, run):
         size = (run / LOG).stat().st_size
         write_log(run, [update(51), validation(51, 2.0, 9.0), update(52)])
         browser.wait(f"{RUN}.count === 52")
-        browser.wait("document.querySelector('#values td').innerText === '52'")
+        browser.wait("document.querySelector('#values tbody td').innerText === '52'")
         assert (
             browser.run("return document.getElementById('status').textContent") == "live: update 52"
         )

@@ -183,7 +183,9 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
         RESIDUAL: (model.encoder[0].add_self.add, leave_out_x),
     }
     handles = [
-        hooks[name][0].register_forward_hook(hooks[name][1]) for name in hooks if name in change.off
+        module.register_forward_hook(hook)
+        for name, (module, hook) in hooks.items()
+        if name in change.off
     ]
     try:
         yield
