@@ -40,10 +40,6 @@ def words(count, seed=3):
     return torch.randn(count, 8, generator=generator, dtype=torch.float64)
 
 
-def layout_of(lengths):
-    return SentenceLayout(lengths, torch.device("cpu"))
-
-
 def equal(found, expected):
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
@@ -55,7 +51,7 @@ def test_a_packed_batch_equals_a_plain_loop_over_each_sentence(mixing, causal, n
     made = layer(mixing, causal=causal, number=number, kernel_size=kernel_size)
     x = words(sum(LENGTHS))
     expected = [mixing_by_hand(made, one) for one in x.split(LENGTHS)]
-    equal(made(x, layout_of(LENGTHS)), torch.cat(expected))
+    equal(made(x, SentenceLayout(LENGTHS)), torch.cat(expected))
 
 
 @stacks
@@ -65,7 +61,7 @@ def test_the_recurrent_layer_equals_torch_s_own_on_each_sentence(causal):
     its = nn.LSTM(8, width, bidirectional=not causal, dtype=torch.float64)
     its.load_state_dict(made.lstm.state_dict())
     x = words(sum(LENGTHS))
-    equal(made(x, layout_of(LENGTHS)), torch.cat([its(one)[0] for one in x.split(LENGTHS)]))
+    equal(made(x, SentenceLayout(LENGTHS)), torch.cat([its(one)[0] for one in x.split(LENGTHS)]))
 
 
 @stacks
@@ -74,8 +70,8 @@ def test_the_recurrent_layer_is_the_same_in_float32(lengths, causal):
     """SentenceLayout of one length take another way through torch, in float32 only."""
     made, x = layer("recurrent", causal=causal), words(21)
     found = [
-        copy.deepcopy(made).float()(x.float(), layout_of(lengths)),
-        made(x, layout_of(lengths)),
+        copy.deepcopy(made).float()(x.float(), SentenceLayout(lengths)),
+        made(x, SentenceLayout(lengths)),
     ]
     torch.testing.assert_close(found[0].double(), found[1], rtol=0, atol=1e-5)
 
@@ -87,7 +83,7 @@ def test_the_whole_convolution_equals_torch_s_own(causal):
     matrix = made.projection.output.weight.view(8, 3, 8).transpose(1, 2)  # [out in k]
     dilation, edges = (3, (6, 0)) if causal else (2, (2, 2))
     its = nn.functional.conv1d(nn.functional.pad(x.T, edges), matrix, dilation=dilation)
-    equal(made(x, layout_of((20,))), its.T)
+    equal(made(x, SentenceLayout((20,))), its.T)
 
 
 @others
@@ -95,7 +91,7 @@ def test_gradients_are_those_of_the_plain_loop(mixing):
     made, x = layer(mixing, causal=False), words(6)
     direction = words(6, seed=4)
     found = []
-    for run in (lambda: made(x, layout_of((2, 4))), lambda: by_hand(made, x, (2, 4))):
+    for run in (lambda: made(x, SentenceLayout((2, 4))), lambda: by_hand(made, x, (2, 4))):
         made.zero_grad()
         (run() * direction).sum().backward()
         found.append([weight.grad.clone() for weight in made.parameters()])
@@ -124,7 +120,7 @@ def test_a_sentence_has_the_same_states_alone_as_in_any_batch(mixing):
 def test_an_infinite_token_of_another_sentence_changes_nothing(mixing):
     made, x = layer(mixing, causal=False), words(9)
     x[4:] = math.inf
-    equal(made(x, layout_of((4, 5)))[:4], made(x[:4], layout_of((4,))))
+    equal(made(x, SentenceLayout((4, 5)))[:4], made(x[:4], SentenceLayout((4,))))
 
 
 @others
@@ -132,7 +128,7 @@ def test_no_gradient_of_the_decoder_goes_to_a_later_symbol(mixing):
     made = layer(mixing, causal=True, number=1)
     x = words(9).requires_grad_()
     for place in range(9):
-        (felt,) = torch.autograd.grad(made(x, layout_of((9,)))[place].sum(), x)
+        (felt,) = torch.autograd.grad(made(x, SentenceLayout((9,)))[place].sum(), x)
         assert felt[place].abs().sum() > 0
         assert not felt[place + 1 :].any()
 
@@ -141,7 +137,7 @@ def test_no_gradient_of_the_decoder_goes_to_a_later_symbol(mixing):
 def test_the_encoder_depends_on_both_sides(mixing):
     x = words(3).requires_grad_()
     made = layer(mixing, causal=False)
-    (felt,) = torch.autograd.grad(made(x, layout_of((3,)))[1].sum(), x)
+    (felt,) = torch.autograd.grad(made(x, SentenceLayout((3,)))[1].sum(), x)
     assert felt.abs().sum(dim=1).gt(0).all()
 
 

@@ -60,7 +60,7 @@ class OtherLayer(nn.Module):
         lengths: Sequence[int],
     ) -> "SentenceLayout":
         """Return the layout of a batch, computed from its sentences' lengths."""
-        return SentenceLayout(lengths, next(self.parameters()).device)
+        return SentenceLayout(lengths)
 
 
 @final
@@ -76,6 +76,7 @@ class RecurrentLayer(OtherLayer):
         self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
     ) -> Float[Tensor, "T d_model"]:
         """Run the LSTM along each sentence; return its state h at every token."""
+        layout.move_to(x.device)
         # PackedSequence holds all first tokens, then all second tokens, …
         packed = PackedSequence(x.index_select(0, layout.order), layout.batch_sizes)
         states, _ = self.lstm(packed)
@@ -110,6 +111,7 @@ class ConvolutionLayer(OtherLayer):
         self, x: Float[Tensor, "T d_model"], layout: "SentenceLayout"
     ) -> Float[Tensor, "T d_model"]:
         """Compute every position's output from the positions at the kernel's offsets."""
+        layout.move_to(x.device)
         return self.projection([layout.shift(x, offset) for offset in self.offsets])
 
     def initialise(self, generator: torch.Generator) -> None:
@@ -166,18 +168,22 @@ class SeparableProjection(nn.Module):
 class SentenceLayout:
     """For a batch: each token's position in its sentence, and all tokens' order by position."""
 
-    def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
+    def __init__(self, lengths: Sequence[int]) -> None:
         sizes = torch.tensor(lengths)
         starts = compute_sentence_starts(lengths).repeat_interleave(sizes)
-        position = torch.arange(len(starts)) - starts  # [T], from 0 in each sentence
-        self.before = move_to_device(position, device)  # number of tokens before each token
-        self.after = move_to_device(sizes.repeat_interleave(sizes) - 1 - position, device)
+        self.before = torch.arange(len(starts)) - starts  # number of tokens before each token
+        self.after = sizes.repeat_interleave(sizes) - 1 - self.before
         rank_by_length = torch.argsort(sizes, descending=True, stable=True).argsort()
-        key = position * len(sizes) + rank_by_length.repeat_interleave(sizes)
-        order = key.argsort()
-        self.order = move_to_device(order, device)  # indices of all first tokens, then second, …
-        self.inverse = move_to_device(order.argsort(), device)
-        self.batch_sizes = position.bincount()  # number of first tokens, of second tokens, …
+        key = self.before * len(sizes) + rank_by_length.repeat_interleave(sizes)
+        self.order = key.argsort()  # indices of all first tokens, then of all second, …
+        self.inverse = self.order.argsort()
+        self.batch_sizes = self.before.bincount()  # number of first tokens, of second tokens, …
+
+    def move_to(self, device: torch.device) -> None:
+        """Move the tensors to a device, if they are elsewhere."""
+        if self.order.device != device:
+            for name in ("before", "after", "order", "inverse"):
+                setattr(self, name, move_to_device(getattr(self, name), device))
 
     def shift(self, x: Float[Tensor, "T d"], offset: int) -> Float[Tensor, "T d"]:
         """Return each token's neighbour at `offset`, or zeros where it is outside the sentence."""

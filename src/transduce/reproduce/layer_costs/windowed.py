@@ -37,7 +37,8 @@ class WindowedAttention:
         assert mask.reach is not None
         half = mask.reach
         self.edges = (half, 0 if mask.causal else half)
-        layout = SentenceLayout(lengths, device)
+        layout = SentenceLayout(lengths)
+        layout.move_to(device)
         offsets = torch.arange(-half, self.edges[1] + 1, device=device)  # [w]
         early = offsets < -layout.before[:, None]
         self.masked = (early | (offsets > layout.after[:, None]))[:, None]  # [T 1 w]
