@@ -11,6 +11,7 @@ def describe_findings(table: LayerTable) -> list[str]:
     """Return the findings on a measured Table 1, each a sentence with numbers."""
     return [
         describe_agreement(table),
+        describe_windows(table),
         describe_paths(table),
         *describe_operation_powers(table),
         describe_projections(table),
@@ -24,11 +25,23 @@ def describe_agreement(table: LayerTable) -> str:
     differ = [
         abs(p.with_projections / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
+        if not row.kind.restricted
         for p in row.points
     ]
     return (
         f"operations counted from the running layers and by hand differ by at most "
-        f"{max(differ):.2%}, over {len(differ)} layers and sizes"
+        f"{max(differ):.2%}, over {len(differ)} layers and sizes without restricted attention"
+    )
+
+
+def describe_windows(table: LayerTable) -> str:
+    """Return a sentence on how many more scores than r a position's restricted attention has."""
+    row = next(row for row in table.rows if row.kind.restricted)
+    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by_n())
+    return (
+        f"{row.kind.name} is the kernel of models. It computes {times} times the r = "
+        f"{table.plan.r} scores a position that are counted by hand: neighbours share a "
+        "window, and short sentences are not cut"
     )
 
 

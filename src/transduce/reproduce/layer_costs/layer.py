@@ -1,7 +1,7 @@
 """A single layer of Table 1, built as in a model, for one sentence of n positions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import torch
@@ -12,9 +12,7 @@ from transduce.equip import choose_operations
 from transduce.mixing import find_mixing
 from transduce.mixing.layers import ConvolutionLayer, RecurrentLayer
 from transduce.paper.model import SelfAttention, initialise
-from transduce.paper.operations import PLAIN
 from transduce.reproduce.layer_costs.kinds import LayerKind
-from transduce.reproduce.layer_costs.windowed import build_windowed_attention
 from transduce.settings import Architecture
 
 # For counts and paths: torch has no fused LSTM for it, so that each product is seen, and a gradient
@@ -81,12 +79,10 @@ def build_layer(
 ) -> MeasuredLayer:
     """Build the sub-layer `kind` of encoder layer `index` (of a decoder layer if `causal`).
 
-    It is for a sentence of n positions. `index` counts from 0 and seeds the initial weights. In
-    float64 attention computes what Table 1 counts, in float32 as models do, which is faster.
+    It is for a sentence of n positions, and computes attention with the kernel that models use on a
+    CPU. `index` counts from 0 and seeds the initial weights.
     """
     mixing = find_mixing(sizes)(sizes, index, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(index))
-    operations = replace(PLAIN, attention=build_windowed_attention)
-    if dtype != EXACT:
-        operations = choose_operations(sizes, torch.device("cpu"), dtype)
+    operations = choose_operations(sizes, torch.device("cpu"), dtype)
     return MeasuredLayer(kind, sizes, mixing.to(dtype), mixing.bind(operations, (n,)), n)

@@ -59,4 +59,4 @@ class MeasurementPlan:
         return list(dict.fromkeys(pairs))
 
 
-QUICK = MeasurementPlan(n=(16, 32, 64), d=(16, 32, 64), paths=(4, 8, 16), r=5, rounds=3)
+QUICK = MeasurementPlan(n=(96, 192, 384), d=(32, 64, 128), paths=(4, 8, 16), r=5, rounds=3)
