@@ -16,9 +16,9 @@ HEAD = """# Reliability
 
 What happens to a run when the machine, the disk, the clock or a person misbehaves. Made by
 `scripts/renew-reliability` from `tests/faults/records.json`, which has each case in full; do not
-edit. A row says what holds, then the tests that show it, with what their short and long forms
-counted together, then its controls: sabotaged versions that the same check must catch. A skipped
-test is not a passed test.
+edit. A row says what holds, then the files of tests that show it (`tests/faults/rows.py` names
+each test), with what their short and long forms counted together, then its controls: sabotaged
+versions that the same check must catch. A skipped test is not a passed test.
 """
 Facts = Sequence[Mapping[str, Any]]
 Tests = Mapping[str, Facts]  # a test's name without parameters, what its cases recorded
@@ -77,37 +77,58 @@ def outcomes(facts: Facts, passed: str = "passed") -> str:
 
 
 def section(row: Row, tests: Tests) -> str:
-    """One row: what holds, then the tests and controls of each file with what they counted."""
+    """One row: what holds, then the files of tests and the controls with what they counted."""
     lines = [f"## {row.number}: {row.fault}", "", row.promise, ""]
-    for label, names in (("", row.tests), ("Control, ", row.controls)):
-        for file, inside in groupby(sorted(names), lambda name: name.split("::")[0]):
-            shown = "; ".join(line(name, tests.get(name, ())) for name in inside)
-            lines.append(f"- {label}`tests/{file}`: {shown}")
+    for file, names in groupby(sorted(row.tests), lambda name: name.split("::")[0]):
+        lines.append(
+            f"- `tests/{file}`: {file_summary({name: tests.get(name, ()) for name in names})}"
+        )
+    for name in sorted(row.controls):
+        found = tests.get(name, ())
+        notes = [*([] if is_passed(found) else [outcomes(found)]), *figures(found)]
+        said = read_name(name)
+        lines.append(f"- Control: {said} ({'; '.join(notes)})" if notes else f"- Control: {said}")
     return "\n".join([*lines, ""])
 
 
-def line(test: str, facts: Facts) -> str:
-    """A test's name as people read it, with its cases and figures."""
-    said = test.split("::")[1].removeprefix("test_").replace("_s_", "'s ").replace("_", " ")
-    if not facts or any(fact["outcome"] != "passed" for fact in facts):
-        reasons = dict.fromkeys(fact["reason"] for fact in facts if fact.get("reason"))
-        notes = [": ".join([outcomes(facts), *reasons])]
-    else:
-        notes = [f"{len(facts)} variants"] if len(facts) > 1 else []
-    for name in dict.fromkeys(name for fact in facts for name in fact):
-        if name not in (*OWN, *DETAILS):
-            values = [fact[name] for fact in facts if name in fact]
-            notes.append(f"{name.replace('_', ' ')} {together(name, values)}")
-    return f"{said} ({'; '.join(notes)})" if notes else said
+def file_summary(tests: Tests) -> str:
+    """How many cases of a file passed and what they counted, then each test that did not pass."""
+    passed = [fact for facts in tests.values() if is_passed(facts) for fact in facts]
+    said = ["; ".join([f"{len(passed)} cases" if len(passed) != 1 else "1 case", *figures(passed)])]
+    for name, facts in tests.items():
+        if not is_passed(facts):
+            reasons = dict.fromkeys(fact["reason"] for fact in facts if fact.get("reason"))
+            said.append(f"{read_name(name)} ({': '.join([outcomes(facts), *reasons])})")
+    return "; ".join(said)
+
+
+def is_passed(facts: Facts) -> bool:
+    """Whether a test was run and all of its cases passed."""
+    return bool(facts) and all(fact["outcome"] == "passed" for fact in facts)
+
+
+def read_name(test: str) -> str:
+    """A test's name as people read it."""
+    return test.split("::")[1].removeprefix("test_").replace("_s_", "'s ").replace("_", " ")
+
+
+def figures(facts: Facts) -> list[str]:
+    """What the cases counted, each figure with its name."""
+    names = dict.fromkeys(name for fact in facts for name in fact)
+    return [
+        f"{name.replace('_', ' ')} {together(name, [fact[name] for fact in facts if name in fact])}"
+        for name in names
+        if name not in (*OWN, *DETAILS)
+    ]
 
 
 def together(name: str, values: Sequence[Any]) -> str:
     """The sum of the cases' figures, or all different values where no sum means anything."""
+    if name == "refused_and_named":
+        return f"{sum(sum(one.values()) if isinstance(one, dict) else one for one in values):,}"
     if all(isinstance(value, dict) for value in values):
         kinds = dict.fromkeys(kind for value in values for kind in value)
         sums = {kind: sum(value.get(kind, 0) for value in values) for kind in kinds}
-        if name == "refused_and_named":
-            return f"{sum(sums.values()):,}"
         return ", ".join(f"{kind}: {total:,}" for kind, total in sums.items()) or "none"
     if all(type(value) is int for value in values) and name not in NOT_ADDED:
         return f"{sum(values):,}"
