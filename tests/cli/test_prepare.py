@@ -50,6 +50,18 @@ def test_word_pieces_are_learned_where_the_recipe_says_so(prepare, corpus):
     assert prepared.vocabularies.source.decode(ids) == line
 
 
+def test_a_vocabulary_is_learned_from_pairs_as_training_changes_them(prepare, corpus):
+    assert prepare("--set", "data.upper_case=0.5", size=320).code == 0
+    prepared = open_prepared(corpus / "p")
+    pieces = deserialise((corpus / "p" / "vocabulary.json").read_bytes()).model["vocab"]
+    words = [piece for piece in pieces if len(piece) > 1 and piece.isascii() and piece.isalpha()]
+    assert {piece.isupper() for piece in words} == {True, False}
+    stored = prepared.vocabularies.source.decode(prepared.train.pair(0)[0].tolist())
+    assert stored == (corpus / "a.en").read_text().split("\n")[0], "the corpus stays as it is"
+    other = prepare(size=320)
+    assert "was prepared with data.upper_case = 0.5, the recipe says 0.0" in other.stderr
+
+
 def test_another_kind_of_vocabulary_is_refused_with_those_that_there_are(prepare):
     ended = prepare("--set", "data.vocabulary=unigram")
     assert ended.code == 2

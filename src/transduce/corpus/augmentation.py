@@ -69,15 +69,9 @@ class Augmentation:
 
         The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
         """
-        languages = (self.data.source_language, self.data.target_language)
-        limits = [(name, int(getattr(self.data, name) * 2**64)) for name in CHANGES]
         for index in pairs.tolist():
-            digest = hashlib.blake2b(f"change {self.seed} {epoch} {index}".encode()).digest()
-            *numbers, seed = struct.unpack("<8Q", digest)
-            names = [
-                name for number, (name, most) in zip(numbers, limits, strict=False) if number < most
-            ]
-            if not names:
+            draw = draw_changes(self.data, f"change {self.seed} {epoch} {index}")
+            if not draw.names:
                 continue
             source, target = (side.tolist() for side in self.store.pair(index))
             tag = source[: source[0] == BEGIN]
@@ -87,11 +81,34 @@ class Augmentation:
             )
             if not all(old):
                 continue
-            new, draw = old, random.Random(seed)
-            for name in names:
-                new = CHANGE[name](new, languages, draw)
+            new = change_pair(old, draw, self.data)
             if new != old:
                 yield index, tag, (normalise(new[0]), normalise(new[1]))
+
+
+@final
+@dataclass(frozen=True)
+class DrawnChanges:
+    """The changes drawn for one pair, and the seed of what they draw themselves."""
+
+    names: list[str]
+    seed: int
+
+
+def draw_changes(data: Data, key: str) -> DrawnChanges:
+    """Draw, from a key alone, which changes a pair gets; each has its share in `data`."""
+    *numbers, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
+    shares = [(name, int(getattr(data, name) * 2**64)) for name in CHANGES]
+    names = [name for number, (name, most) in zip(numbers, shares, strict=False) if number < most]
+    return DrawnChanges(names, seed)
+
+
+def change_pair(pair: Pair, drawn: DrawnChanges, data: Data) -> Pair:
+    """Return a pair after the drawn changes, one after the other."""
+    draw = random.Random(drawn.seed)
+    for name in drawn.names:
+        pair = CHANGE[name](pair, (data.source_language, data.target_language), draw)
+    return pair
 
 
 def spell(vocabulary: Vocabulary, ids: Ids) -> str:

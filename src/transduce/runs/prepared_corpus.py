@@ -10,11 +10,12 @@ While a large split is encoded, its segments lie in train.segments/ or dev.segme
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, final
 
+from transduce.corpus.augmentation import change_pair, draw_changes
 from transduce.corpus.build import build_store
 from transduce.corpus.facts import parse_data_facts
 from transduce.corpus.saved_segments import remove_segments
@@ -35,6 +36,7 @@ from transduce.runs.development import (
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.texts import Pair, Pairs, build_dev_settings, hash_parts
 from transduce.settings import Data
+from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
 from transduce.text.clean import Cleaner
@@ -142,9 +144,17 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
         raise InputError(fact, hint, file=prepared.folder)
 
 
-def describe_other_settings(prepared: Data, wanted: Data) -> str:
-    """Say which data setting of a prepared corpus differs from the wanted ones; "" if none does."""
-    found, ours = map(select_store_settings, (prepared, wanted))
+def describe_other_settings(
+    prepared: Data, wanted: Data, free: Collection[str] = (*READING, *NAMES)
+) -> str:
+    """Say which data setting of a prepared corpus differs from the wanted ones; "" if none does.
+
+    Settings in `free` may differ: by default names, and how a store is read.
+    """
+    found, ours = (
+        {name: one for name, one in dataclasses.asdict(data).items() if name not in free}
+        for data in (prepared, wanted)
+    )
     differ = (
         f"was prepared with data.{name} = {found[name]}, the recipe says {ours[name]}"
         for name in ours
@@ -168,12 +178,6 @@ def describe_other_texts(known: Mapping[str, str], texts: Mapping[str, Pairs]) -
     return "was prepared from the same files, but divided, mixed or read by other columns"
 
 
-def select_store_settings(data: Data) -> dict[str, object]:
-    """Return the data settings that affect a store: all but names, and how it is read."""
-    free = {*READING, *NAMES}
-    return {name: one for name, one in dataclasses.asdict(data).items() if name not in free}
-
-
 def declare_inputs(
     folder: Path, data: Data, inputs: Mapping[str, str], texts: Mapping[str, Pairs]
 ) -> Data:
@@ -185,14 +189,15 @@ def declare_inputs(
     require_corpus_folder(folder)
     if (folder / INPUTS_FILE).exists():
         stands, known = read_declared_inputs(folder)
-        is_same_data = select_store_settings(stands) == select_store_settings(data)
-        if is_same_data and known == dict(inputs):
+        # the shares of changed pairs decide what a vocabulary is learned from
+        other = describe_other_settings(stands, data, {*READING, *NAMES} - {*CHANGES})
+        if not other and known == dict(inputs):
             return stands
         if all(
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
-            fact = describe_other_settings(stands, data) or describe_other_texts(known, texts)
+            fact = other or describe_other_texts(known, texts)
             raise InputError(fact, OTHER_FOLDER, file=folder)
         remove_parts(folder)
     ensure_folder(folder)
@@ -281,9 +286,14 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
 
 
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
-    """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared."""
+    """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared.
+
+    Pairs are changed in the shares that training changes: else capitals would have no long pieces.
+    """
     text = find_task_kind(data).source_text
-    for pair in read_kept_pairs(train, data, on_progress):
+    for number, pair in enumerate(read_kept_pairs(train, data, on_progress)):
+        if data.changes_pairs:
+            pair = change_pair(pair, draw_changes(data, f"vocabulary {number}"), data)
         yield from map(text, pair if data.shared_vocabulary else pair[side : side + 1])
 
 

@@ -47,7 +47,6 @@ from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.runs.validation import build_validation
 from transduce.settings import Recipe
-from transduce.settings.data import CHANGES
 from transduce.tasks import build_task
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SINGLE_PROCESS, ProcessGroup
@@ -264,7 +263,7 @@ def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> Feed:
     """Return the feed of a run: micro-batches of at most `limit` tokens, augmented as it says."""
     store, data, seed = prepared.train, recipe.data, recipe.training.seed
     augmentation = None
-    if any(getattr(data, name) for name in CHANGES):
+    if data.changes_pairs:
         encoder = build_task(data, prepared.vocabularies)
         augmentation = Augmentation(store, encoder, data, seed)
     plan = Plan(

@@ -74,6 +74,11 @@ class Data:
     title_case: float = our_choice(0.0, "share of pairs whose words begin with capitals")
     upper_case: float = our_choice(0.0, "share of pairs in upper case")
 
+    @property
+    def changes_pairs(self) -> bool:
+        """Whether any share of pairs is read in another form, such as in upper case."""
+        return any(getattr(self, name) for name in CHANGES)
+
     def __post_init__(self) -> None:
         require_types(self)
         require_probability(self, *CHANGES)
