@@ -54,7 +54,7 @@ def choose_operations(
 def equip_for_long_searches(models: Sequence[Transformer]) -> None:
     """Give models, in place, operations that pay off only in long searches, such as compiled loops.
 
-    This is for processes that search for long. What the operations need is loaded now.
+    Processes that search again and again call it. What the operations need is loaded now.
     """
     for model, operations in zip(models, choose_search_operations(models, None), strict=True):
         model.operations = operations
@@ -63,7 +63,7 @@ def equip_for_long_searches(models: Sequence[Transformer]) -> None:
 def choose_search_operations(
     models: Sequence[Transformer], sentences: int | None
 ) -> list[Operations]:
-    """Return each model's operations for a search of `sentences` sentences; None: of very many."""
+    """Return each model's operations for a search of that many sentences; None means very many."""
     choose = import_fast("choose")
     if choose is None:
         return [model.operations for model in models]

@@ -246,7 +246,7 @@ def find_figure_text(number: str, language: str) -> str:
 def write_output(
     view: "AttentionView", output: Path, page: PageOptions, figure: FigureOptions
 ) -> None:
-    """Write the attention page; to an .svg file, write the figure of the paper instead."""
+    """Write the attention page, or the figure in the paper's style if the output ends in .svg."""
     from transduce.durable.files import write_atomically
     from transduce.durable.folder import resolve_output
     from transduce.view.attention.figures import draw_paper_figure

@@ -282,7 +282,7 @@ def note_markup(
 def write_document(
     choice: TranslatorChoice, processes: Processes, source: Path, output: Path | None, form: str
 ) -> None:
-    """Translate a document to a file or standard output; print the numbers of its sentences."""
+    """Translate a document to a file or standard output; print how many sentences it had."""
     from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
     on_warning = WarningPrinter()

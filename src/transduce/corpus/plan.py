@@ -72,7 +72,7 @@ class Plan:
         return number, step - (self.ends[number - 2] if number > 1 else 0)
 
     def pass_epoch(self) -> None:
-        """Compute the last step of the next epoch, and how much of each text is taken by then."""
+        """Append the next epoch's last step to `ends`, and the pairs read by then to `taken`."""
         begin = self.ends[-1] + 1 if self.ends else 1
         end = begin - 1 + len(self.epoch(len(self.ends) + 1))
         self.taken.append(self.taken[-1] + self.count_pairs(begin))

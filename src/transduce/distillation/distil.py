@@ -79,10 +79,10 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
     """Translate text by a teacher, choose pairs by rules, and train a student on them.
 
     `source` has lines of the source language. `pairs` is a TSV file of given pairs, whose sources
-    are translated, too; of the outputs that the teacher's beam holds the one nearest to the
-    reference is taken. `outputs` are another program's translations of `source`, in place of a
-    teacher's. The share `worst` of the pairs that is least probable is dropped: by the teacher, or
-    by `backward`, a model of the other direction. With `language`, such as "de", outputs that read
+    are translated, too; of each beam the output nearest to the reference is kept. `outputs` are
+    another program's translations of `source`, in place of a teacher's. The share `worst` of the
+    pairs that the teacher finds least probable is dropped, or that `backward` does, a model of the
+    other direction. With `language`, such as "de", outputs that read
     like another language are dropped (this needs py3langid). `student` is a recipe, changed by
     `settings`, and `dev` its development set. `until` is the last stage: "text", "shards", "pairs",
     "run", "model" or "report". Calling it again resumes.

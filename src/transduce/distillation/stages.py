@@ -86,7 +86,7 @@ class Inputs:
             yield from ((line, "", "") for line in read_lines(self.source))
 
     def fingerprint(self) -> dict[str, str]:
-        """Return the sha256 of each file, unpacked."""
+        """Return the sha256 of each file's unpacked content, by the input's name."""
         files = {name: file for name, file in asdict(self).items() if file is not None}
         return {name: measure_text(file)[1] for name, file in files.items()}
 

@@ -151,7 +151,7 @@ def choose_operations(
 
 
 def choose_highest_sums(device: torch.device) -> HighestSums:
-    """Return what finds the highest sums on a GPU without reading a flag."""
+    """Return the fastest `highest_sums` for a GPU, which never waits to read a flag."""
     if not runs_triton(device, "triton_search"):
         find_maxima = partial(find_block_maxima, is_any=assume_any)
         return partial(highest_sums, find_maxima=find_maxima)
@@ -163,7 +163,7 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
 def choose_search_operations(
     models: Sequence[Transformer], sentences: int | None
 ) -> list[Operations]:
-    """Return each model's operations for a search of `sentences` sentences; None: of very many.
+    """Return each model's operations for a search of that many sentences; None means very many.
 
     They do not depend on earlier searches. Compiled loops run in one thread, and torch's operators
     are faster with several.

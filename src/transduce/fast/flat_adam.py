@@ -137,7 +137,7 @@ class FlatAdam:
 
     @property
     def state_tensors(self) -> list[Tensor]:
-        """The flat weights and moments as a list of tensors, to broadcast to all ranks."""
+        """The flat weights, both moments and the count of updates, to broadcast to all ranks."""
         return [self.weights.data, self.updates, self.exp_avg, self.exp_avg_sq]
 
     @torch.no_grad()

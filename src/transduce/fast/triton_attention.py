@@ -25,7 +25,7 @@ from transduce.paper.operations import FULL_ATTENTION, AttentionMask
 
 # T query tokens and S key tokens of a whole batch, end to end · H heads · K = d_k
 
-MOST_TOKENS = 128  # of a sentence, so that its scores fit in the registers of a program
+MOST_TOKENS = 128  # longer sentences' scores do not fit in the registers of a program
 WIDTHS = (16, 32, 64, 128)  # the widths of heads that the kernels take
 NO_LIMIT = 1 << 20  # the width of a window that has no limit
 

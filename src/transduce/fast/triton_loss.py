@@ -11,7 +11,7 @@ from torch import Tensor
 # V: symbols of the vocabulary · rows: tokens of a slice, padding included · T: the real ones
 
 BLOCK = 2_048  # logits that a program reads at once
-WARPS = 16  # of a program
+WARPS = 16  # warps of a program
 
 
 @triton.jit

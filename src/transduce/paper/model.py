@@ -50,8 +50,8 @@ class Transformer(nn.Module):
     """The paper's model: embeddings, encoder, decoder and output projection    (section 3)
 
     `build_mixing` builds what connects the positions of a sentence: self-attention, or another
-    layer that Table 1 compares with it. A method's `operations`
-    replace the model's for one call.
+    layer that Table 1 compares with it. The `operations` passed to a method replace the model's own
+    for that call.
     """
 
     def __init__(
@@ -403,8 +403,8 @@ class CrossAttention(nn.Module):
 class Compatibility(nn.Module):
     """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
 
-    They are multiplied by √d_k for q · k, by each head's W for q W · k / √d_k. For additive
-    attention, w · tanh(q + k), each head's vector w is appended.
+    Dot product, q · k: they are multiplied by √d_k. Bilinear, q W · k / √d_k: by each head's W.
+    Additive, w · tanh(q + k): each head's vector w is appended.
     """
 
     def __init__(self, sizes: Architecture) -> None:
@@ -624,8 +624,8 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 
 # --- Initial weights, which the paper does not state ----------------------------------------------
 #
-# - Matrices: Glorot uniform. W^Q, W^K and W^V of all heads are three matrices in this formula,
-#   even where one tensor stores them. Biases are 0, gains of norms are 1.
+# - Matrices: Glorot uniform, for which W^Q, W^K and W^V of all heads are three matrices, even where
+#   one tensor stores them. Biases are 0, gains of norms are 1.
 # - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
 #   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer

@@ -211,8 +211,7 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    Another function in its place may return True without looking: the search then does work that
-    changes nothing.
+    A replacement may always return True: the search then does extra work, with the same result.
     """
     return bool(flags.any())
 
@@ -265,7 +264,7 @@ class PlainCache:
         return replace(self, past=(k, v), reach=reach)
 
     def view_step(self) -> "list[PlainLayerCache]":
-        """Return each layer's part; what is appended there is written into this cache."""
+        """Return each layer's part of this cache, as a view: appending to it changes this cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
@@ -429,7 +428,7 @@ PadBatch = Callable[[Batch], Batch]
 class Operations:
     """The functions that model, update and search call; by default the plain ones above.
 
-    A function in another one's place takes the same arguments and changes no output.
+    A replacement takes the same arguments, and model, update and search have the same results.
     """
 
     attention: BuildAttention = attend_padded

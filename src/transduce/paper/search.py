@@ -103,9 +103,9 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search
 @final
 @dataclass(frozen=True)
 class LengthScore:
-    """The score of an output from its log P, by tables of the divisor and reward of each length.
+    """Turns log P into a score, with tables of the divisor and the reward of each length.
 
-    A table gives an output the same score in every batch; a power of a tensor could round
+    With tables an output has the same score in every batch; computed powers could round
     differently.
     """
 
@@ -150,8 +150,7 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward. A hypothesis that loses no log P reaches it at the limit, where all
-        LENGTH_TERMS have their largest divisor and reward.
+        largest reward. A hypothesis that loses no more log P has that score at its length limit.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -233,7 +232,7 @@ def beam_strategy(
     operations: Operations = PLAIN,
     end_candidates: int | None = None,
 ) -> DecodingStrategy:
-    """Return beam search for these sources that keeps `nbest` finished hypotheses of each.
+    """Return the strategy of a beam search that keeps `nbest` finished hypotheses of each source.
 
     With `end_candidates` only that many of the best continuations may end, as in other programs; by
     default any of the 2 W may.
@@ -314,8 +313,8 @@ def append_end(
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
     """Append END to each sentence's W hypotheses; return their log P and their columns.
 
-    The column of symbol v after hypothesis w is w V + v. There are C = `count` places, those beyond
-    W with log P = -inf.
+    The column of symbol v after hypothesis w is w V + v. Of the C = `count` columns of the result
+    those after the first W have log P = -inf.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -516,11 +515,11 @@ def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices; the last of them fill the places of finished ones.
+    """Return the unfinished sentences' indices, the last of them in the places of done ones.
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # as many are done below it as are unfinished from it on
+    count = done.count(False)  # as many are done before this index as are unfinished after it
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -180,7 +180,7 @@ def accumulate_in_order(
     costs: Sequence[int],
     optimiser: "Optimiser",  # noqa: ARG001 - another `share` may add gradients to it
 ) -> Float[Tensor, "M 2"]:
-    """Add up the gradients, micro-batch by micro-batch; return their summed loss and -log p."""
+    """Add up the gradients of M micro-batches; return each one's summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
 
 

@@ -183,7 +183,10 @@ def read_result(folder: Path) -> RowResult | None:
 
 
 def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[FolderError]]:
-    """Read every result within folders once; return the results and the damaged files' errors."""
+    """Read every result within folders once; return the results and the damaged files' errors.
+
+    Two unlike results of one recipe and seed are refused.
+    """
     found: dict[tuple[str, int], tuple[Path, RowResult]] = {}
     faults = []
     for file in find_result_files(folders):

@@ -139,7 +139,7 @@ class RunCopy:
 
     @contextmanager
     def refuse_faults(self) -> Iterator[None]:
-        """Context manager that turns what goes wrong at an address into an InputError."""
+        """Context manager that turns any exception into an InputError that names the address."""
         try:
             yield
         except Exception as fault:  # each kind of storage has errors of its own

@@ -59,7 +59,7 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 
 
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
-    """Return the micro-batch size that fits in memory, in tokens; half if a trial update fails.
+    """Return the micro-batch size in tokens: an estimate, or half of it if memory is too small.
 
     On a CPU the estimate decides where it exceeds the free memory, because the system would then
     kill the process without an error, and where it is below half of it. Else a trial decides.

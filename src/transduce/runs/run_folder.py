@@ -260,7 +260,7 @@ def require_adam_state(checkpoint: Checkpoint) -> None:
 
 
 def build_feed(recipe: Recipe, prepared: PreparedCorpus, limit: int) -> Feed:
-    """Return the feed of a run: micro-batches of at most `limit` tokens, augmented as it says."""
+    """Return a run's micro-batches of at most `limit` tokens, augmented as its recipe says."""
     store, data, seed = prepared.train, recipe.data, recipe.training.seed
     augmentation = None
     if data.changes_pairs:

@@ -132,7 +132,7 @@ class MixedPairs:
         return chain.from_iterable(text.pairs.read() for text in self.texts)
 
     def fingerprint(self) -> str:
-        """Return the fingerprints of all texts, each after the first with its share."""
+        """Return the texts' fingerprints in one string, with each text's share, tag and range."""
         first, *others = self.texts
         parts = [first.pairs.fingerprint()]
         start = first.share.weight or 1.0

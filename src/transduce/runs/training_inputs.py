@@ -129,7 +129,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
 def choose_run_recipe(
     inputs: TrainingInputs, known: PreparedCorpus | None, on_progress: OnProgress
 ) -> Choice:
-    """Choose a recipe without a parent: a run's stored one, or one for a corpus or for texts."""
+    """Return the recipe of a run: a named one, the stored one, or one that fits corpus or texts."""
     recipe, settings = inputs.recipe, inputs.settings
     if is_run(inputs.folder):
         stored = read_run(inputs.folder).recipe

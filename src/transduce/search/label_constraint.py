@@ -18,7 +18,7 @@ from transduce.vocabulary import END
 
 # R rows: one per hypothesis · V symbols
 
-NO_ENTITY = -1  # in place of the id of an entity type
+NO_ENTITY = -1  # stands where there is no entity type
 
 
 class LabelKind(IntEnum):
@@ -39,7 +39,7 @@ class LabelSymbols:
 
     def __post_init__(self) -> None:
         assert len(self.kinds) == len(self.entities)
-        assert LabelKind.FREE in self.kinds  # else no label may come first
+        assert LabelKind.FREE in self.kinds  # without it no label could come first
         both = zip(self.kinds, self.entities, strict=True)
         assert (LabelKind.INSIDE, NO_ENTITY) not in both
 

@@ -61,7 +61,7 @@ def write_metric(name: str, about: str, *samples: Sample) -> list[str]:
 
 
 def write_sample(name: str, labels: Mapping[str, object], value: int | float) -> str:
-    """Return the line of one sample: metric name, labels in braces if any, value."""
+    """Return the line of one sample: transduce_NAME, labels in braces if any, value."""
     escape = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
     inner = ",".join(f'{key}="{str(one).translate(escape)}"' for key, one in labels.items())
     return f"transduce_{name}{{{inner}}} {value}" if inner else f"transduce_{name} {value}"

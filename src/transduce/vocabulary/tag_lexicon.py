@@ -1,7 +1,7 @@
 """A unigram tagger: it gives each word its most frequent part-of-speech tag in a treebank.
 
-A parser's output has no tags in the default form of trees, xx, and EVALB recognises punctuation by
-its tag, so `transduce parse` writes the tags of this lexicon.
+By default a parser's trees have no tags, and EVALB recognises punctuation by its tag, so that
+`transduce parse` writes the tags of this lexicon.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError
 
 SUFFIX_LENGTH = 3  # letters at the end of an unknown word that predict its tag
-TAG = re.compile(r"[^() \t\n\v\f\r]+")  # other characters would end the leaf of a tag or its line
+TAG = re.compile(r"[^() \t\n\v\f\r]+")  # other characters would end a tag or its line
 RARE = 2  # a word that occurs at most this often is taken as an example of an unknown word
 
 

@@ -19,7 +19,7 @@ LIST_KEYS = {  # from a keyword of a parameter file to the field that its values
 PAIR_KEYS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
 NUMBER_KEYS = {"MAX_ERROR": "max_errors", "CUTOFF_LEN": "cutoff", "LABELED": "labelled"}
 COMMENT = "#"
-MAX_DIGITS = 9  # of an integer in a parameter file
+MAX_DIGITS = 9  # an integer in a parameter file has no more
 
 
 @final
@@ -92,7 +92,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Store the value of a parameter file's keyword in `found`, the fields of the parameters.
+    """Store the value of a parameter file's keyword in `found`, as a field of the parameters.
 
     Raises ValueError if the keyword is unknown or the value is invalid.
     """

@@ -27,7 +27,7 @@ Definition = ast.FunctionDef | ast.ClassDef
 @final
 @dataclass(frozen=True)
 class Test:
-    """A test that holds a fact: its file from the checkout, its name, and its code."""
+    """A test that checks a fact: its path in the checkout, its name, and its code."""
 
     file: str
     name: str

@@ -85,7 +85,7 @@ def set_tiny(outputs: Sequence[str]) -> str:
 
 
 def set_test(test: Test, code: Sequence[str], folder: Path) -> str:
-    """Set a test's name as a sentence that opens its code, with a link to its file."""
+    """Return a test as HTML: its name, as a sentence, unfolds its code and links to its file."""
     words = test.name.removeprefix("test_").replace("_", " ")
     sentence = f"<b>✓</b> {set_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
     if not test.code:
@@ -113,7 +113,7 @@ class Book:
         self.tracer, self.folder = tracer, folder
 
     def set_entry(self, section: Section) -> str:
-        """Set a section's line of the contents, with its definitions below."""
+        """Return a section's line of the table of contents as HTML, with its definitions below."""
         names = (one.name for one in section.passages if one.name)
         inner = "".join(
             f'<li><a href="#{section.chapter}.{one}">{re.sub(".*[.]", " .", one)}</a></li>'

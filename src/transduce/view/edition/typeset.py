@@ -122,7 +122,7 @@ def set_symbol(token: str) -> str:
 
 
 def strip(row: str) -> str:
-    """Return what stands between the parentheses of a factor that is a parenthesis, else it all."""
+    """Return the MathML inside a row's outer parentheses, or the whole row if it has none."""
     inner = re.fullmatch(r"<mrow><mo[^>]*>\(</mo>(.*)<mo[^>]*>\)</mo></mrow>", row)
     return inner[1] if inner else row
 
@@ -163,7 +163,7 @@ def set_line(text: str) -> str:
 
 
 def set_code(text: str, links: Mapping[str, str]) -> list[str]:
-    """Return each line of Python as HTML with its words in classes; names in `links` are links."""
+    """Return each line of Python as HTML: tokens get CSS classes, names in `links` become links."""
     lines = text.split("\n")
     found, ends, before = [""] * len(lines), [0] * len(lines), ""
     for one in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -86,7 +86,7 @@ def list_changes(model: Transformer) -> dict[str, list[Change]]:
 def find_experiments(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> dict[str, Experiment]:
-    """Return the experiments by name, each with the first text whose translation it changes.
+    """Return the experiments by name, each with a text whose translation it changes, if any is.
 
     Of positions, a text is preferred whose translation says its words in another order.
 

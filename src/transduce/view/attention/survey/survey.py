@@ -297,7 +297,7 @@ class KindSums:
     def add(
         self, view: AttentionView, kind: str, heads: tuple[tuple[HeadTendency, ...], ...]
     ) -> None:
-        """Add to the sums what every head of a kind of attention does in one sentence pair."""
+        """Add each head's tendencies, entropy and distance in one sentence pair to the sums."""
         weights = view.weights[kind]
         count = weights.shape[2]
         values = [[[one.shares[name] for name in TENDENCIES] for one in layer] for layer in heads]
