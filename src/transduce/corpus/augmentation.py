@@ -4,9 +4,6 @@ Which pairs change, and how, is a function of (seed, epoch, pair) alone. Nothing
 are measured when an epoch is planned, and the pairs of an update are changed again when it is read.
 """
 
-import hashlib
-import random
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
@@ -18,8 +15,7 @@ from transduce.corpus.plan import Lengths
 from transduce.corpus.segment import PairEncoder
 from transduce.corpus.store import Store
 from transduce.settings import Data
-from transduce.settings.data import CHANGES
-from transduce.text.changes import CHANGE, Pair
+from transduce.text.changes import Pair, change_pair, draw_changes
 from transduce.text.clean import normalise
 from transduce.vocabulary import BEGIN, Vocabulary
 
@@ -84,31 +80,6 @@ class Augmentation:
             new = change_pair(old, draw, self.data)
             if new != old:
                 yield index, tag, (normalise(new[0]), normalise(new[1]))
-
-
-@final
-@dataclass(frozen=True)
-class DrawnChanges:
-    """The changes drawn for one pair, and the seed of what they draw themselves."""
-
-    names: list[str]
-    seed: int
-
-
-def draw_changes(data: Data, key: str) -> DrawnChanges:
-    """Draw, from a key alone, which changes a pair gets; each has its share in `data`."""
-    *numbers, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
-    shares = [(name, int(getattr(data, name) * 2**64)) for name in CHANGES]
-    names = [name for number, (name, most) in zip(numbers, shares, strict=False) if number < most]
-    return DrawnChanges(names, seed)
-
-
-def change_pair(pair: Pair, drawn: DrawnChanges, data: Data) -> Pair:
-    """Return a pair after the drawn changes, one after the other."""
-    draw = random.Random(drawn.seed)
-    for name in drawn.names:
-        pair = CHANGE[name](pair, (data.source_language, data.target_language), draw)
-    return pair
 
 
 def spell(vocabulary: Vocabulary, ids: Ids) -> str:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, final
 
-from transduce.corpus.augmentation import change_pair, draw_changes
 from transduce.corpus.build import build_store
 from transduce.corpus.facts import parse_data_facts
 from transduce.corpus.saved_segments import remove_segments
@@ -39,6 +38,7 @@ from transduce.settings import Data
 from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 from transduce.tasks import build_task, find_task_kind
+from transduce.text.changes import change_pair, draw_changes
 from transduce.text.clean import Cleaner
 from transduce.vocabulary import Vocabulary
 from transduce.vocabulary.learn import learn_closed_list, learn_vocabulary

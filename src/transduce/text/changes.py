@@ -4,12 +4,16 @@ Each takes a pair and returns a new one, or the same where there is nothing to c
 aligned, so that no change concerns one word of both sides.
 """
 
+import hashlib
 import random
 import re
+import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TypeVar, final
 
+from transduce.settings import Data
 from transduce.settings.data import CHANGES
 
 Option = TypeVar("Option")
@@ -111,3 +115,28 @@ def choose(options: Sequence[Option], draw: random.Random) -> Option:
 CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
     dict(zip(CHANGES, (copy_token, mistype, drop_end_mark, title_case, upper_case), strict=True))
 )
+
+
+@final
+@dataclass(frozen=True)
+class DrawnChanges:
+    """The changes drawn for one pair, and the seed of what they draw themselves."""
+
+    names: list[str]
+    seed: int
+
+
+def draw_changes(data: Data, key: str) -> DrawnChanges:
+    """Draw, from a key alone, which changes a pair gets; each has its share in `data`."""
+    *numbers, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
+    shares = [(name, int(getattr(data, name) * 2**64)) for name in CHANGES]
+    names = [name for number, (name, most) in zip(numbers, shares, strict=False) if number < most]
+    return DrawnChanges(names, seed)
+
+
+def change_pair(pair: Pair, drawn: DrawnChanges, data: Data) -> Pair:
+    """Return a pair after the drawn changes, one after the other."""
+    draw = random.Random(drawn.seed)
+    for name in drawn.names:
+        pair = CHANGE[name](pair, (data.source_language, data.target_language), draw)
+    return pair
