@@ -1,6 +1,10 @@
 """Pages that are made from the code are as fresh as it is."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from textwrap import fill
+from typing import NamedTuple
 
 import click
 from tests.golden import compared, python_page, results, settings_page
@@ -8,7 +12,43 @@ from tests.golden import compared, python_page, results, settings_page
 import transduce as product
 from transduce.cli.main import transduce
 
-ABOUT = "Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit.\n"
+ABOUT = """\
+Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit. The options that
+several commands share are explained [once](#options-that-several-commands-share).
+"""
+SHARED = 4  # commands with an option of the same text, from which on it is explained once
+
+
+class Help(NamedTuple):
+    """The help of a command: what stands before its options, each of them, what stands after."""
+
+    path: str
+    head: str
+    options: list[str]
+    tail: str
+
+    def section(self, shared: Mapping[str, str]) -> str:
+        """Return the command's section of the page; shared options are named only."""
+        own = [one for one in self.options if " ".join(one.split()) not in shared]
+        names = [long_name(one) for one in self.options if one not in own]
+        shown = f"  Shared: {', '.join(names)}"
+        named = fill(shown, 88, subsequent_indent="    ", break_on_hyphens=False)
+        text = "\n".join([f"{self.head}\n\nOptions:", *own, named])
+        return f"## {self.path}\n\n```text\n{text}{self.tail}\n```\n"
+
+
+def parse_help(path: str, text: str) -> Help:
+    """Split a command's help at its options."""
+    head, _, rest = text.partition("\n\nOptions:\n")
+    options, gap, tail = rest.partition("\n\n")
+    return Help(path, head, re.split(r"\n(?=  -)", options), gap + tail)
+
+
+def long_name(option: str) -> str:
+    """Return the name of an option that begins with two hyphens."""
+    found = re.search(r"--[\w-]+", option)
+    assert found is not None
+    return found[0]
 
 
 def helps(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
@@ -25,8 +65,15 @@ def test_the_page_of_commands_is_fresh(golden):
     top = click.Context(
         transduce, info_name="transduce", terminal_width=90, **transduce.context_settings
     )
-    parts = [f"## {path}\n\n```text\n{text}\n```\n" for path, text in helps(transduce, top)]
-    golden("docs/reference/commands.md", "\n".join(["# Commands\n", ABOUT, *parts]))
+    found = [parse_help(path, text) for path, text in helps(transduce, top)]
+    counts = Counter(" ".join(option.split()) for one in found for option in one.options)
+    widest = sorted((option for one in found for option in one.options), key=len)
+    texts = {" ".join(option.split()): option for option in widest}
+    shared = {words: texts[words] for words, count in counts.items() if count >= SHARED}
+    once = "\n".join(sorted(shared.values(), key=long_name))
+    parts = [one.section(shared) for one in found]
+    last = f"## Options that several commands share\n\n```text\n{once}\n```\n"
+    golden("docs/reference/commands.md", "\n".join(["# Commands\n", ABOUT, *parts, last]))
 
 
 def test_the_page_of_results_is_fresh(golden):
