@@ -12,7 +12,7 @@ from transduce.paper.model import (
     SelfAttention,
     Transformer,
 )
-from transduce.paper.operations import FULL_ATTENTION, attend_padded
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask, attend_padded
 from transduce.paper.training import batch_loss
 from transduce.settings import Architecture, Training
 
@@ -71,7 +71,18 @@ def test_a_sub_layer_is_added_and_then_normalised():
     layer = model.encoder[0]
     by_hand = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)
     by_hand = normalised(by_hand + layer.feed_forward(by_hand), layer.add_feed_forward.norm)
-    torch.testing.assert_close(model.encode(source).states, by_hand, rtol=0, atol=1e-12)
+    memory = model.encode(source)
+    torch.testing.assert_close(memory.states, by_hand, rtol=0, atol=1e-12)
+
+    target = packed([2, 4]).shift_right(BEGIN)
+    attend = attend_padded(target.lengths, target.lengths, AttentionMask(causal=True))
+    attend_to_source = attend_padded(target.lengths, source.lengths, FULL_ATTENTION)
+    x, layer = model.embed(target, model.target, model.target_positions), model.decoder[0]
+    x = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)
+    read = layer.cross_attention(x, memory.states, attend_to_source)
+    x = normalised(x + read, layer.add_cross.norm)
+    x = normalised(x + layer.feed_forward(x), layer.add_feed_forward.norm)
+    torch.testing.assert_close(model.decode(target, memory), x, rtol=0, atol=1e-12)
 
 
 def normalised(x, norm):

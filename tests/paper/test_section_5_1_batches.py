@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from tests.training.tiny import SYMBOLS, batches, fresh, joined, take_update, training_of
 
+import transduce
 from transduce.corpus.plan import Plan
 from transduce.paper.training import update_weights
 from transduce.settings import Data
@@ -88,3 +89,19 @@ def test_a_vocabulary_of_about_37_000_symbols_is_shared_by_both_languages():
     model, _ = fresh(training_of())
     assert model.source is model.target
     assert len(model.source.weight) == SYMBOLS
+
+
+def test_a_shared_vocabulary_is_learned_from_both_languages(tmp_path):
+    pairs = [("kettle kettle", "Wasser Wasser")] * 20
+    for is_shared in (True, False):
+        settings = {
+            "data.vocabulary_size": 268 if is_shared else 262,
+            "data.shared_vocabulary": is_shared,
+            "architecture.tie_embeddings": "all" if is_shared else "target",
+        }
+        source, target = transduce.prepare(
+            tmp_path / str(is_shared), pairs, recipe="tiny", settings=settings
+        ).vocabularies
+        for vocabulary, own, other in ((source, "kettle", "Wasser"), (target, "Wasser", "kettle")):
+            assert len(vocabulary.encode(own)) < len(own)
+            assert (len(vocabulary.encode(other)) < len(other)) == is_shared

@@ -75,6 +75,14 @@ def test_the_decoder_s_dilated_path_is_the_paper_s_log_k():
     assert [dilated.path(3**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
+def test_the_encoder_s_dilated_path_has_the_base_k_plus_1_over_2():
+    dilated = next(kind for kind in KINDS if kind.mixing == "dilated")
+    for k in (3, 5, 7):
+        side = compute_reach_per_side(dilated, build_sizes(dilated, 8, k, 5), causal=False)
+        base = (k + 1) // 2
+        assert [dilated.path(base**power, side) for power in range(1, 6)] == [1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize("wanted", range(1, 20))
 def test_the_smallest_sufficient_number_is_found(wanted):
     assert find_smallest_sufficient(lambda layers: layers >= wanted, most=20) == wanted
