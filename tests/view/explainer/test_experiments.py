@@ -49,6 +49,19 @@ def test_without_its_residual_the_station_says_that_nothing_is_added(browser, tr
     open_explainer(browser, translator, *TEXTS)
     go_to(browser, "residual")
     assert "The residual is off" in text_of(browser, "#plain")
+    titles = "return [...document.querySelectorAll('#boxes h3')].map(one => one.textContent)"
+    assert not any("x + attention" in title for title in browser.run(titles))
+    assert browser.run(titles)[0].startswith("the output alone: x is not added")
+    browser.run("transduce.change({ cell: 'encoder.1.self.sum:0:0' })")
+    browser.wait(READY)
+    assert "self-attention, output:" in text_of(browser, "#cell-title")
+    assert "sum with the residual" not in text_of(browser, "#cell-title")
+    browser.run("transduce.change({ cell: '', off: ['encoder.1.self', ...transduce.state().off] })")
+    browser.wait(READY)
+    assert browser.run(titles)[0].startswith("x + attention"), "a part that is off adds 0"
+    assert "The residual is off" not in text_of(browser, "#plain")
+    browser.run("transduce.change({ off: transduce.state().off.filter(x => x !== 'encoder.1.self') })")
+    browser.wait(READY)
     assert browser.run("return document.querySelector('#figure .off').id").endswith("-norm")
 
 

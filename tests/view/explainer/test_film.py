@@ -95,6 +95,27 @@ def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
     assert list(map(float, opacities)) == pytest.approx(
         [weight for weight in expected if weight >= 0.05], abs=0.001
     )
+    show(browser, "mask")
+    read = "return [...document.querySelectorAll('#film-picture text')].map(one => one.textContent)"
+    count = len(output)
+    shown = browser.run(read)
+    assert [one for one in shown if one.startswith("→")][-1] == "→ </s>"
+    assert shown.count("<s>") == 2, "all that is given stands at the rows and above the columns"
+    assert len(shown) == 3 * count + 2
+    hatched = "return document.querySelector('#film-picture .hatch').getAttribute('d').split('M')"
+    assert len(browser.run(hatched)) - 1 == count * (count - 1) / 2
+    masked = rows["decoder.1.self.weights.1"]
+    shades = "return [...document.querySelectorAll('#film-picture .above')].map(one => "
+    shades = browser.run(shades + "Number(one.getAttribute('fill-opacity')) * 12)")
+    expected = {round(12 * float(weight)) for weight in masked.flatten()} - {0}
+    assert sorted(shades) == pytest.approx(sorted(expected))
+    show(browser, "mask", 0.1)
+    assert browser.run(read) == shown, "all words are given from the beginning"
+    assert browser.run("return document.querySelectorAll('#film-picture .hatch').length") == 0
+    show(browser, "without")
+    taken = browser.run("return transduce.film.data.taken")
+    assert taken.startswith(f"{reading['layer']}.")
+    assert f"without head {taken} (cross-attention)" in text_of(browser, "#film-picture")
     show(browser, "swap")
     for said in (swap["text"], swap["before"], swap["after"]):
         assert said[:75] in text_of(browser, "#film-picture")

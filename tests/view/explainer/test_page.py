@@ -115,6 +115,53 @@ def test_an_empty_or_long_sentence_is_named_and_the_page_lives_on(opened, typed)
     assert text_of(opened, "#translation") != ""
 
 
+@pytest.mark.parametrize("typed", ["", "x" * 60])
+def test_a_refused_sentence_leaves_no_old_translation_at_any_station(opened, typed):
+    change(opened, panel="softmax", off=["decoder.1.cross"])
+    old = opened.run("return transduce.page.before.output.slice(0, -1)")
+    old = opened.run("return transduce.decodeIds(transduce.VOCABULARIES.target, arguments[0])", old)
+    words = {text_of(opened, "#translation"), old} - {""}
+    change(opened, text=typed)
+    for panel in opened.run("return transduce.PANELS.map(one => one.id)"):
+        change(opened, panel=panel)
+        shown = opened.run("return document.querySelector('main').textContent")
+        assert not any(one in shown for one in words), panel
+        assert text_of(opened, "#here-name") == text_of(opened, "#panel-title") != ""
+        assert opened.run("return document.querySelectorAll('#source-pieces button').length") == 0
+    change(opened, text="a dog", panel="cross")
+    assert text_of(opened, "#translation") != ""
+    assert opened.run("return document.querySelectorAll('#boxes .box').length") > 3
+
+
+def test_pieces_that_flow_through_the_map_cover_no_label(opened):
+    """Blocks are drawn after the pieces; of other labels, no piece touches one at any time."""
+    cover = """
+        const moving = document.getAnimations(), layer = document.querySelector(".flow"), found = [];
+        const texts = [...document.querySelectorAll("#figure text")].filter(x => !layer.contains(x));
+        const isDrawnBefore = x => layer.compareDocumentPosition(x) & Node.DOCUMENT_POSITION_PRECEDING;
+        const before = texts.filter(isDrawnBefore), box = one => one.getBoundingClientRect();
+        const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        moving.forEach(one => one.pause());
+        for (let time = 100; time < 5000; time += 100) {
+          moving.forEach(one => (one.currentTime = time));
+          for (const pill of layer.children) {
+            if (getComputedStyle(pill).opacity < 0.05) continue;
+            for (const part of pill.querySelectorAll("rect"))
+              found.push(...before.filter(x => meet(box(x), box(part))).map(x => x.textContent));
+            for (const part of pill.querySelectorAll("rect"))
+              found.push(...texts.filter(x => x.closest(".end") && meet(box(x), box(part)))
+                .map(x => x.textContent));
+          }
+        }
+        return [moving.length, before.map(x => x.textContent), found];
+    """
+    change(opened, text="a dog")
+    count, before, covered = opened.run(cover)
+    assert count > 1
+    assert set(before) == {"2×"}, "names of blocks are drawn after the pieces"
+    assert covered == []
+
+
 @pytest.mark.parametrize("parts", LINKS)
 def test_a_link_brings_back_what_is_shown(opened, parts):
     change(opened, **parts)

@@ -105,8 +105,8 @@ def require_in_sight(browser, steps):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "size",
-    [(390, 844), (1280, 800), (1600, 950), (640, 400), (800, 475)],
-    ids=["390", "1280", "1600", "1280 at 200 %", "1600 at 200 %"],
+    [(390, 844), (390, 664), (1280, 800), (1600, 950), (640, 400), (800, 475)],
+    ids=["390", "390 with bars", "1280", "1600", "1280 at 200 %", "1600 at 200 %"],
 )
 def test_in_each_step_target_and_sentence_lie_inside_the_window(browser, translator, size):
     browser.resize(*size)
@@ -125,22 +125,51 @@ def test_a_far_picture_the_beam_and_a_slider_stand_below_the_stations_sentence(b
     browser.resize(1200, 900)
 
 
+RECTANGLES = "return [...arguments].map(one => document.querySelector(one).getBoundingClientRect())"
+
+
+def go_to(browser, title):
+    """Go to the step of the tour that has a title, and wait until it is shown."""
+    step = "return 1 + transduce.TOUR.findIndex(one => one[1] === arguments[0])"
+    script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+    browser.command("execute/async", {"script": script, "args": [browser.run(step, title)]})
+    browser.wait(READY)
+
+
+@pytest.mark.parametrize(
+    ("title", "spoken_of"),
+    [
+        ("Queries, keys, values", [f"#boxes [data-name$='.{x}'] svg" for x in "qkv"]),
+        ("The beam, first step", [".tree", "#boxes tr.live", "#boxes tbody tr:last-child"]),
+        ("What training aims at", [".share.aim", ".pair .share + .share"]),
+        ("The floor", ["#slider", ".chart"]),
+    ],
+)
+def test_on_a_phone_the_sheet_covers_nothing_that_its_text_speaks_of(
+    browser, translator, title, spoken_of
+):
+    browser.resize(390, 844)
+    open_explainer(browser, translator, TEXT)
+    go_to(browser, title)
+    sheet, *boxes = browser.run(RECTANGLES, "#tour", *spoken_of)
+    for box in boxes:
+        assert box["top"] < box["bottom"] <= sheet["top"]
+        assert box["right"] <= 390
+    browser.resize(1200, 900)
+
+
 def test_the_framed_query_is_in_the_picture_and_on_a_phone_its_sum_stands_below(
     browser, translator
 ):
     browser.resize(390, 844)
     open_explainer(browser, translator, TEXT)
-    step = "return 1 + TOUR.findIndex(([one]) => one.largest?.endsWith('.self.q'))"
-    step = browser.run(f"const {{ TOUR }} = transduce; {step}")
-    script = "transduce.goToTour(arguments[0]).then(arguments[1])"
-    browser.command("execute/async", {"script": script, "args": [step]})
-    heights = (
-        "return [...arguments].map(one => document.querySelector(one).getBoundingClientRect())"
+    go_to(browser, "Queries, keys, values")
+    framed, values, cell, other = browser.run(
+        RECTANGLES,
+        *(".box:has(.picked)", ".box[data-name$='.v']", "#cell", ".box[data-name*='.scores']"),
     )
-    framed, cell, other = browser.run(
-        heights, ".box:has(.picked)", "#cell", ".box:has(.picked) + .box"
-    )
-    assert framed["bottom"] < cell["top"] < cell["bottom"] < other["top"]
+    assert framed["bottom"] < values["top"] < values["bottom"] < cell["top"]
+    assert cell["bottom"] < other["top"]
     column = browser.run("return Number(transduce.state().cell.split(':')[2])")
     assert "head 1, query: row" in text_of(browser, "#cell-title")
     assert f"column {column + 1}:" in text_of(browser, "#cell-title")
@@ -149,9 +178,7 @@ def test_the_framed_query_is_in_the_picture_and_on_a_phone_its_sum_stands_below(
 
 def test_the_tour_frames_a_weight_of_the_row_that_is_spread_most(browser, translator):
     open_explainer(browser, translator, TEXT)
-    step = browser.run("return 1 + transduce.TOUR.findIndex(one => one[1] === 'Weights')")
-    script = "transduce.goToTour(arguments[0]).then(arguments[1])"
-    browser.command("execute/async", {"script": script, "args": [step]})
+    go_to(browser, "Weights")
     name, row, _ = browser.run("return transduce.state().cell.split(':')")
     read = "return transduce.page.result.trace[arguments[0]].map(row => Array.from(row))"
     weights = browser.run(read, name)

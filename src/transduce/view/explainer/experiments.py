@@ -88,12 +88,14 @@ def find_experiments(
 ) -> dict[str, Experiment]:
     """Return the experiments by name, each with a text whose translation it changes, if any is.
 
-    Of positions, a text is preferred whose translation says its words in another order.
+    Of positions, a text is preferred whose translation says its words in another order; of the
+    others, one whose translation becomes none that another experiment found.
 
     Long translations are left out: a changed model computes every step anew, and one that is hardly
     trained never ends.
     """
     texts = [text for text, ids in outputs.items() if len(ids) <= LONGEST]
+    ends = set[str]()  # translations that experiments found
 
     def find(name: str, changes: Sequence[Change]) -> Experiment:
         found = Experiment(list(changes[0].off), changes[0].name_edits())
@@ -110,9 +112,11 @@ def find_experiments(
                     break
             elif before and after not in ("", before):
                 one = Experiment(list(change.off), change.name_edits(), text, before, after)
-                if name != "positions" or is_reordered(before, after):
-                    return one
+                if after not in ends and (name != "positions" or is_reordered(before, after)):
+                    found = one
+                    break
                 found = found if found.text else one
+        ends.add(found.after)
         return found
 
     return {name: find(name, changes) for name, changes in list_changes(model).items()}

@@ -107,10 +107,10 @@ function explainCell(model, trace, name, i, j, ids) {
   if (name === "probabilities") return shareOf(trace.logits[i], j, gettext("softmax of the logits"));
   if (parts[1] === "output") return outputCell(model, trace, parts[0], i, j);
   const sub = parts.slice(0, 3).join("."), what = parts[3], { off } = page.result;
-  if (what === "sum") return sumOf(off.has(`${sub}.residual`) ? gettext("the residual is off") : "x + Sublayer(x)", off.has(`${sub}.residual`) ? 0 : trace[streamBefore(sub)][i][j], trace[`${sub}.output`][i][j]);
+  if (what === "sum") return sumOf(isBare(sub, off) ? gettext("the residual is off") : "x + Sublayer(x)", isBare(sub, off) ? 0 : trace[streamBefore(sub)][i][j], trace[`${sub}.output`][i][j]);
   const add = `${parts[0]}.${parts[1] - 1}.add_${{ self: "self", cross: "cross", ff: "feed_forward" }[parts[2]]}.norm`;
   if (what === "norm") return normOf(model, trace[header.sizes.norm === "pre" ? streamBefore(sub) : `${sub}.sum`][i], j, add);
-  if (what === "output" && (off.has(sub) || off.has(sub.split(".", 2).join(".")))) return { formula: gettext("this sub-layer is off: 0"), steps: [], value: 0 };
+  if (what === "output" && isSilent(sub, off)) return { formula: gettext("this sub-layer is off: 0"), steps: [], value: 0 };
   return parts[2] === "ff" ? forwardCell(model, trace, sub, what, i, j) : attentionCell(model, trace, sub, what, Number(parts[4]), i, j);
 }
 

@@ -39,10 +39,10 @@ async function compute() {
   page.ready = false;
   byId("busy").hidden = false;
   const problem = count === 1 ? gettext("Type a sentence.") : count > header.longest ? gettext("This sentence has {0} pieces, and the page reads at most {1}.", count, header.longest) : "";
-  byId("problem").textContent = problem;
+  fill("problem", problem);
   if (problem) {
-    byId("translation").textContent = "";
-    return finishTurn();
+    page.result = page.before = null;
+    return show();
   }
   if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();
   const result = await searchNow(asked, asked.off, asked.edits, isWanted), isChanged = asked.off.length + asked.edits.length > 0;

@@ -18,7 +18,7 @@ function paint(copy) {
   };
   for (const element of copy.querySelectorAll("*")) {
     const box = element.nodeName === "rect" && element.parentNode.nodeName === "g" ? { fill: paper, stroke: element.parentNode.classList.contains("best") ? accent : edge } : {};
-    for (const [name, value] of Object.entries({ ...looks[element.getAttribute("class")], ...box })) element.setAttribute(name, value);
+    setAll(element, { ...looks[element.getAttribute("class")], ...box });
     element.removeAttribute("class");
   }
 }
@@ -28,7 +28,7 @@ function nested(svg, x, y, width, height) {
   const copy = svg.cloneNode(true);
   paint(copy);
   for (const name of ["aria-hidden", "class"]) copy.removeAttribute(name);
-  for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, value);
+  setAll(copy, { x, y, width, height });
   return new XMLSerializer().serializeToString(copy);
 }
 
@@ -78,5 +78,5 @@ function buildSvg() {
 
 /** Saves the panel as a file of a kind. */
 async function save(kind) {
-  download(`explainer-${state.panel}.${kind}`, kind === "svg" ? buildSvg() : await buildPng(buildSvg(), 2), "image/svg+xml");
+  if (page.result) download(`explainer-${state.panel}.${kind}`, kind === "svg" ? buildSvg() : await buildPng(buildSvg(), 2), "image/svg+xml");
 }

@@ -18,11 +18,11 @@ async function computeFilm() {
   const search = (parts, off = []) => searchNow({ ...base, ...parts }, off, [], always);
   const found = await search({}), { model, source, output } = found, trace = await runSliced(traceModel(model, source, output, new Set()), always), stages = [];
   for (let stage = 0; stage < last; stage++) stages.push(say(await search({ stage })));
-  const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(id => readablePiece(VOCABULARIES.target, id));
+  const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(writtenPiece);
   const { positions } = header.experiments, { layer } = header.reading, peak = head => largest(trace[`decoder.${layer}.cross.weights.${head}`]);
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));
   return {
-    trace, output, sourcePieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: say(found), stages: [...stages, say(found)],
+    trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: say(found), stages: [...stages, say(found)], taken: `${layer}.${strongest}`,
     without: say(await search({}, [`decoder.${layer}.cross.${strongest}`])),
     ...(positions.text ? { before: say(await search({ text: positions.text })), after: say(await search({ text: positions.text }, positions.off)) } : {}),
   };
@@ -32,14 +32,14 @@ async function computeFilm() {
 function showFilm() {
   const line = film.lines.find(one => film.time < one.end) ?? film.lines.at(-1), progress = prefersStill.matches ? 1 : clamp((film.time - line.begin) / (0.75 * (line.end - line.begin)), 0, 1);
   const children = SCENES[line.picture](film.data, progress).filter(Boolean), isDrawing = DRAWINGS.includes(line.picture);
-  if (byId("film-caption").textContent !== line.text) byId("film-caption").textContent = line.text;
-  byId("film-note").textContent = line.picture === "table" ? gettext("The paper's Table 2, not this model") : isDrawing ? gettext("A drawing, not this model") : gettext("Computed by the model in this page");
+  if (byId("film-caption").textContent !== line.text) fill("film-caption", line.text);
+  fill("film-note", line.picture === "table" ? gettext("The paper's Table 2, not this model") : isDrawing ? gettext("A drawing, not this model") : gettext("Computed by the model in this page"));
   const svg = createSvg("svg", { viewBox: `0 0 ${SCENE.width} ${SCENE.height}`, role: "img", "aria-label": line.text, "data-picture": line.picture }, ...children);
-  byId("film-picture").replaceChildren(svg);
+  fill("film-picture", svg);
   byId("film-scrub").value = film.time;
   byId("film-scrub").setAttribute("aria-valuetext", gettext("{0} of {1} seconds", Math.round(film.time), FILM.seconds));
-  byId("film-time").textContent = `${Math.floor(film.time)} / ${FILM.seconds} s`;
-  byId("film-play").textContent = film.isPlaying ? gettext("Pause") : gettext("Play");
+  fill("film-time", `${Math.floor(film.time)} / ${FILM.seconds} s`);
+  fill("film-play", film.isPlaying ? gettext("Pause") : gettext("Play"));
 }
 
 /** Goes on while the film plays; a frame that comes late counts a quarter of a second at most. */
@@ -63,9 +63,9 @@ function playOrPause() {
 /** Opens the film and plays it, when its pictures are computed. */
 async function openFilm() {
   byId("film").showModal();
-  document.querySelector(".flow")?.remove();
+  document.querySelector(".flow").replaceChildren();
   Object.assign(SCENE, innerWidth < 700 ? NARROW : WIDE);
-  byId("film-caption").textContent = gettext("The model computes its pictures …");
+  fill("film-caption", gettext("The model computes its pictures …"));
   byId("film-play").disabled = byId("film-scrub").disabled = true;
   film.lines = timeLines();
   film.data ??= await computeFilm();
@@ -78,12 +78,9 @@ async function openFilm() {
 
 /** Listens to the controls of the film. */
 function listenToFilm() {
-  on("begin-film", "click", openFilm);
-  on("film-play", "click", playOrPause);
   on("film-scrub", "input", () => {
     film.time = byId("film-scrub").valueAsNumber;
     showFilm();
   });
-  on("film-close", "click", () => byId("film").close());
   on("film", "close", () => (film.isPlaying = false));
 }

@@ -92,9 +92,9 @@ function buildQuestions() {
     },
     softmax: {
       next: () => {
-        const ids = bestContinuations([{ logProb: 0 }], [trace.probabilities[at]], 4).map(([, , id]) => id), name = id => readablePiece(VOCABULARIES.target, id);
-        const sorted = ids.sort((a, b) => (name(a) < name(b) ? -1 : 1));
-        return askLargest(gettext("Which piece is likeliest after “{0}”?", pieces.slice(0, at + 1).join(" ")), sorted.map(name), sorted.map(id => trace.probabilities[at][id]));
+        const ids = bestContinuations([{ logProb: 0 }], [trace.probabilities[at]], 4).map(([, , id]) => id);
+        const sorted = ids.sort((a, b) => (writtenPiece(a) < writtenPiece(b) ? -1 : 1));
+        return askLargest(gettext("Which piece is likeliest after “{0}”?", pieces.slice(0, at + 1).join(" ")), sorted.map(writtenPiece), sorted.map(id => trace.probabilities[at][id]));
       },
       sure: () => askShare(gettext("How likely is the likeliest piece after “{0}”?", pieces.slice(0, at + 1).join(" ")), Math.max(...trace.probabilities[at])),
     },
@@ -136,17 +136,15 @@ function showGuess() {
   byId("guess").hidden = !question;
   if (!question) return;
   const focused = [...byId("guess-choices").children].indexOf(document.activeElement);
-  byId("guess-text").textContent = question.text;
-  byId("guess-choices").replaceChildren(...question.choices.map((choice, i) => {
+  fill("guess-text", question.text);
+  fill("guess-choices", ...question.choices.map((choice, i) => {
     const mark = question.right?.includes(i) ? " ✓" : question.right && question.picked === i ? " ✗" : "";
-    const button = create("button", { type: "button", dir: "auto", "aria-pressed": question.picked === i, "aria-disabled": !isOpen }, `${choice}${mark}`);
-    button.addEventListener("click", () => isOpen && answer(question, i));
-    return button;
+    return createButton(() => isOpen && answer(question, i), { dir: "auto", "aria-pressed": question.picked === i, "aria-disabled": !isOpen }, `${choice}${mark}`);
   }));
   const names = question.right?.map(i => question.choices[i]).join(", "), isRight = question.right?.includes(question.picked);
-  byId("guess-told").textContent = isOpen ? "" : [question.picked < 0 ? "" : isRight ? gettext("Right.") : gettext("No."), gettext("It is {0}.", names), question.why].filter(Boolean).join(" ");
+  fill("guess-told", isOpen ? "" : [question.picked < 0 ? "" : isRight ? gettext("Right.") : gettext("No."), gettext("It is {0}.", names), question.why].filter(Boolean).join(" "));
   const answered = [...guess.given.values()].filter(one => one.picked >= 0), right = answered.filter(one => one.right.includes(one.picked)).length;
-  byId("guess-score").textContent = answered.length ? gettext("{0} of {1} right", right, answered.length) : "";
+  fill("guess-score", answered.length ? gettext("{0} of {1} right", right, answered.length) : "");
   byId("guess-show").hidden = !isOpen;
   if (focused >= 0) byId("guess-choices").children[focused]?.focus();
   if (isLost) byId("guess-text").focus();

@@ -1,20 +1,28 @@
 /** Calls a function at each event of a name on the element of an id. */
 const on = (id, name, act) => byId(id).addEventListener(name, act);
 
-/** Shows the state and what was computed for it. */
+/** Shows the state and what was computed for it; of a refused sentence, nothing is shown. */
 function show() {
-  if (!page.result) return;
+  document.body.classList.toggle("refused", !page.result);
   showControls();
   showMap();
   showStrips();
-  showSwitches();
   showStage();
   showTour();
   showPanel();
-  markTarget();
-  showGuess();
-  uncoverSwitch();
+  if (page.result) {
+    showSwitches();
+    markTarget();
+    showGuess();
+    uncoverSwitch();
+  } else clearShown();
   finishTurn();
+}
+
+/** Takes away what was shown of the sentence before. */
+function clearShown() {
+  page.timer = clearInterval(page.timer);
+  for (const id of ["translation", "score", "before-text", "after-text", "changed", "boxes", "cell-title", "cell-rows", "guess-text", "guess-choices", "guess-told"]) fill(id);
 }
 
 /** Shows the pieces of the source and of its translation. */
@@ -28,7 +36,7 @@ function showControls() {
   if (document.activeElement !== byId("prefix")) byId("prefix").value = state.prefix;
   byId("beam").value = state.beam;
   byId("alpha").value = state.alpha;
-  byId("alpha-value").textContent = state.alpha.toFixed(1).replace(".", POINT);
+  fill("alpha-value", state.alpha.toFixed(1).replace(".", POINT));
   for (const button of byId("examples").children) button.setAttribute("aria-pressed", button.textContent === visible(state.text));
 }
 
@@ -37,11 +45,7 @@ const SIDES = { source: gettext("source"), target: gettext("target") };
 /** Shows the pieces of a side as buttons that choose a row. */
 function showStrip(id, pieces, side) {
   const marked = Math.min(state[side], pieces.length - 1);
-  byId(id).replaceChildren(...pieces.map((piece, i) => {
-    const button = create("button", { type: "button", dir: "auto", "aria-pressed": i === marked, "aria-label": gettext("{0} {1}: {2}", SIDES[side], i + 1, visible(piece)) }, visible(piece));
-    button.addEventListener("click", () => moveTo(side, i));
-    return button;
-  }));
+  fill(id, ...pieces.map((piece, i) => createButton(() => moveTo(side, i), { dir: "auto", "aria-pressed": i === marked, "aria-label": gettext("{0} {1}: {2}", SIDES[side], i + 1, visible(piece)) }, visible(piece))));
 }
 
 /** Chooses a row of a side; a number that is open goes along. */
@@ -78,6 +82,21 @@ function onKey(event) {
   event.preventDefault();
 }
 
+// What each button of the markup does.
+const PRESSED = {
+  "as-recipe": () => {
+    const { slider } = panelNow();
+    change({ [slider]: firstState()[slider] });
+    byId("slider").focus();
+  },
+  "guess-first": toggleGuess, "guess-more": askMore, "guess-show": () => answer(questionNow(), -1),
+  undo, "all-on": () => change({ off: [], edits: [], prefix: "" }, { remember: true }),
+  "station-back": KEYS.PageUp, "station-next": KEYS.PageDown, thumb: () => byId("map").scrollIntoView({ block: "center" }),
+  "begin-tour": () => goToTour(1), "tour-next": KEYS[">"], "tour-back": KEYS["<"], "tour-end": () => goToTour(0), "tour-print": printTour,
+  "edit-undo": () => editCell(null), "close-cell": KEYS.Escape, svg: KEYS.g, png: KEYS.p, theme: toggleTheme, "show-help": KEYS["?"], "close-help": () => byId("help").close(),
+  "begin-film": openFilm, "film-play": playOrPause, "film-close": () => byId("film").close(),
+};
+
 /** Returns the name of a language in the page's language. */
 function languageName(code) {
   try {
@@ -91,15 +110,12 @@ function languageName(code) {
 function fillPage() {
   const { parameters, languages, example } = header;
   localise();
-  document.title = byId("title").textContent = gettext("How the model “{0}” translates", visible(header.title));
-  byId("about").textContent = gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName));
-  byId("longest").textContent = header.longest;
-  byId("deviations").textContent = header.notes.map(note => gettext(note)).join(" ");
-  byId("examples").replaceChildren(...header.texts.map(text => {
-    const button = create("button", { type: "button", dir: "auto" }, visible(text));
-    button.addEventListener("click", () => change({ text, prefix: "", source: 0, target: 0, step: 0, cell: "" }));
-    return button;
-  }));
+  document.title = gettext("How the model “{0}” translates", visible(header.title));
+  fill("title", document.title);
+  fill("about", gettext("A Transformer, as in “Attention Is All You Need” (here “the paper”): {0} numbers in {1} + {2} layers translate {3} to {4}. They are all in this page: watch them work, open any of them, or switch them off.", grouped(parameters), DEPTHS.encoder, DEPTHS.decoder, ...languages.map(languageName)));
+  fill("longest", header.longest);
+  fill("deviations", header.notes.map(note => gettext(note)).join(" "));
+  fill("examples", ...header.texts.map(text => createButton(() => change({ text, prefix: "", source: 0, target: 0, step: 0, cell: "" }), { dir: "auto" }, visible(text))));
   fillMap();
   byId("text").maxLength = byId("prefix").maxLength = 1000;
   byId("text").value = example.text;
@@ -125,35 +141,12 @@ function listen() {
   on("beam", "change", () => change({ beam: Number(byId("beam").value) }));
   on("alpha", "input", () => change({ alpha: Number(byId("alpha").value) }));
   on("slider", "input", () => change({ [panelNow().slider]: byId("slider").valueAsNumber }));
-  on("as-recipe", "click", () => {
-    const { slider } = panelNow();
-    change({ [slider]: firstState()[slider] });
-    byId("slider").focus();
-  });
-  on("guess-first", "click", toggleGuess);
-  on("guess-more", "click", askMore);
-  on("guess-show", "click", () => answer(questionNow(), -1));
-  on("undo", "click", undo);
-  on("all-on", "click", () => change({ off: [], edits: [], prefix: "" }, { remember: true }));
-  on("begin-tour", "click", () => goToTour(1));
-  on("station-back", "click", () => movePanel(-1));
-  on("station-next", "click", () => movePanel(1));
-  on("thumb", "click", () => byId("map").scrollIntoView({ block: "center" }));
-  on("tour-next", "click", () => goToTour(state.tour + 1));
-  on("tour-back", "click", () => goToTour(state.tour - 1));
-  on("tour-end", "click", () => goToTour(0));
-  on("tour-print", "click", printTour);
   on("edit", "submit", event => {
     event.preventDefault();
     if (Number.isFinite(byId("edit-value").valueAsNumber)) editCell(byId("edit-value").valueAsNumber);
   });
-  on("edit-undo", "click", () => editCell(null));
-  on("close-cell", "click", () => change({ cell: "" }));
-  for (const kind of ["svg", "png"]) on(kind, "click", () => save(kind));
+  for (const [id, act] of Object.entries(PRESSED)) on(id, "click", act);
   listenToFilm();
-  on("theme", "click", toggleTheme);
-  on("show-help", "click", () => byId("help").showModal());
-  on("close-help", "click", () => byId("help").close());
   document.addEventListener("keydown", onKey);
   addEventListener("hashchange", () => change(readHash(location.hash)));
 }
@@ -170,7 +163,7 @@ async function main() {
   else if (state.tour && page.result) showTarget();
   else if (isPlace) byId("station").scrollIntoView();
   const difference = await checkExample(await openStage(header.stages.length - 1));
-  byId("check").textContent = difference.toExponential(1).replace(".", POINT);
+  fill("check", difference.toExponential(1).replace(".", POINT));
   page.checked = difference;
 }
 

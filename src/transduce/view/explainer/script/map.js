@@ -25,14 +25,15 @@ function readFigure() {
     for (const one of svg.querySelectorAll(`[${name}^="#"]`)) one.style[name] = `light-dark(${one.getAttribute(name)}, ${night[one.getAttribute(name)]})`;
   const [, , , height] = svg.getAttribute("viewBox").split(" ").map(Number);
   svg.setAttribute("viewBox", `${MAP.left} ${-MAP.more + 40} ${MAP.width} ${height + MAP.more - 50}`);
-  for (const [name, value] of Object.entries({ width: "", height: "", id: "figure", role: "group", "aria-label": gettext("Figure 1 of the paper, with this model's layers") })) if (value) svg.setAttribute(name, value); else svg.removeAttribute(name);
+  for (const name of ["width", "height"]) svg.removeAttribute(name);
+  setAll(svg, { id: "figure", role: "group", "aria-label": gettext("Figure 1 of the paper, with this model's layers") });
   return svg;
 }
 
 /** Makes the blocks of the figure buttons that open stations. */
 function fillMap() {
   const svg = readFigure();
-  byId("map").replaceChildren(svg);
+  fill("map", svg);
   for (const [id, names] of Object.entries(PLACES))
     names.map(name => svg.querySelector(`#model-${name}`)).filter(Boolean).forEach((group, i) => {
       group.classList.add("place");
@@ -40,18 +41,15 @@ function fillMap() {
       group.addEventListener("click", () => openStation(id));
       if (i) return;
       const { title } = PANELS.find(one => one.id === id);
-      for (const [name, value] of Object.entries({ role: "button", tabindex: 0, "aria-label": title })) group.setAttribute(name, value);
+      setAll(group, { role: "button", tabindex: 0, "aria-label": title });
       group.append(createSvg("title", {}, title));
       group.addEventListener("keydown", event => {
         if (event.key === "Enter" || event.key === " ") event.preventDefault(), openStation(id);
       });
     });
+  svg.querySelector("g").append(createSvg("g", { class: "flow", "aria-hidden": "true" }), ...svg.querySelectorAll(".block, .positions, .end")); // pieces flow below names
   byId("thumb").append(createSvg("svg", { viewBox: svg.getAttribute("viewBox"), "aria-hidden": "true" }, createSvg("use", { href: "#figure" })));
-  byId("training-stations").append(...PANELS.filter(panel => !PLACES[panel.id]).map(panel => {
-    const button = create("button", { type: "button", "data-panel": panel.id }, panel.title);
-    button.addEventListener("click", () => openStation(panel.id));
-    return button;
-  }));
+  byId("training-stations").append(...PANELS.filter(panel => !PLACES[panel.id]).map(({ id, title }) => createButton(() => openStation(id), { "data-panel": id }, title)));
 }
 
 /** Writes pieces below or above an end of the figure, in lines; those that find no room become "…". */
@@ -83,7 +81,7 @@ function showMap() {
     one.classList.toggle("off", off.includes(one.id));
     if (one.hasAttribute("tabindex") || one.nodeName === "BUTTON") setOnce(one, "aria-current", one.dataset.panel === now.id ? "step" : "false");
   }
-  byId("here-name").textContent = now.title;
+  fill("here-name", now.title);
   byId("station-back").disabled = now === PANELS[0];
   byId("station-next").disabled = now === PANELS.at(-1);
   const written = piecesOf("target"), key = `${piecesOf("source")}|${written}`;
@@ -95,13 +93,12 @@ function showMap() {
   flow();
 }
 
-/** Sends the pieces through the figure once: the source, all at once, to the decoder, then, piece by piece, what it writes upwards. */
+/** Sends the pieces through the figure once, behind its blocks: the source, all at once, to the decoder, then, piece by piece, what it writes upwards. */
 function flow() {
-  const svg = byId("figure"), place = name => svg.querySelector(`#model-${name} text`), at = text => ["x", "y"].map(name => Number(text.getAttribute(name)));
+  const svg = byId("figure"), layer = svg.querySelector(".flow"), at = (name, what = "text") => ["x", "y", "height"].map(size => Number(svg.querySelector(`#model-${name} > ${what}`).getAttribute(size)));
+  layer.replaceChildren();
   if (prefersStill.matches || !svg.animate) return;
-  svg.querySelector(".flow")?.remove();
-  const [x, y] = at(place("inputs")), [right, low] = at(place("outputs")), [, high] = at(place("output-probabilities"));
-  const memory = svg.querySelector("#model-memory path").getAttribute("d"), layer = createSvg("g", { class: "flow", "aria-hidden": "true" });
+  const [x] = at("inputs"), [, top, height] = at("encoder", "rect"), [right, low] = at("outputs"), [, high] = at("output-probabilities"), memory = svg.querySelector("#model-memory path").getAttribute("d");
   const send = (pieces, path, delay, duration) => {
     const halves = pieces.map(piece => 5 * piece.length + 8), whole = halves.reduce((a, b) => a + b, 0), pill = createSvg("g", {}, createSvg("g", { transform: `scale(${Math.min(1, 150 / whole)})` }));
     let left = -whole;
@@ -111,7 +108,6 @@ function flow() {
     pill.animate([{ offsetDistance: "0%", opacity: 0 }, { opacity: 1, offset: 0.1 }, { opacity: 1, offset: 0.85 }, { offsetDistance: "100%", opacity: 0 }], { delay, duration, fill: "both", easing: "ease-in-out" }).finished.then(() => pill.remove(), () => {});
   };
   const source = piecesOf("source").slice(0, 12), target = piecesOf("target").slice(1, 12);
-  send(source, `M${x} ${y}L${x} ${memory.slice(1).split(/[LQ]/)[0].split(" ")[1]}${memory.replace("M", "L")}`, 0, 2600);
-  target.forEach((piece, i) => send([piece], `M${right} ${low}L${right} ${high}`, 2000 + 240 * i, 1800));
-  svg.querySelector("g").append(layer);
+  send(source, `M${x} ${top + height - 14}L${x} ${memory.slice(1).split(/[LQ]/)[0].split(" ")[1]}${memory.replace("M", "L")}`, 0, 2600);
+  target.forEach((piece, i) => send([piece], `M${right} ${low - 28}L${right} ${high + 22}`, 2000 + 240 * i, 1800));
 }

@@ -36,15 +36,21 @@ function embed(model, side, ids, first, { off, keep }) {
   return rows;
 }
 
+/** Returns whether a sub-layer is off, by itself or with its layer: it returns 0. */
+const isSilent = (name, off) => off.has(name) || off.has(name.split(".", 2).join("."));
+
+/** Returns whether what a sub-layer returns takes the place of x, and is not added to it. */
+const isBare = (name, off) => off.has(`${name}.residual`) && !isSilent(name, off);
+
 /** Applies a sub-layer with its residual and norm, as the recipe orders them    (section 3.1) */
 function residual(model, name, rows, norm, context, subLayer) {
   const { off, keep } = context, [gain, bias] = ["weight", "bias"].map(part => model.weights[`${norm}.norm.${part}`]);
   const pre = model.sizes.norm === "pre", inner = pre ? layerNorm(rows, gain, bias) : rows;
   if (pre) keep(`${name}.norm`, inner);
-  const found = subLayer(inner), silent = off.has(name) || off.has(name.split(".", 2).join("."));
-  if (silent) found.forEach(row => row.fill(0));
+  const found = subLayer(inner);
+  if (isSilent(name, off)) found.forEach(row => row.fill(0));
   keep(`${name}.output`, found);
-  const sums = off.has(`${name}.residual`) && !silent ? found.map(row => row.slice()) : addRows(rows, found);
+  const sums = isBare(name, off) ? found.map(row => row.slice()) : addRows(rows, found);
   keep(`${name}.sum`, sums);
   if (pre) return sums;
   const normed = layerNorm(sums, gain, bias);

@@ -1,13 +1,28 @@
 // The panel in the middle: the numbers of one station of the model.
 
+/** Makes nodes and texts the content of the element of an id. */
+const fill = (id, ...content) => byId(id).replaceChildren(...content);
+
+/** Returns a button that does something when it is pressed. */
+const createButton = (act, properties, ...children) => create("button", { type: "button", onclick: act, ...properties }, ...children);
+
+/** Returns an element of a class that can be scrolled, also by the keyboard. */
+const createRegion = (className, label, ...children) => create("div", { className, tabIndex: 0, role: "region", "aria-label": label }, ...children);
+
+/** Returns the head of a table: a row of names. */
+const headRow = names => create("thead", {}, create("tr", {}, ...names.map(name => create("th", { scope: "col" }, name))));
+
+/** Returns the readable piece of the target's vocabulary with an id. */
+const writtenPiece = id => readablePiece(VOCABULARIES.target, id);
+
 /** Returns the panel of the state. */
 const panelNow = () => PANELS.find(panel => panel.id === state.panel);
 
 /** Returns the readable pieces of a side, in the order of its rows.
- * Before the page has computed anything, they are those of PyTorch's example. */
+ * Before the page has computed anything, they are those of PyTorch's example; a refused sentence has none. */
 function piecesOf(side) {
-  const { source, output } = page.result ?? header.example;
-  return side === "source" ? source.map(id => readablePiece(VOCABULARIES.source, id)) : [BEGIN, ...output.slice(0, -1)].map(id => readablePiece(VOCABULARIES.target, id));
+  const { source, output } = page.result ?? (byId("problem").textContent ? { source: [], output: [] } : header.example);
+  return side === "source" ? source.map(id => readablePiece(VOCABULARIES.source, id)) : [BEGIN, ...output.slice(0, -1)].map(writtenPiece);
 }
 
 /** Returns the sides of the rows and, for attention, of the columns of a name. */
@@ -23,13 +38,20 @@ function columnsOf(name, wide) {
   return size ? [(state.head - 1) * size, size] : [0, wide];
 }
 
+/** Returns the title of a box of a name; it says so where nothing is added, or not before the norm. */
+function titleOf(name, title) {
+  const [, sub, what] = /(.+)\.(sum|norm)$/.exec(name) ?? [];
+  if (what === "norm" && header.sizes.norm === "pre") return gettext("normalised, as the sub-layer reads it");
+  return what && isBare(sub, page.result.off) ? { sum: gettext("the output alone: x is not added"), norm: gettext("normalised, with nothing added") }[what] : title.replace("{h}", state.head);
+}
+
 /** Returns what a box shows: its rows, sides, marked row and picked cell. */
 function buildBox([template, title]) {
   const name = template.replace("{l}", state.layer).replace("{h}", state.head), all = page.result.trace[name], [side, across] = sidesOf(name);
   const [first, width] = columnsOf(name, all.at(-1).length), rows = all.map(row => row.subarray(first, Math.min(row.length, first + width)));
   const [picked, i, j] = state.cell.split(":"), cell = picked === name && Number(i) < rows.length && j - first >= 0 && j - first < rows[i].length ? [Number(i), j - first] : null;
   const scores = page.result.trace[name.replace(".weights.", ".scores.")], isShut = (i, j) => Boolean(across) && !(scores[i][j] > -Infinity);
-  return { name, title: title.replace("{h}", state.head), rows, first, side, across, isShut, wide: !across, marked: state[side], cell };
+  return { name, title: titleOf(name, title), rows, first, side, across, isShut, wide: !across, marked: state[side], cell };
 }
 
 /** Returns the names of rows as a list beside a picture. */
@@ -44,12 +66,11 @@ function showBox(box) {
   });
   svg.addEventListener("mousemove", event => {
     const found = cellUnder(event, box.rows);
-    byId("readout").textContent = found ? gettext("{0}, row {1}, column {2}: {3}", box.title, visible(piecesOf(box.side)[found[0]]), columnName(box, found[1]), show5(box.rows[found[0]][found[1]])) : "";
+    fill("readout", found ? gettext("{0}, row {1}, column {2}: {3}", box.title, visible(piecesOf(box.side)[found[0]]), columnName(box, found[1]), show5(box.rows[found[0]][found[1]])) : "");
   });
   const picture = create("div", { className: box.across ? "picture across" : "picture" }, labelList(piecesOf(box.side), box.marked), svg);
   if (box.across) picture.prepend(create("div", { className: "corner" }), labelList(piecesOf(box.across), -1));
-  const region = box.across ? { tabIndex: 0, role: "region", "aria-label": gettext("Picture of {0}", box.title) } : {};
-  const scroll = create("div", { className: "scroll", ...region }, picture);
+  const scroll = box.across ? createRegion("scroll", gettext("Picture of {0}", box.title), picture) : create("div", { className: "scroll" }, picture);
   return create("section", { className: "box", "data-name": box.name }, head, scroll, create("p", { className: "legend" }, ...legendOf(box)), boxTable(box));
 }
 
@@ -61,13 +82,8 @@ function boxTable(box) {
   const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
   details.addEventListener("toggle", () => {
     if (!details.open || details.children.length > 1) return;
-    const cells = Array.from(box.rows[row], (x, j) => {
-      const open = create("button", { type: "button" }, show5(x));
-      open.addEventListener("click", () => change({ cell: `${box.name}:${row}:${j + box.first}` }));
-      return create("tr", {}, create("th", { scope: "row" }, String(columnName(box, j))), create("td", {}, open));
-    });
-    const table = create("table", {}, create("caption", {}, gettext("{0}, row {1}", box.title, visible(piecesOf(box.side)[row]))), create("tbody", {}, ...cells));
-    details.append(create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Numbers of {0}", box.title) }, table));
+    const open = (x, j) => createButton(() => change({ cell: `${box.name}:${row}:${j + box.first}` }), {}, show5(x));
+    details.append(buildTable(gettext("{0}, row {1}", box.title, visible(piecesOf(box.side)[row])), [], Array.from(box.rows[row], (x, j) => [columnName(box, j), open(x, j)])));
   });
   return details;
 }
@@ -75,18 +91,19 @@ function boxTable(box) {
 /** Shows the panel of the state: title, texts, equation, boxes. */
 function showPanel() {
   const panel = panelNow();
-  byId("panel-title").textContent = panel.title;
-  byId("section").textContent = panel.section ? gettext("Section {0}", panel.section) : "";
-  byId("equation").replaceChildren(...typeset(panel.equation));
+  fill("panel-title", panel.title);
+  fill("section", panel.section ? gettext("Section {0}", panel.section) : "");
+  fill("equation", ...typeset(panel.equation));
   byId("equation").hidden = !panel.equation;
-  const missing = { masked: ["mask", gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.")], norm: [`encoder.${state.layer}.self.residual`, gettext("The residual is off: what attention read takes the place of x, and is not added to it.")] }[panel.id], lack = missing && page.result.off.has(missing[0]) ? missing[1] : "";
-  byId("plain").textContent = lack || panel.plain;
-  byId("exact").replaceChildren(...typeset(lack ? "" : panel.exact));
+  const off = page.result?.off ?? new Set(), lack = panel.id === "masked" && off.has("mask") ? gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.") : panel.id === "norm" && isBare(`encoder.${state.layer}.self`, off) ? gettext("The residual is off: what attention read takes the place of x, and is not added to it.") : "";
+  fill("plain", lack || panel.plain);
+  fill("exact", ...typeset(lack ? "" : panel.exact));
   fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
+  if (!page.result) return;
   const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, smoothing: showSmoothing, rate: showRate }[panel.id];
-  byId("boxes").replaceChildren(...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
+  fill("boxes", ...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
   document.querySelector(".tree")?.parentNode.scrollTo(1e6, 0); // to the step, which is its last
   showCell();
 }
@@ -94,11 +111,7 @@ function showPanel() {
 /** Fills the buttons that choose a layer or a head. */
 function fillChoices(id, count, name, title) {
   byId(id).hidden = count < 2;
-  byId(id).replaceChildren(create("span", { className: "quiet" }, title), ...numbers(count).map(i => {
-    const button = create("button", { type: "button", "aria-pressed": state[name] === i, "aria-label": gettext(`${name} {0}`, i) }, i);
-    button.addEventListener("click", () => choose(name, i));
-    return button;
-  }));
+  fill(id, create("span", { className: "quiet" }, title), ...numbers(count).map(i => createButton(() => choose(name, i), { "aria-pressed": state[name] === i, "aria-label": gettext(`${name} {0}`, i) }, i)));
 }
 
 /** Chooses a layer or a head; a number that is open goes along, but not to another head's columns. */
@@ -114,8 +127,8 @@ function showPieces() {
     const steps = stages.map(ids => ids.map(id => readablePiece(vocabulary, id)).join(" "));
     return create("tr", {}, create("th", { scope: "row" }, create("bdi", {}, visible(word))), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
   });
-  const head = create("tr", {}, ...[gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")].map(text => create("th", { scope: "col" }, text)));
-  return [create("section", { className: "box" }, create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Words and their pieces") }, create("table", {}, create("thead", {}, head), create("tbody", {}, ...rows))))];
+  const head = headRow([gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")]);
+  return [create("section", { className: "box" }, create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), createRegion("rows", gettext("Words and their pieces"), create("table", {}, head, create("tbody", {}, ...rows))))];
 }
 
 /** Returns the likeliest next pieces of the chosen step as bars. */
@@ -124,12 +137,9 @@ function showSoftmax() {
   const best = bestContinuations([{ logProb: 0 }], [row], 12).map(([p, , id]) => [id, p]), written = output[t];
   if (!best.some(([id]) => id === written)) best.push([written, row[written]]);
   const rows = best.map(([id, p]) => {
-    const open = create("button", { type: "button" }, show5(p)), bar = create("span", { className: "share" });
-    bar.style.width = `${Math.max(0.5, 100 * p)}%`;
-    open.addEventListener("click", () => change({ cell: `probabilities:${t}:${id}` }));
-    const force = create("button", { type: "button", title: gettext("Continue the translation with this piece") }, gettext("take"));
-    force.addEventListener("click", () => change({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }, { remember: true }));
-    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, readablePiece(VOCABULARIES.target, id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, bar), create("td", {}, id > BEGIN ? force : ""));
+    const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(p));
+    const force = createButton(() => change({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }, { remember: true }), { title: gettext("Continue the translation with this piece") }, gettext("take"));
+    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(p)), create("td", {}, id > BEGIN ? force : ""));
   });
   const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));
   return [create("section", { className: "box full" }, create("table", { className: "bars" }, caption, create("tbody", {}, ...rows)))];
@@ -142,15 +152,15 @@ function showCell() {
   if (byId("cell").hidden) return;
   const ids = { source: page.result.source, target: [BEGIN, ...page.result.output.slice(0, -1)] };
   const found = explainCell(page.result.model, page.result.trace, name, Number(i), Number(j), ids), [side, across] = sidesOf(name);
-  const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? readablePiece(VOCABULARIES.target, Number(j)) : placeOf(name, j)[1];
+  const column = across ? piecesOf(across)[j] : name === "probabilities" || name === "logits" ? writtenPiece(Number(j)) : placeOf(name, j)[1];
   const place = [visible(piecesOf(side)[i] ?? ""), visible(String(column)), show5(row[j])];
-  byId("cell-title").textContent = `${placeOf(name, j)[0]}: ${across ? gettext("“{0}” reads “{1}”: {2}", ...place) : gettext("row “{0}”, column {1}: {2}", ...place)}`;
-  byId("cell-formula").replaceChildren(...typeset(found.formula));
+  fill("cell-title", `${placeOf(name, j)[0]}: ${across ? gettext("“{0}” reads “{1}”: {2}", ...place) : gettext("row “{0}”, column {1}: {2}", ...place)}`);
+  fill("cell-formula", ...typeset(found.formula));
   const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;
   byId("edit-undo").hidden = !edit;
   if (canEdit && document.activeElement !== byId("edit-value")) byId("edit-value").value = Number(row[j].toFixed(6));
-  byId("cell-rows").replaceChildren(...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, ...typeset(text)), create("td", {}, show5(x))))));
+  fill("cell-rows", ...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, ...typeset(text)), create("td", {}, show5(x))))));
 }
 
 /** Sets the open number to what is typed, or with `null` to what is computed. */

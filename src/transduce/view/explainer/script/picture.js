@@ -23,10 +23,15 @@ function shadePaths(rows, width, height, scale) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Sets attributes of an element. */
+function setAll(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+}
+
 /** Returns a new SVG element. */
 function createSvg(tag, attributes, ...children) {
   const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  setAll(element, attributes);
   element.append(...children);
   return element;
 }
@@ -54,12 +59,15 @@ function mathParts(text) {
 /** Returns a text as nodes, with MathML for what is set low and high. */
 const typeset = text => mathParts(text).map(part => (part.localName === "mtext" ? part.textContent : createMath("math", part)));
 
+/** Returns the hatching of the cells of rows that are shut, as a path. */
+const hatchPath = (rows, isShut, width, height) => rows.flatMap((row, i) => Array.from(row, (_, j) => (isShut(i, j) ? `M${j * width} ${(i + 1) * height}l${width} ${-height}m${-width / 2} 0l${-width / 2} ${height / 2}m${width} 0l${-width / 2} ${height / 2}` : ""))).join("");
+
 /** Returns the picture of a box {rows, wide, chosen: [row, column]} as an SVG element. */
 function drawMatrix({ name, rows, isShut = () => false, wide, marked, cell }) {
   const count = Math.max(...rows.map(row => row.length)), [width, height] = wide ? [4, 20] : [22, 22];
   const paths = shadePaths(rows, width, height, scaleOf({ name, rows })).map(([shade, d]) => createSvg("path", { d, class: shade > 0 ? "above" : "below", "fill-opacity": Math.abs(shade) / SHADES }));
   const svg = createSvg("svg", { viewBox: `0 0 ${count * width} ${rows.length * height}`, preserveAspectRatio: "none", "aria-hidden": "true", class: wide ? "wide" : "square" }, ...paths);
-  const shut = rows.flatMap((row, i) => Array.from(row, (x, j) => (isShut(i, j) ? `M${j * width} ${(i + 1) * height}l${width} ${-height}m${-width / 2} 0l${-width / 2} ${height / 2}m${width} 0l${-width / 2} ${height / 2}` : ""))).join("");
+  const shut = hatchPath(rows, isShut, width, height);
   if (shut) svg.append(createSvg("path", { d: shut, class: "hatch" }));
   if (!wide) svg.setAttribute("width", count * width);
   svg.setAttribute("height", rows.length * height);

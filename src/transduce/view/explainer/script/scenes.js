@@ -25,30 +25,26 @@ function layOut(texts, gap = 24, letter = 15) {
 
 const sizeOf = places => Math.max(11, Math.min(29, ...places.map(([, half]) => half)));
 
-/** Returns words in a row at a height, those from `shown` on hatched and without their text. */
-function wordRow(words, y, { shown = words.length, bold = -1, accent = false } = {}) {
+/** Returns words in a row at a height, those from `shown` on as empty boxes. */
+function wordRow(row, y, { shown = row.length, bold = -1, accent = false } = {}) {
+  const words = row.map(([word]) => word);
   if (SCENE.isNarrow) return layOut(words).map(([x, half], i) => upright(words[i], x, half, accent, i < shown, i === bold));
   const places = layOut(words), size = sizeOf(places.map(([x, half], i) => [x, (2 * half) / Math.max(1, words[i].length) * 1.9]));
-  return places.map(([x, half], i) => i < shown ? write(visible(words[i]), x, y, size, { class: `${accent ? "film-accent" : ""} ${i === bold ? "film-bold" : ""}` }) : createSvg("g", {}, createSvg("rect", { x: x - half, y: y - 24, width: 2 * half, height: 32, rx: 6, class: "film-box" }), hatch(x - half, y - 24, 2 * half, 32)));
+  return places.map(([x, half], i) => i < shown ? write(visible(words[i]), x, y, size, { class: `${accent ? "film-accent" : ""} ${i === bold ? "film-bold" : ""}` }) : emptyBox(x - half, y - 24, 2 * half, 32));
 }
 
-/** Returns a word that is read upwards, above or below the lines; or hatching for one that is not there yet. */
+/** Returns a word that is read upwards, above or below the lines; or an empty box for one that is not there yet. */
 function upright(word, x, half, isBelow, isShown = true, isBold = false) {
   const y = isBelow ? SCENE.below + 10 : SCENE.above - 10;
-  if (!isShown) return createSvg("g", {}, createSvg("rect", { x: x - half, y, width: 2 * half, height: 110, rx: 6, class: "film-box" }), hatch(x - half, y, 2 * half, 110));
+  if (!isShown) return emptyBox(x - half, y, 2 * half, 110);
   return write(visible(word), 0, 0, Math.min(26, 1.4 * half), { transform: `translate(${x + half / 2} ${y}) rotate(-90)`, "text-anchor": isBelow ? "end" : "start", class: `${isBelow ? "film-accent" : ""} ${isBold ? "film-bold" : ""}` });
 }
 
-/** Returns hatching over a rectangle. */
-function hatch(x, y, width, height) {
-  const lines = [];
-  for (let at = 8; at < width; at += 9) lines.push(`M${x + at - 8} ${y + height}l8 ${-height}`);
-  return createSvg("path", { d: lines.join(""), class: "hatch" });
-}
+const emptyBox = (x, y, width, height) => createSvg("rect", { x, y, width, height, rx: 6, class: "film-box" });
 
 /** Returns lines from words of the output to words of the source, with their weights as opacity. */
 function readingLines(film, weightsOf, shown) {
-  const [above, below] = [layOut(film.sourceWords.map(([word]) => word)), layOut(film.targetWords.map(([word]) => word))];
+  const [above, below] = [film.sourceWords, film.targetWords].map(row => layOut(row.map(([word]) => word)));
   return film.targetWords.slice(0, shown).flatMap((_, t) => weightsOf(t).map((weight, s) => weight < 0.05 ? "" : createSvg("path", { d: `M${below[t][0]} ${SCENE.below}C${below[t][0]} ${SCENE.below - 82} ${above[s][0]} ${SCENE.above + 82} ${above[s][0]} ${SCENE.above}`, class: "film-line", opacity: weight.toFixed(3) })));
 }
 
@@ -79,20 +75,20 @@ function chain(film, progress, fades) {
 /** Returns a matrix of weights from 0 to 1 at a place, with the pieces that read as names of its rows. */
 const weightPicture = (rows, x, y, size, title, names) => {
   const cell = size / Math.max(rows.length, rows[0].length);
-  return createSvg("g", { transform: `translate(${x} ${y})` }, ...names.map((name, i) => write(visible(name), -5, cell * (i + 0.75), Math.min(13, 0.9 * cell), { "text-anchor": "end" })), createSvg("rect", { width: cell * rows[0].length, height: cell * rows.length, class: "film-box" }), ...shadePaths(rows, cell, cell, 1).map(([shade, d]) => createSvg("path", { d, class: "above", "fill-opacity": shade / SHADES })), write(title, size / 2, -10, 15, { class: "quiet-text" }));
+  return createSvg("g", { transform: `translate(${x} ${y})` }, ...names.map((name, i) => write(visible(name), -5, cell * (i + 0.75), Math.min(18, 0.65 * cell), { "text-anchor": "end" })), createSvg("rect", { width: cell * rows[0].length, height: cell * rows.length, class: "film-box" }), ...shadePaths(rows, cell, cell, 1).map(([shade, d]) => createSvg("path", { d, class: "above", "fill-opacity": shade / SHADES })), write(title, size / 2, -10, 15, { class: "quiet-text" }));
 };
 
 // Table 2, English to German: model, BLEU, training cost in FLOPs; ensembles are what was best before.
 const TABLE2 = [["GNMT + RL ensemble", 26.3, "1.8 × 10²⁰"], ["ConvS2S ensemble", 26.36, "7.7 × 10¹⁹"], ["Transformer (base)", 27.3, "3.3 × 10¹⁸"], ["Transformer (big)", 28.4, "2.3 × 10¹⁹"]];
 
 const SCENES = {
-  sentence: (film, progress) => [...wordRow(film.sourceWords.map(([word]) => word), 104), ...(progress > 0.45 ? wordRow(film.targetWords.map(([word]) => word), 304, { accent: true }) : [])],
+  sentence: (film, progress) => [...wordRow(film.sourceWords, 104), ...(progress > 0.45 ? wordRow(film.targetWords, 304, { accent: true }) : [])],
   order: (film, progress) => [...SCENES.sentence(film, 1), ...readingLines(film, t => wordWeights(film, t).map((weight, s, all) => (weight === Math.max(...all) ? 1 : 0)), Math.ceil(progress * film.targetWords.length)), ...note(gettext("Lines: each word's largest weight (decoder layer {0}).", header.reading.layer))],
   recurrent: (film, progress) => chain(film, progress, false),
   fading: (film, progress) => chain(film, progress, true),
   pieces: (film, progress) => {
     const pieces = film.sourcePieces, places = layOut(pieces), rows = film.trace["source.input"], scale = largest(rows), count = Math.min(Math.ceil(progress * 12) || 1, header.sizes.d_model);
-    const named = ([x, half], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [createSvg("rect", { x: x - half, y: 54, width: 2 * half, height: 36, rx: 6, class: "film-box" }), write(visible(piece), x, 78, Math.min(20, half))]);
+    const named = ([x, half], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [emptyBox(x - half, 54, 2 * half, 36), write(visible(piece), x, 78, Math.min(20, half))]);
     const told = note(gettext("Below each piece: the first {0} of its {1} numbers. Blue is above 0, orange below.", count, header.sizes.d_model));
     return [...told, ...pieces.flatMap((piece, i) => [...named(places[i], piece), ...Array.from(rows[i].slice(0, count), (x, j) => createSvg("rect", { x: places[i][0] - 11, y: SCENE.above + 21 * j, width: 22, height: 18, class: x > 0 ? "above" : "below", "fill-opacity": (0.1 + (0.9 * Math.abs(x)) / scale).toFixed(3) }))])];
   },
@@ -106,7 +102,17 @@ const SCENES = {
   },
   write: (film, progress) => {
     const at = Math.min(film.targetWords.length - 1, Math.floor(progress * film.targetWords.length)), now = wordWeights(film, at);
-    return [...wordRow(film.sourceWords.map(([word]) => word), 104, { bold: now.indexOf(Math.max(...now)) }), ...wordRow(film.targetWords.map(([word]) => word), 304, { shown: at + 1, bold: at, accent: true }), ...readingLines(film, t => (t === at ? now : []), at + 1)];
+    return [...wordRow(film.sourceWords, 104, { bold: now.indexOf(Math.max(...now)) }), ...wordRow(film.targetWords, 304, { shown: at + 1, bold: at, accent: true }), ...readingLines(film, t => (t === at ? now : []), at + 1)];
+  },
+  mask: (film, progress) => {
+    const given = ["<s>", ...film.targetPieces], next = [...film.targetPieces, "</s>"], rows = film.trace["decoder.1.self.weights.1"], height = SCENE.height - (SCENE.isNarrow ? 190 : 150), cell = Math.min(height, SCENE.width - 220) / rows.length, size = cell * rows.length, letter = Math.min(18, 0.65 * cell), x = SCENE.middle - size / 2, y = 100;
+    return [
+      weightPicture(rows, x, y, size, "", given),
+      ...given.map((piece, j) => write(visible(piece), 0, 0, letter, { transform: `translate(${x + cell * (j + 0.6)} ${y - 8}) rotate(-50)`, "text-anchor": "start" })),
+      ...next.map((piece, i) => write(`→ ${visible(piece)}`, x + size + 8, y + cell * (i + 0.75), letter, { "text-anchor": "start", class: "film-accent" })),
+      progress > 0.4 && createSvg("path", { transform: `translate(${x} ${y})`, d: hatchPath(rows, (i, j) => j > i, cell, cell), class: "hatch" }),
+      ...note(gettext("All rows at once. Each reads up to its own piece, and predicts the next. Blue: how much, from 0 to 1. Hatched: masked.")),
+    ];
   },
   swap: (film, progress) => textRows([[gettext("sentence"), header.experiments.positions.text], [gettext("its translation"), film.before, true], [gettext("without positions"), film.after, true]], progress + 0.3),
   stages: (film, progress) => textRows(film.stages.map((text, i) => [stageName(header.stages[i]), text, i === film.stages.length - 1]), progress),
@@ -123,6 +129,6 @@ const SCENES = {
     const name = (text, at, down, isOn) => write(text, x + scale * at, y + scale * down, 26, { class: isOn ? "film-accent film-bold" : "quiet-text" });
     return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", 200, 0.3 * high, isEncoder), name("GPT", width + 40, 0.3 * high, !isEncoder)];
   },
-  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("the same without the head of the largest weight") : gettext("without the head of the largest weight"), film.without, true]], progress + 0.65),
+  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("the same without head {0} (cross-attention), that of the largest weight", film.taken) : gettext("without head {0} (cross-attention), that of the largest weight", film.taken), film.without, true]], progress + 0.65),
 };
 const DRAWINGS = ["recurrent", "fading", "table"]; // not of this model

@@ -12,18 +12,14 @@ function stageName({ name, step }) {
 function fillStages() {
   byId("stages").hidden = header.stages.length < 2;
   if (byId("stages").hidden) return;
-  byId("stage-buttons").replaceChildren(...header.stages.map((stage, i) => {
-    const button = create("button", { type: "button", "data-stage": i }, stageName(stage));
-    button.addEventListener("click", () => change({ stage: i }));
-    return button;
-  }));
+  fill("stage-buttons", ...header.stages.map((stage, i) => createButton(() => change({ stage: i }), { "data-stage": i }, stageName(stage))));
 }
 
 /** Shows the stage of the state. */
 function showStage() {
   for (const button of document.querySelectorAll("[data-stage]")) button.setAttribute("aria-pressed", Number(button.dataset.stage) === state.stage);
-  if (header.curve?.length > 1) byId("curve").replaceChildren(drawCurve());
-  byId("precision").textContent = gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]);
+  if (header.curve?.length > 1) fill("curve", drawCurve());
+  fill("precision", gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]));
 }
 
 /** Returns the loss curve with a dot at each stage as SVG. */

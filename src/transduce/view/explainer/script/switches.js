@@ -14,7 +14,7 @@ function describeName(name) {
   if (!layer) return { logits: gettext("logit"), probabilities: gettext("probability") }[stack];
   if (!part) return `${SIDES[stack] ?? STACKS[stack]}, ${PARTS_OF[layer]}`;
   const sub = `${gettext("{0} layer {1}", STACKS[stack], layer)}, ${KINDS[part]}`;
-  return `${head ? gettext("{0}: head {1}", sub, head) : sub}, ${PARTS_OF[what]}`;
+  return `${head ? gettext("{0}: head {1}", sub, head) : sub}, ${PARTS_OF[what === "sum" && isBare(name.replace(".sum", ""), page.result.off) ? "output" : what]}`;
 }
 
 /** Returns the words for a name and the number of a column in it; queries, keys and values are counted in their head. */
@@ -34,23 +34,19 @@ function describeSwitch(name) {
 }
 
 /** Returns a button that switches a name off and on again. */
-function switchButton(name, text) {
-  const button = create("button", { type: "button", "data-name": name, className: "switch", "aria-label": describeSwitch(name), title: describeSwitch(name) }, text);
-  button.addEventListener("click", () => change({ off: state.off.includes(name) ? state.off.filter(one => one !== name) : [...state.off, name] }, { remember: true }));
-  return button;
-}
+const switchButton = (name, text) => createButton(() => change({ off: state.off.includes(name) ? state.off.filter(one => one !== name) : [...state.off, name] }, { remember: true }), { "data-name": name, className: "switch", "aria-label": describeSwitch(name), title: describeSwitch(name) }, text);
 
 /** Fills the list of all switches, once. */
 function fillSwitches() {
   const { heads } = header.sizes;
-  byId("inputs").replaceChildren(...["source.position", "target.position", "mask"].map(name => switchButton(name, describeSwitch(name))));
+  fill("inputs", ...["source.position", "target.position", "mask"].map(name => switchButton(name, describeSwitch(name))));
   const rows = Object.entries(PARTS).flatMap(([stack, parts]) => numbers(DEPTHS[stack]).flatMap(layer => parts.map((part, i) => {
     const name = `${stack}.${layer}.${part}`, of = part === "ff" ? [] : numbers(heads).map(head => switchButton(`${name}.${head}`, head));
     const first = create("td", {}, i ? "" : switchButton(`${stack}.${layer}`, `${STACKS[stack]} ${layer}`));
     return create("tr", {}, first, create("td", {}, switchButton(name, KINDS[part])), create("td", {}, switchButton(`${name}.residual`, gettext("residual"))), create("td", {}, ...of));
   })));
-  const head = create("tr", {}, ...[gettext("layer"), gettext("sub-layer"), gettext("residual"), gettext("heads")].map(text => create("th", { scope: "col" }, text)));
-  byId("parts").replaceChildren(create("caption", {}, gettext("Press a part to switch it off")), create("thead", {}, head), create("tbody", {}, ...rows));
+  const head = headRow([gettext("layer"), gettext("sub-layer"), gettext("residual"), gettext("heads")]);
+  fill("parts", create("caption", {}, gettext("Press a part to switch it off")), head, create("tbody", {}, ...rows));
 }
 
 /** Returns the words for a number that is set by hand. */
@@ -70,23 +66,23 @@ function markWords(text, other) {
 function showSwitches() {
   for (const button of document.querySelectorAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
   const edited = state.edits.length ? gettext("Set by hand: {0}.", state.edits.map(describeEdit).join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
-  byId("off").textContent = [off, edited, forced].filter(Boolean).join(" ");
+  fill("off", [off, edited, forced].filter(Boolean).join(" "));
   byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
   const text = one => (one?.search.best ? decodeIds(VOCABULARIES.target, one.output) : gettext("(no output)"));
-  byId("translation").textContent = byId("after-text").textContent = text(page.result);
-  byId("score").textContent = page.result.search.best ? gettext("score {0}", show5(page.result.search.best.score)) : "";
+  for (const id of ["translation", "after-text"]) fill(id, text(page.result));
+  fill("score", page.result.search.best ? gettext("score {0}", show5(page.result.search.best.score)) : "");
   byId("compare").hidden = byId("switched").hidden;
   for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
-  byId("tried").textContent = visible(state.text);
+  fill("tried", visible(state.text));
   const place = document.querySelector(byId("what-if").contains(document.activeElement) ? "#what-if .results" : ".panel .results");
   if (byId("compare").parentNode !== place) place.append(byId("compare")); // beside what was switched
   if (!page.before) return;
   const same = text(page.before) === text(page.result);
-  byId("before-text").replaceChildren(...markWords(text(page.before), text(page.result)));
-  byId("after-text").replaceChildren(...markWords(text(page.result), text(page.before)));
+  fill("before-text", ...markWords(text(page.before), text(page.result)));
+  fill("after-text", ...markWords(text(page.result), text(page.before)));
   const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
-  byId("changed").textContent = (same ? gettext("The translation is the same.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked;
+  fill("changed", (same ? gettext("The translation is the same.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked);
 }
 
 /** Scrolls what was pressed out from under the two translations that stand below it. */

@@ -54,9 +54,15 @@ function freePart() {
   return [(isSheet ? byId("here").offsetHeight : 0) + byId("said").offsetHeight + 12, innerHeight - (isSheet ? sheet.offsetHeight : 0) - 12];
 }
 
+/** Returns where the step's targets begin and end in the window. */
+function spanOf() {
+  const boxes = targetsOf().map(one => one.getBoundingClientRect());
+  return [Math.min(...boxes.map(box => box.top)), Math.max(...boxes.map(box => box.bottom))];
+}
+
 /** Scrolls to the step's targets: so far that they are in sight, or into the middle, if they are far below. */
 function showTarget() {
-  const [top, bottom] = freePart(), boxes = targetsOf().map(one => one.getBoundingClientRect()), first = Math.min(...boxes.map(box => box.top)), last = Math.max(...boxes.map(box => box.bottom));
+  const [top, bottom] = freePart(), [first, last] = spanOf();
   const least = byId("station").getBoundingClientRect().top - top + byId("said").offsetHeight + 12;
   scrollBy({ top: last - least <= bottom ? least : first - top - Math.max(0, (bottom - top - last + first) / 2), behavior: "instant" });
 }
@@ -73,10 +79,10 @@ function showTour() {
   byId("begin-tour").hidden = at > 0;
   if (!at) return;
   const [, title, text] = TOUR[at - 1], panel = PANELS.find(one => one.id === TOUR[at - 1][0].panel) ?? panelNow();
-  byId("tour-title").textContent = gettext("{0} of {1}: {2}", at, TOUR.length, title);
+  fill("tour-title", gettext("{0} of {1}: {2}", at, TOUR.length, title));
   const { experiment } = TOUR[at - 1][0], isFruitless = experiment && !header.experiments[experiment].text;
-  byId("tour-text").replaceChildren(...typeset(isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text));
-  byId("tour-section").replaceChildren(...typeset(panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : ""));
+  fill("tour-text", ...typeset(isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text));
+  fill("tour-section", ...typeset(panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : ""));
   byId("tour-back").disabled = at === 1;
   byId("tour-next").disabled = at === TOUR.length;
 }
@@ -87,8 +93,12 @@ function markTarget() {
   const targets = targetsOf(), [top, bottom] = freePart();
   document.body.style.setProperty("--said", `${byId("said").offsetHeight}px`);
   for (const one of targets) one.classList.add("focus");
-  const boxes = targets.map(one => one.getBoundingClientRect()), high = Math.max(...boxes.map(box => box.bottom)) - Math.min(...boxes.map(box => box.top));
-  if (high > bottom - top) for (const one of targets) one.style.zoom = Math.max(0.3, (bottom - top) / high);
+  for (let zoom = 1; zoom > 0.25; ) {
+    const [first, last] = spanOf();
+    if (last - first <= bottom - top) break;
+    zoom = Math.max(0.25, zoom * Math.min(0.97, (bottom - top) / (last - first)));
+    for (const one of targets) one.style.zoom = zoom;
+  }
 }
 
 /** Returns what a step shows as a slide for print: its text, the translation, the station's picture. */
@@ -109,8 +119,8 @@ async function printTour() {
     await goToTour(number);
     slides.push(buildSlide());
   }
-  byId("slides").replaceChildren(...slides);
+  fill("slides", ...slides);
   await change(before);
   print();
-  byId("slides").replaceChildren();
+  fill("slides");
 }

@@ -35,12 +35,17 @@ function drawChart(lines, dots, last, [across, upwards], label) {
   return [svg, legend];
 }
 
+/** Returns a bar as wide as a share. */
+function shareBar(share, className = "share") {
+  const bar = create("span", { className });
+  bar.style.width = `${Math.max(0.5, 100 * share)}%`;
+  return bar;
+}
+
 /** Returns a table of rows, the first cell of each a header. */
 function buildTable(caption, heads, rows) {
-  const head = heads.length ? [create("thead", {}, create("tr", {}, ...heads.map(text => create("th", { scope: "col" }, text))))] : [];
   const body = rows.map(([first, ...cells]) => create("tr", {}, create("th", { scope: "row", dir: "auto" }, first), ...cells.map(cell => create("td", {}, typeof cell === "number" ? show5(cell) : cell))));
-  const table = create("table", {}, create("caption", {}, caption), ...head, create("tbody", {}, ...body));
-  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": caption }, table);
+  return createRegion("rows", caption, create("table", {}, create("caption", {}, caption), heads.length ? headRow(heads) : "", create("tbody", {}, ...body)));
 }
 
 /** Returns the panel of label smoothing at the chosen step: the written piece stands for the right one. */
@@ -50,13 +55,8 @@ function showSmoothing() {
   const ids = bestContinuations([{ logProb: 0 }], [now.logP], 7).map(([, , id]) => id);
   if (!ids.includes(output[t])) ids.push(output[t]);
   const aims = ids.map(id => (id === output[t] ? now.right : now.wrong)), shares = ids.map(id => Math.exp(now.logP[id])), rest = list => Math.max(0, 1 - list.reduce((a, b) => a + b, 0));
-  const bar = (share, name) => {
-    const found = create("span", { className: name });
-    found.style.width = `${Math.max(0.5, 100 * share)}%`;
-    return found;
-  };
-  const row = (name, aim, share) => [name, aim, share, share - aim, create("div", { className: "pair" }, bar(aim, "share aim"), bar(share, "share"))];
-  const pieces = ids.map((id, i) => row(`${readablePiece(VOCABULARIES.target, id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
+  const row = (name, aim, share) => [name, aim, share, create("div", { className: "pair" }, shareBar(aim, "share aim"), shareBar(share)), share - aim];
+  const pieces = ids.map((id, i) => row(`${writtenPiece(id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
   if (count > ids.length) pieces.push(row(gettext("{0} others", grouped(count - ids.length)), rest(aims), rest(shares)));
   const points = Array.from({ length: 51 }, (_, i) => [i / 50, at(i / 50)]), begin = piecesOf("target").slice(0, t + 1).join(" ");
   const lines = [["line best", points.map(([x, { loss }]) => [x, loss]), gettext("smoothed loss")], ["line", points.map(([x, { least }]) => [x, least]), gettext("its floor")]];
@@ -64,7 +64,7 @@ function showSmoothing() {
   const chart = drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, [gettext("smoothing ε"), gettext("loss of this step, in nats")], gettext("Smoothed loss {0} at ε = {1}, and its floor, {2}", show5(now.loss), show5(state.smoothing), show5(now.least)));
   return [
     create("section", { className: "box" }, ...chart, buildTable(gettext("Losses of this step, in nats"), [], sums)),
-    create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), "P − q", gettext("q (orange), P (blue)")], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
+    create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), gettext("q (orange), P (blue)"), "P − q"], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
   ];
 }
 
@@ -95,7 +95,7 @@ function showSlider({ slider }) {
   const [min, max, step, name, value] = SLIDERS[slider]();
   Object.assign(byId("slider"), { min, max, step });
   if (Number(byId("slider").value) !== state[slider]) byId("slider").value = state[slider];
-  byId("slide-name").textContent = name;
-  byId("slide-value").textContent = value;
+  fill("slide-name", name);
+  fill("slide-value", value);
   byId("as-recipe").disabled = state[slider] === firstState()[slider];
 }

@@ -3,21 +3,16 @@
 const FATES = { live: gettext("stays live"), finished: gettext("finished"), cut: gettext("cut") };
 
 /** Returns the readable pieces of ids. */
-const piecesText = ids => ids.map(id => readablePiece(VOCABULARIES.target, id)).join(" ");
+const piecesText = ids => ids.map(writtenPiece).join(" ");
 
 /** Returns the panel of the beam: tree, steps, candidates of the chosen step. */
 function showBeam() {
   const { search: { steps, best } } = page.result, at = Math.min(state.step, steps.length - 1), step = steps[at];
   const final = best ? gettext("Best in the end: {0}, score {1} = {2} / {3}.", decodeIds(VOCABULARIES.target, best.ids), ...[best.score, best.logProb, best.logProb / best.score].map(show5)) : gettext("No output is finished.");
-  const move = (text, label, to) => {
-    const button = create("button", { type: "button", "aria-label": label, disabled: to < 0 || to >= steps.length }, text);
-    button.addEventListener("click", () => change({ step: to }));
-    return button;
-  };
-  const play = create("button", { type: "button", id: "play" }, page.timer ? gettext("Stop") : gettext("Play"));
-  play.addEventListener("click", togglePlay);
+  const move = (text, label, to) => createButton(() => change({ step: to }), { "aria-label": label, disabled: to < 0 || to >= steps.length }, text);
+  const play = createButton(togglePlay, { id: "play" }, page.timer ? gettext("Stop") : gettext("Play"));
   const bar = create("p", { className: "bar" }, move("◀", gettext("Step before"), at - 1), create("span", {}, gettext("Step {0} of {1}", at + 1, steps.length)), move("▶", gettext("Next step"), at + 1), play, create("span", { className: "quiet", dir: "auto" }, final));
-  const scroll = create("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": gettext("Tree of the search") }, drawTree(steps, at));
+  const scroll = createRegion("scroll", gettext("Tree of the search"), drawTree(steps, at));
   return [create("section", { className: "box full" }, bar, doneText(step, at, steps.length), scroll, create("p", { className: "legend" }, create("span", { className: "key line best" }), ` ${gettext("leads to the best output")} `, create("span", { className: "key line finished" }), ` ${gettext("finished")}`), candidateTable(step))];
 }
 
@@ -45,10 +40,10 @@ function doneText({ best, bound, candidates }, at, count) {
 function candidateTable({ candidates, live }) {
   const rows = candidates.map(({ parent, id, logProb, fate, score }, i) => {
     const text = fate === "finished" ? gettext("finished: score {0} = {1} / {2}", show5(score), show5(logProb), show5(logProb / score)) : fate === "cut" ? gettext("cut: {0} better ones stay", state.beam) : FATES[fate];
-    return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, readablePiece(VOCABULARIES.target, id))), create("td", {}, show5(logProb)), create("td", {}, text));
+    return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, writtenPiece(id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
-  const head = create("tr", {}, ...[gettext("rank"), gettext("continuation"), "log P", gettext("what becomes of it")].map(text => create("th", { scope: "col" }, text)));
-  return create("div", { className: "rows", tabIndex: 0, role: "region", "aria-label": gettext("Candidates of the step") }, create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live beginning", candidates.length) : gettext("The {0} best continuations of {1} live beginnings", candidates.length, live.length)), create("thead", {}, head), create("tbody", {}, ...rows)));
+  const head = headRow([gettext("rank"), gettext("continuation"), "log P", gettext("what becomes of it")]);
+  return createRegion("rows", gettext("Candidates of the step"), create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live beginning", candidates.length) : gettext("The {0} best continuations of {1} live beginnings", candidates.length, live.length)), head, create("tbody", {}, ...rows)));
 }
 
 const TREE = { column: 96, row: 30, top: 22 };
@@ -78,6 +73,6 @@ function treeNode(node, x, y, t, at) {
 /** Returns the hypotheses of the tree by step: live ones in their order, then finished ones. */
 function treeColumns(steps) {
   const best = page.result.search.best?.ids ?? [], isBest = ids => ids.every((id, i) => id === best[i]);
-  const node = ({ ids, logProb, fate, parent }) => ({ text: ids.length ? readablePiece(VOCABULARIES.target, ids.at(-1)) : "<s>", full: piecesText(ids), logProb, fate, parent, best: isBest(ids) });
+  const node = ({ ids, logProb, fate, parent }) => ({ text: ids.length ? writtenPiece(ids.at(-1)) : "<s>", full: piecesText(ids), logProb, fate, parent, best: isBest(ids) });
   return [[node({ ids: [], logProb: 0, fate: "live", parent: -1 })], ...steps.map(({ candidates }) => [...candidates.filter(one => one.fate === "live"), ...candidates.filter(one => one.fate === "finished")].map(node))];
 }
