@@ -5,7 +5,13 @@ from tests.view.explainer.opened import READY, open_explainer, text_of
 from tests.view.explainer.samples import PAPERS, make_translator
 from tests.view.explainer.test_model import stored_model
 
-from transduce.view.explainer.experiments import find_experiments, is_reordered
+from transduce.view.explainer.experiments import (
+    Change,
+    find_experiments,
+    is_reordered,
+    list_changes,
+    search_changed,
+)
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")
 
@@ -91,6 +97,19 @@ def test_words_in_another_order_are_told_from_another_ending():
     assert not is_reordered("Der Hund sieht die Katze.", "Die Katze sieht die Katze.")
 
 
+def test_experiments_end_in_different_translations_where_a_sentence_allows_it(translator):
+    model, off = stored_model(translator), Change(("decoder.2.cross",))
+    outputs = {text: search_changed(translator, model, text, Change()) for text in TEXTS}
+    twice = {"one": [off], "other": [off]}
+    found = find_experiments(translator, model, outputs, twice)
+    assert found["one"].text == TEXTS[0]
+    assert found["other"].text == TEXTS[1]
+    assert found["one"].after != found["other"].after
+    only = find_experiments(translator, model, {TEXTS[0]: outputs[TEXTS[0]]}, twice)
+    assert only["one"] == only["other"] == found["one"], "better the same than none"
+
+
 def test_without_sentences_there_is_no_experiment(translator):
-    found = find_experiments(translator, stored_model(translator), {})
+    model = stored_model(translator)
+    found = find_experiments(translator, model, {}, list_changes(model))
     assert {one.text for one in found.values()} == {""}

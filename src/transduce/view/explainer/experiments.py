@@ -84,9 +84,12 @@ def list_changes(model: Transformer) -> dict[str, list[Change]]:
 
 
 def find_experiments(
-    translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
+    translator: Translator,
+    model: Transformer,
+    outputs: Mapping[str, list[int]],
+    tried: Mapping[str, Sequence[Change]],
 ) -> dict[str, Experiment]:
-    """Return the experiments by name, each with a text whose translation it changes, if any is.
+    """Return the `tried` experiments by name, each with a text whose translation it changes.
 
     Of positions, a text is preferred whose translation says its words in another order; of the
     others, one whose translation becomes none that another experiment found.
@@ -119,7 +122,7 @@ def find_experiments(
         ends.add(found.after)
         return found
 
-    return {name: find(name, changes) for name, changes in list_changes(model).items()}
+    return {name: find(name, changes) for name, changes in tried.items()}
 
 
 def is_reordered(before: str, after: str) -> bool:

@@ -29,6 +29,7 @@ from transduce.view.explainer.experiments import (
     Change,
     choose_reading,
     find_experiments,
+    list_changes,
     say,
     search_changed,
 )
@@ -179,7 +180,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         blocks.append(base64_block(name, weights.block))
     model = build_stored_model(translator, stored[-1])
     outputs = {text: search_changed(translator, model, text, Change()) for text in texts}
-    experiments = find_experiments(translator, model, outputs)
+    experiments = find_experiments(translator, model, outputs, list_changes(model))
     reading, turned, turns = choose_reading(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
     texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
