@@ -66,7 +66,9 @@ def test_without_its_residual_the_station_says_that_nothing_is_added(browser, tr
     browser.wait(READY)
     assert browser.run(titles)[0].startswith("x + attention"), "a part that is off adds 0"
     assert "The residual is off" not in text_of(browser, "#plain")
-    browser.run("transduce.change({ off: transduce.state().off.filter(x => x !== 'encoder.1.self') })")
+    browser.run(
+        "transduce.change({ off: transduce.state().off.filter(x => x !== 'encoder.1.self') })"
+    )
     browser.wait(READY)
     assert browser.run("return document.querySelector('#figure .off').id").endswith("-norm")
 

@@ -95,6 +95,19 @@ def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
     assert list(map(float, opacities)) == pytest.approx(
         [weight for weight in expected if weight >= 0.05], abs=0.001
     )
+    show(browser, "swap")
+    for said in (swap["text"], swap["before"], swap["after"]):
+        assert said[:75] in text_of(browser, "#film-picture")
+
+
+@pytest.mark.browser
+def test_in_training_all_words_are_given_at_once_and_the_mask_hides_the_later_ones(
+    browser, translator
+):
+    open_film(browser, translator)
+    text = browser.run("return transduce.header.reading.text")
+    (source,) = translator.task.encode_sources([text])
+    output = browser.run("return transduce.film.data.output")
     show(browser, "mask")
     read = "return [...document.querySelectorAll('#film-picture text')].map(one => one.textContent)"
     count = len(output)
@@ -104,6 +117,7 @@ def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
     assert len(shown) == 3 * count + 2
     hatched = "return document.querySelector('#film-picture .hatch').getAttribute('d').split('M')"
     assert len(browser.run(hatched)) - 1 == count * (count - 1) / 2
+    rows = trace_model(stored_model(translator), source, output)
     masked = rows["decoder.1.self.weights.1"]
     shades = "return [...document.querySelectorAll('#film-picture .above')].map(one => "
     shades = browser.run(shades + "Number(one.getAttribute('fill-opacity')) * 12)")
@@ -112,13 +126,16 @@ def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
     show(browser, "mask", 0.1)
     assert browser.run(read) == shown, "all words are given from the beginning"
     assert browser.run("return document.querySelectorAll('#film-picture .hatch').length") == 0
+
+
+@pytest.mark.browser
+def test_the_film_names_the_head_that_it_takes_out(browser, translator):
+    open_film(browser, translator)
+    layer = browser.run("return transduce.header.reading.layer")
     show(browser, "without")
     taken = browser.run("return transduce.film.data.taken")
-    assert taken.startswith(f"{reading['layer']}.")
+    assert taken.startswith(f"{layer}.")
     assert f"without head {taken} (cross-attention)" in text_of(browser, "#film-picture")
-    show(browser, "swap")
-    for said in (swap["text"], swap["before"], swap["after"]):
-        assert said[:75] in text_of(browser, "#film-picture")
 
 
 @pytest.mark.browser

@@ -136,24 +136,23 @@ def test_a_refused_sentence_leaves_no_old_translation_at_any_station(opened, typ
 def test_pieces_that_flow_through_the_map_cover_no_label(opened):
     """Blocks are drawn after the pieces; of other labels, no piece touches one at any time."""
     cover = """
-        const moving = document.getAnimations(), layer = document.querySelector(".flow"), found = [];
-        const texts = [...document.querySelectorAll("#figure text")].filter(x => !layer.contains(x));
-        const isDrawnBefore = x => layer.compareDocumentPosition(x) & Node.DOCUMENT_POSITION_PRECEDING;
-        const before = texts.filter(isDrawnBefore), box = one => one.getBoundingClientRect();
-        const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        const moving = document.getAnimations(), layer = document.querySelector(".flow");
+        const texts = [...document.querySelectorAll("#figure text")], found = [];
+        const names = texts.filter(one => !layer.contains(one));
+        const is = (one, side) => layer.compareDocumentPosition(one) & side;
+        const before = names.filter(one => is(one, Node.DOCUMENT_POSITION_PRECEDING));
+        const free = [...before, ...names.filter(one => one.closest(".end"))];
+        const box = one => one.getBoundingClientRect();
+        const apart = (a, b) => a.right <= b.left || a.bottom <= b.top;
+        const meet = (a, b) => !apart(a, b) && !apart(b, a);
         moving.forEach(one => one.pause());
         for (let time = 100; time < 5000; time += 100) {
           moving.forEach(one => (one.currentTime = time));
-          for (const pill of layer.children) {
-            if (getComputedStyle(pill).opacity < 0.05) continue;
-            for (const part of pill.querySelectorAll("rect"))
-              found.push(...before.filter(x => meet(box(x), box(part))).map(x => x.textContent));
-            for (const part of pill.querySelectorAll("rect"))
-              found.push(...texts.filter(x => x.closest(".end") && meet(box(x), box(part)))
-                .map(x => x.textContent));
-          }
+          const shown = [...layer.children].filter(one => getComputedStyle(one).opacity > 0.05);
+          for (const part of shown.flatMap(one => [...one.querySelectorAll("rect")].map(box)))
+            found.push(...free.filter(one => meet(box(one), part)).map(one => one.textContent));
         }
-        return [moving.length, before.map(x => x.textContent), found];
+        return [moving.length, before.map(one => one.textContent), found];
     """
     change(opened, text="a dog")
     count, before, covered = opened.run(cover)

@@ -27,13 +27,13 @@ PICTURES = MappingProxyType(
         "pieces": "The pieces of the sentence, each with a column of its numbers as colours.",
         "heads": "All heads of the last encoder layer: which piece reads which, from 0 to 1.",
         "write": "The translation word by word, with lines to what is read.",
-        "mask": "Training: each piece of the answer reads those up to its own; the rest is hatched.",
+        "mask": "Training: each piece of the answer reads those up to it; the rest is hatched.",
         "swap": "A sentence with its translation, and with the one without positions.",
         "stages": "The translation at each stage of the training.",
         "table": "The paper's Table 2, not of this model: English to German, BLEU and cost.",
         "map": "Figure 1 of this model; encoder and decoder light up in turn.",
         "figure": "Figure 1 of this model.",
-        "without": "A sentence, its translation, and the one without the largest weight's head, named.",
+        "without": "The sentence, its translation, and that without the largest weight's head.",
     }
 )
 
