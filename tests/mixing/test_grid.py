@@ -8,7 +8,7 @@ import torch
 from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
 from transduce.errors import InputError
-from transduce.fast.blocks import BucketedAttention
+from transduce.fast.blocks import BucketedAttention, build_padded_blocks
 from transduce.mixing import build_model_decoder
 from transduce.mixing.decoder import RecomputingDecoder
 from transduce.mixing.grid import GridMask
@@ -47,8 +47,9 @@ def test_attention_is_the_equation_over_the_neighbours_of_each_position(causal):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_blocks_have_the_values_and_gradients_of_the_plain_way(causal):
-    lengths, mask = [70, 3, 40], GridMask(causal=causal, neighbourhood=3, row=8)
+@pytest.mark.parametrize(("r", "row", "first"), [(3, 8, 70), (3, 8, 300), (5, 12, 400), (7, 2, 99)])
+def test_blocks_have_the_values_and_gradients_of_the_plain_way(causal, r, row, first):
+    lengths, mask = [first, 3, 40], GridMask(causal=causal, neighbourhood=r, row=row)
     torch.manual_seed(1)
     q, k, v = (torch.randn(sum(lengths), 2, 4, dtype=torch.float64) for _ in range(3))
     results = []
@@ -62,6 +63,17 @@ def test_blocks_have_the_values_and_gradients_of_the_plain_way(causal):
         results.append([out, *(side.grad for side in sides)])
     for plain, fast in zip(*results, strict=True):
         torch.testing.assert_close(fast, plain)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_scores_of_large_pictures_grow_with_their_pixels_and_not_with_the_square(causal):
+    def count_scores(rows):
+        mask = GridMask(causal=causal, neighbourhood=5, row=32)
+        made = build_padded_blocks([32 * rows], [32 * rows], mask, CPU)
+        return sum(one.queries.indices.size * one.keys.indices.shape[1] for one in made)
+
+    assert count_scores(32) < 1024**2 / 3
+    assert count_scores(128) < 4.5 * count_scores(32)
 
 
 @torch.no_grad()

@@ -223,14 +223,15 @@ def cut_into_pieces(
 ) -> Pieces:
     """Return whole sentences as pieces, or parts of them if that computes less than half.
 
-    A part has as many queries as a position may attend to on one side. On GPUs sentences stay
-    whole: there the gradients of keys in several parts would be added in no fixed order.
+    A part has as many queries as a position may attend to on one side, or a multiple of it, so that
+    parts of a picture begin with a row. On GPUs sentences stay whole: there the gradients of keys
+    in several parts would be added in no fixed order.
     """
     own, theirs = Spans.from_lengths(queries), Spans.from_lengths(keys)
     whole = Pieces(own, theirs, np.zeros(len(queries), dtype=np.int64))
     if mask.reach is None or device.type != "cpu":
         return whole
-    count = max(mask.reach, LEAST_QUERIES)
+    count = math.ceil(LEAST_QUERIES / max(mask.reach, 1)) * max(mask.reach, 1)
     ahead = 0 if mask.causal else mask.reach
     if max(queries) < 2 * (count + mask.reach + ahead):
         return whole

@@ -38,8 +38,9 @@ class GridMask(AttentionMask):
         return allowed & (keys[None, :] <= queries[:, None]) if self.causal else allowed
 
     @property
-    def reach(self) -> None:
-        """None, since what is near in a picture may be far in its sequence."""
+    def reach(self) -> int:
+        """A limit of how far from itself a position attends, in whole rows of the sequence."""
+        return (self.neighbourhood + 1) // 2 * self.row
 
 
 def build_grid_attention(
