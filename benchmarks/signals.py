@@ -2,12 +2,15 @@ r"""Lists of pictures and of sounds for the task of signals, and what simple met
 
     python -m benchmarks.signals digits FOLDER    # needs scikit-learn
     python -m benchmarks.signals tones FOLDER
+    python -m benchmarks.signals notes FOLDER     # `drones` for notes of any phase
 
 `digits` writes the 1,797 handwritten digits of scikit-learn (8 × 8 pixels, 17 grey levels) as PNG,
 with the lists {train,dev,test}.tsv, picture to word, and {train,dev,test}-back.tsv, word to
 picture; a fifth is for the test. It prints the accuracy of nearest neighbour and logistic
 regression, and the bits a pixel of uniform grey levels and of a histogram for each pixel.
 `tones` writes sounds that spell one to three digits, each as two sines that slide, in noise.
+`notes` writes one of four notes a file, of varying pitch, loudness and length, in noise. Each
+begins at phase 0, as a string that is struck does. `drones` are the same, begun at any phase.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import io
 import math
 import random
 import wave
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +29,7 @@ WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 LEVELS = 17
 RATE, LENGTH = 1_000, 64  # samples of a second, and of a digit
 LOW, HIGH = (70, 100, 140), (190, 250, 320, 410)  # Hz; a digit is one of each
+NOTES = {"low": 60, "middle": 110, "high": 200, "top": 340}  # Hz
 
 
 def write_lists(folder: Path, names: list[str], words: list[str], test: int, dev: int) -> None:
@@ -85,9 +90,13 @@ def spell(digits: list[int], draw: random.Random) -> bytes:
                 for f in pair
             )
         )
-    loud = np.concatenate(parts) * draw.uniform(0.15, 0.4)
-    noise = np.array([draw.gauss(0, 0.08) for _ in loud])
-    samples = np.clip(np.rint(128 + 127 * (loud + noise)), 0, 255).astype(np.uint8)
+    return write_wav(np.concatenate(parts) * draw.uniform(0.15, 0.4), draw)
+
+
+def write_wav(sound: np.ndarray, draw: random.Random) -> bytes:
+    """Return a sound in noise as a WAV file of 8 bits."""
+    noise = np.array([draw.gauss(0, 0.08) for _ in sound])
+    samples = np.clip(np.rint(128 + 127 * (sound + noise)), 0, 255).astype(np.uint8)
     stream = io.BytesIO()
     with wave.open(stream, "wb") as file:
         file.setparams((1, 1, RATE, 0, "NONE", ""))
@@ -105,10 +114,30 @@ def write_tones(folder: Path, count: int = 3_000) -> None:
     write_lists(folder, [f"{number}.wav" for number in range(count)], words, 300, 100)
 
 
+def write_notes(folder: Path, count: int = 2_400, *, any_phase: bool = False) -> None:
+    """Write sounds of one note each, and their lists."""
+    draw, words = random.Random(1), list[str]()
+    for number in range(count):
+        word, pitch = draw.choice(list(NOTES.items()))
+        time = np.arange(draw.randint(40, 56)) / RATE
+        phase = draw.random() if any_phase else 0.0
+        turns = pitch * draw.uniform(0.95, 1.05) * time + phase
+        sound = draw.uniform(0.2, 0.8) * np.sin(2 * math.pi * turns)
+        (folder / f"{number}.wav").write_bytes(write_wav(sound, draw))
+        words.append(word)
+    write_lists(folder, [f"{number}.wav" for number in range(count)], words, 300, 100)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["digits", "tones"])
+    parser.add_argument("what", choices=["digits", "tones", "notes", "drones"])
     parser.add_argument("folder", type=Path)
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    {"digits": write_digits, "tones": write_tones}[chosen.what](chosen.folder)
+    writers = {
+        "digits": write_digits,
+        "tones": write_tones,
+        "notes": write_notes,
+        "drones": partial(write_notes, any_phase=True),
+    }
+    writers[chosen.what](chosen.folder)

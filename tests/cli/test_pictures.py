@@ -139,7 +139,9 @@ def test_an_input_that_does_not_fit_is_named_by_its_line(call, gallery, tmp_path
     [
         ("a.png\tone\nwide.png\ttwo\n", "list, line 2: a picture of 4 pixels a row to text, and"),
         ("a.png\tone\nno.png\ttwo\n", "list, line 2: {}/no.png: cannot be read"),
-        ("a.png\tone\ntwo\ttwo\n", "list, line 2: text to text, and line 1 is a picture of 3"),
+        ("a.png\tone\none\ta.png\n", "list, line 2: text to a picture of 3 pixels a row, and line"),
+        ("a.png\tone\ntwo\ttwo\n", "list, line 2: neither side is a picture or a sound\nhint: "),
+        ("a.jpg\tone\nb.jpg\ttwo\n", "list, line 1: neither side is a picture or a sound\nhint: "),
         ("a.png\n", "list, line 1: 1 column, not 2"),
         ("", "the text is empty"),
     ],

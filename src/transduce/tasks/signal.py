@@ -16,7 +16,7 @@ from transduce.settings.fields import require
 from transduce.tasks.task import Task, TaskKind
 from transduce.text.clean import normalise
 from transduce.text.files import display_name, read_pairs_tsv, read_short_lines
-from transduce.text.signals import Signal, read_signal_line
+from transduce.text.signals import SUFFIXES, Signal, read_signal_line
 from transduce.vocabulary import BEGIN, BYTES, END, Vocabulary
 from transduce.vocabulary.vocabulary import Vocabularies
 
@@ -105,12 +105,19 @@ def normalise_signal(line: str) -> str:
 
 
 def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the sides of each line, files as the signals in them; refuse rows of several sizes."""
+    """Yield the sides of each line, files as the signals in them.
+
+    Refuse lines of text alone, and rows of several sizes.
+    """
     first: tuple[str, ...] = ()
     for number, pair in enumerate(read_pairs_tsv(path), start=1):
         source, target = (read_side(side, path, number) for side in pair)
         forms = tuple(str(Signal.from_line(side) or "text") for side in (source, target))
         first = first or forms
+        if set(forms) == {"text"}:
+            fact = "neither side is a picture or a sound"
+            hint = f"paths end in {', '.join(SUFFIXES)}; everything else is text"
+            raise InputError(fact, hint, file=path, line=number)
         fact = f"{' to '.join(forms)}, and line 1 is {' to '.join(first)}"
         if forms != first:
             raise InputError(fact, "one list has signals of one size", file=path, line=number)
