@@ -29,6 +29,10 @@ VARIANTS = [
             "architecture.attention_biases": True,
         },
     ),
+    *(
+        with_changes(by_name("tiny"), {"architecture.compatibility": kind})
+        for kind in ("dot", "bilinear", "additive")
+    ),
 ]
 EACH = pytest.mark.parametrize("recipe", VARIANTS, ids=lambda one: one.name)
 
@@ -138,6 +142,23 @@ def test_what_a_recipe_changes_shows(name, facts):
     shown = texts_of(ElementTree.fromstring(transduce.draw_model(name)))
     assert not set(facts) - set(shown)
     assert set(facts) - set(texts_of(ElementTree.fromstring(transduce.draw_model())))
+
+
+@pytest.mark.parametrize(
+    ("compatibility", "title", "facts", "is_scaled"),
+    [
+        ("scaled-dot", "Scaled Dot-Product Attention", ["(n × 16) · (16 × n)"], True),
+        ("dot", "Dot-Product Attention", ["(n × 16) · (16 × n)"], False),
+        ("bilinear", "Bilinear Attention", ["q · W · k", "512 parameters"], True),
+        ("additive", "Additive Attention", ["w · tanh(q + k)", "32 parameters"], False),
+    ],
+)
+def test_the_compatibility_function_is_the_recipe_s(compatibility, title, facts, is_scaled):
+    recipe = with_changes(by_name("tiny"), {"architecture.compatibility": compatibility})
+    shown = texts_of(ElementTree.fromstring(transduce.draw_attention(recipe)))
+    assert shown.count(title) == 2
+    assert not set(facts) - set(shown)
+    assert ("Scale" in shown) == is_scaled
 
 
 def test_every_german_text_is_in_a_figure():

@@ -433,13 +433,21 @@ QUERIES, VALUES = 150, 292  # the middles of the left panel's blocks and of its 
 PANEL, PART, WIDE = 980, 176, 556  # widths of the figure and of the right panel's blocks
 COLUMNS = (488, 678, 868)  # the middles of V, K and Q in the right panel
 START, STEP = -FOOT - 40.0, 26.0  # where arrows begin at the letters; the length of arrows
+TITLES = MappingProxyType(  # of attention, by `architecture.compatibility`
+    {
+        "scaled-dot": "Scaled Dot-Product Attention",
+        "dot": "Dot-Product Attention",
+        "bilinear": "Bilinear Attention",
+        "additive": "Additive Attention",
+    }
+)
 
 
 def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
-    """Draw the scaled dot-product attention and the multi-head attention of a recipe."""
+    """Draw the attention of one head of a recipe, and its multi-head attention."""
     a, diagram = recipe.architecture, Diagram("attention", language)
-    top = min(draw_dot_product(diagram, a), draw_multi_head(diagram, a)) - STEP
-    diagram.write(diagram.say("Scaled Dot-Product Attention"), (QUERIES + VALUES) / 2, top, 16)
+    top = min(draw_one_head(diagram, a), draw_multi_head(diagram, a)) - STEP
+    diagram.write(diagram.say(TITLES[a.compatibility]), (QUERIES + VALUES) / 2, top, 16)
     diagram.write(diagram.say("Multi-Head Attention"), COLUMNS[1], top, 16)
     blocks = a.decoder_depth
     blocks += a.encoder_depth + a.decoder_depth if a.mixing == "self-attention" else 0
@@ -449,8 +457,8 @@ def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
     return diagram.build(PANEL, top - 20, recipe, theme, diagram.say(title, a.heads), about)
 
 
-def draw_dot_product(diagram: Diagram, a: Architecture) -> Number:
-    """Draw equation 1 from its inputs upwards; return the y of its upper end."""
+def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
+    """Draw a head's attention from its inputs upwards; return the y of its upper end."""
     masks = [diagram.say("in the decoder: causal")] if a.mixing == "self-attention" else []
     for stack in ("encoder", "decoder"):
         reach: int = getattr(a, f"{stack}_neighbourhood")
@@ -459,9 +467,16 @@ def draw_dot_product(diagram: Diagram, a: Architecture) -> Number:
     y, starts, middle = START - STEP, (QUERIES - 50, QUERIES + 50), (QUERIES + VALUES) / 2
     for letter, x in zip("QKV", (*starts, VALUES), strict=True):
         diagram.write(letter, x, START + 20, TITLE)
+    scores = ("MatMul", [f"(n × {a.d_k}) · ({a.d_k} × n)"])
+    if a.compatibility == "bilinear":
+        scores = ("MatMul", ["q · W · k", f"W: {a.d_k} × {a.d_k}"])
+    elif a.compatibility == "additive":
+        scores = ("Compatibility", ["w · tanh(q + k)", f"w: {a.d_k}"])
+    is_scaled = a.compatibility in ("scaled-dot", "bilinear")
+    scale = ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.show(a.d_k**-0.5)}"])
     for name, kind, title, facts in (
-        ("scores", "product", "MatMul", [f"(n × {a.d_k}) · ({a.d_k} × n)"]),
-        ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.show(a.d_k**-0.5)}"]),
+        ("scores", "product", *scores),
+        *([scale] if is_scaled else []),
         ("mask", "embedding", "Mask (opt.)", masks or [diagram.say("none")]),
         ("softmax", "softmax", "SoftMax", [diagram.say("of n scores each"), *dropped]),
     ):
@@ -488,9 +503,11 @@ def draw_multi_head(diagram: Diagram, a: Architecture) -> Number:
         name = f"linear-{letter.lower()}"
         top = diagram.block(name, "linear", (x, y), PART, "Linear", *facts, copies=copies) - behind
         diagram.line((x, top), (x, top - STEP))
-    at, title = (middle, top - STEP), "Scaled Dot-Product Attention"
+    at, title = (middle, top - STEP), TITLES[a.compatibility]
+    own = {"bilinear": a.d_k**2, "additive": a.d_k}.get(a.compatibility, 0)
     fact = f"h = {a.heads}, {diagram.say('each n × {0}', a.d_v)}"
-    y = diagram.block("heads", "product", at, WIDE, title, fact, copies=copies) - behind
+    weights = [diagram.count(a.heads * own)] if own else []
+    y = diagram.block("heads", "product", at, WIDE, title, fact, *weights, copies=copies) - behind
     diagram.line((middle, y), (middle, y - STEP))
     fact = f"n × {show(joined)}"
     y = diagram.block("concat", "norm", (middle, y - STEP), 218, "Concat", fact)
