@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.cli.conftest import TINY
 
 import transduce
 from transduce.checkpoint.checkpoints import list_snapshots, load_checkpoint, save_snapshot
@@ -41,6 +42,23 @@ def test_a_checkpoint_is_not_counted_as_a_snapshot(trained):
     shutil.rmtree(trained / "snapshots")
     with pytest.raises(InputError, match="2 snapshots are to be averaged, and this run has none"):
         average(trained, last=2)
+
+
+def test_a_mean_with_early_snapshots_says_that_the_last_weights_are_better(
+    call, corpus, trained, tmp_path
+):
+    text = [f"--source={corpus}/a.en", f"--target={corpus}/a.de"]
+    dev = [f"--dev-source={corpus}/d.en", f"--dev-target={corpus}/d.de"]
+    early = ("--set", "training.average_last=12", "--set", "training.steps=60")
+    assert call("train", *TINY, *early, *text, *dev, "-o", tmp_path / "r", "--quiet").code == 0
+    said = call("average", tmp_path / "r", "-o", tmp_path / "m").stderr
+    mean, last = (
+        transduce.evaluate(tmp_path / name, corpus / "d.en", corpus / "d.de").perplexity.per_piece
+        for name in ("m", "r")
+    )
+    assert mean > last
+    assert f"its perplexity on the development set is {mean:.2f}, theirs {last:.2f}" in said
+    assert "development set" not in call("average", trained, "-o", tmp_path / "n").stderr
 
 
 @pytest.mark.parametrize("has_output", [True, False])

@@ -6,6 +6,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.options import FILE
+from transduce.cli.searching import warn_if_unfinished
 
 
 @click.command("average")
@@ -36,8 +37,16 @@ def command(
     """
     from transduce.inference.average import average
 
+    warn_if_unfinished((run,))
     model = average(run, output, last=last, name=name, languages=languages, force=force)
     steps = model.steps
     listed = ", ".join(f"{step:,}" for step in steps)
     what = f"{len(steps)} snapshots (steps {listed})" if len(steps) > 1 else f"step {listed} alone"
     display.print_note(f"averaged {what} into {output}")
+    mean, alone = model.perplexities or (0.0, 0.0)
+    if mean > alone:
+        display.print_note(
+            f"this mean is worse than the run's last weights: its perplexity on the development "
+            f"set is {mean:.2f}, theirs {alone:.2f}, since it has early snapshots; --last 1 takes "
+            "the last alone"
+        )

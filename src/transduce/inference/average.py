@@ -1,5 +1,6 @@
 """`transduce.average`: the mean of a run's last snapshots, and the heads that align its words."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -10,12 +11,14 @@ from transduce.checkpoint.model_files import KIND
 from transduce.corpus.store import Store
 from transduce.errors import TransduceError
 from transduce.inference.choose_heads import choose_without_gold
-from transduce.inference.pairs import EncodedPair
+from transduce.inference.load import load
+from transduce.inference.pairs import TOKENS, EncodedPair, target_log_probs
 from transduce.runs.average import open_or_write_average, write_average
 from transduce.runs.prepared_corpus import STORE
 from transduce.text.arguments import read_path, require_count
 
 COUNTED = 5_000  # training pairs whose words are counted
+COMPARED = 500  # pairs of a development set on which an average is compared
 
 
 @final
@@ -25,6 +28,9 @@ class AveragedModel:
 
     folder: Path
     steps: tuple[int, ...]  # the training steps of the averaged snapshots
+    # of the model and of the run's last weights, a piece of the run's development set; None unless
+    # a snapshot from the first half of training was averaged, which often harms
+    perplexities: tuple[float, float] | None = None
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -52,7 +58,8 @@ def average(
     `("en", "fr")`, are the codes of source and target, by default the run's.
 
     Of a new model that translates text, the layer and heads that align words are chosen by the
-    links that counting finds in the run's training text.
+    links that counting finds in the run's training text. Where snapshots of the first half of a
+    training are averaged, the result has the `perplexities` of the mean and of the last weights.
     """
     run = read_path("run", run)
     if last is not None:
@@ -66,7 +73,29 @@ def average(
     folder = run.parent / KIND if output is None else read_path("output", output)
     steps = write_average(run, folder, last, name, languages, force=force)
     choose_heads_of(folder, run)
-    return AveragedModel(folder, tuple(steps))
+    is_early = 2 * steps[0] <= steps[-1]
+    return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)
+
+
+def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
+    """Return the perplexities of a model and of its run's last weights on the development set.
+
+    None if the run has no such set, or if either fails.
+    """
+    if not (run / STORE / "dev").is_dir():
+        return None
+    pairs = read_pairs_of(run / STORE / "dev", COMPARED)
+    sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    pieces = sum(map(len, targets))
+
+    def measure(folder: Path) -> float:
+        models = load(folder).models
+        return math.exp(-math.fsum(target_log_probs(models, sources, targets, TOKENS)) / pieces)
+
+    try:
+        return measure(model), measure(run)
+    except TransduceError:  # the model is written and whole
+        return None
 
 
 def choose_heads_of(model: Path, run: Path) -> None:
@@ -78,9 +107,13 @@ def choose_heads_of(model: Path, run: Path) -> None:
     if not folder.is_dir():
         return
     try:
-        train = Store.open(folder)
-        numbers = range(min(COUNTED, len(train)))
-        pairs = [EncodedPair(n + 1, *(ids.tolist() for ids in train.pair(n))) for n in numbers]
-        choose_without_gold(model, pairs)
+        choose_without_gold(model, read_pairs_of(folder, COUNTED))
     except TransduceError:
         return
+
+
+def read_pairs_of(store: Path, most: int) -> list[EncodedPair]:
+    """Return the first pairs of a store, at most `most`."""
+    found = Store.open(store)
+    numbers = range(min(most, len(found)))
+    return [EncodedPair(n + 1, *(ids.tolist() for ids in found.pair(n))) for n in numbers]

@@ -23,7 +23,7 @@ from transduce.datasets.fetch import (
 from transduce.errors import InputError, suggest_names
 from transduce.inference.contrast import Contrast, measure_contrast
 from transduce.inference.load import describe_precision, load
-from transduce.inference.pairs import number_pairs, require_matches, target_log_probs
+from transduce.inference.pairs import TOKENS, number_pairs, require_matches, target_log_probs
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.runs.development import are_sides_swapped
@@ -42,7 +42,6 @@ from transduce.vocabulary.tag_lexicon import most_frequent
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
-TOKENS = 8_192  # tokens of a batch for the perplexity, source and target together
 
 
 @final

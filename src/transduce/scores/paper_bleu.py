@@ -65,8 +65,9 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
                 "--metric bleu-paper-plain tokenises it, which gives another figure",
             )
     split = [[protect_other_blanks(split_compounds(line)) for line in text] for text in references]
+    tokenised = tokenise_german(output)
     suffix = f"|blanks:ascii|output:{STEPS}|reference:compounds{sacremoses_signature()}"
-    return [tokenise_german(output), *split], suffix
+    return [tokenised, *split], suffix
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
@@ -75,8 +76,8 @@ def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
         require_untokenised("reference", reference, "--metric bleu-paper takes it as it is")
-    suffix = f"|blanks:ascii|output:{STEPS}|reference:{STEPS}{sacremoses_signature()}"
-    return [tokenise_german(text) for text in texts], suffix
+    tokenised = [tokenise_german(text) for text in texts]
+    return tokenised, f"|blanks:ascii|output:{STEPS}|reference:{STEPS}{sacremoses_signature()}"
 
 
 def tokenise_german(text: Sequence[str]) -> list[str]:

@@ -37,10 +37,14 @@ class Perplexity:
         return exp_of_mean(self.nats, self.words)
 
     def __str__(self) -> str:
-        per_piece = f"perplexity {self.per_piece:,.3f} a piece ({self.pieces:,})"
+        piece, word = (
+            f"{one:,.3f}" if not one >= 1e6 else f"{one:.2e}"  # nan included
+            for one in (self.per_piece, self.per_word)
+        )
+        per_piece = f"perplexity {piece} a piece ({self.pieces:,})"
         if self.pieces and not self.words:
             return per_piece
-        return f"{per_piece}, {self.per_word:,.3f} a word ({self.words:,})"
+        return f"{per_piece}, {word} a word ({self.words:,})"
 
     def as_json(self) -> dict[str, Any]:
         """Return perplexities, nats and counts for JSON, with None for infinity and nan."""
