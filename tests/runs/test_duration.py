@@ -82,13 +82,18 @@ def test_the_minutes_are_written_into_the_recipe_and_a_resume_never_measures(tmp
     stored = read_run(tmp_path / "run").recipe
     assert (stored.training.steps, stored.data.source_tokens) == (10, 1_024)
     assert run.progress.step == 10
-    assert "sizes and updates are for about 0.01 minutes on this machine, as busy as now" in told
+    minutes = "sizes and updates are for about 0.01 minutes on this machine, as busy as now"
+    passes = ": too few to learn to translate well, as 5 passes over the text take about "
+    assert any(line.startswith(minutes + passes) for line in told)
     assert "  1 + 1 layers, d_model 128, d_ff 256, dropout 0.3" in told
     assert "by a measurement" not in "".join(told)  # the minutes say how long it takes
     for module, name in ((training_inputs, "fit_to_minutes"), (training_run, "measure_pace")):
         monkeypatch.delattr(module, name)
     again = transduce.train(tmp_path / "run", PAIRS, minutes=5.0, callbacks=callbacks)
     assert again.progress == run.progress
+    assert (
+        "the run keeps the sizes and updates that it began with: minutes are for a new run" in told
+    )
 
 
 def test_a_new_run_says_before_its_first_update_how_long_it_takes(tmp_path):

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from jaxtyping import Float
 
-from transduce.errors import InputError, short_repr
+from transduce.errors import InputError, short_repr, shorten
 from transduce.settings.fields import require
 from transduce.text.files import read_lines
 from transduce.text.languages import (
@@ -25,7 +25,7 @@ EXAMPLES = 5
 SHOWN = 200  # characters of an example's side
 MOST_RATIO, FEWEST = 3.0, 20  # of the lengths of both sides, if the longer one has 20 characters
 SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
-REPEATS, LONGEST_REPEAT = 4, 4  # a phrase of up to 4 words, 4 times in a row
+REPEATS, LONGEST_REPEAT = 4, 20  # a phrase of up to 20 words, 4 times in a row
 RULES: Mapping[str, str] = MappingProxyType(
     {
         "empty": "a side is empty",
@@ -78,9 +78,12 @@ class Rules:
 
 
 def repeats(text: str) -> int:
-    """Return how often the most repeated phrase of 1 to 4 words stands in a row."""
+    """Return how often the most repeated phrase stands in a row, if that is `REPEATS` or more.
+
+    Else return a smaller number.
+    """
     words, most = text.split(), 1
-    for size in range(1, LONGEST_REPEAT + 1):
+    for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         run = 0  # words that equal the word `size` places before
         for word, before in zip(words[size:], words, strict=False):
             run = run + 1 if word == before else 0
@@ -155,7 +158,7 @@ class RuleReport:
             self.alone[name] = self.alone.get(name, 0) + (len(rules) == 1)
             examples = self.examples.setdefault(name, [])
             if len(examples) < EXAMPLES:
-                examples.append([side[:SHOWN] for side in pair])
+                examples.append([shorten(side, SHOWN) for side in pair])
 
     def filter(self, pairs: Iterable[Pair], rules: Rules) -> Iterator[Pair]:
         """Yield the pairs that break no rule, and count all."""
@@ -169,6 +172,9 @@ class RuleReport:
     def describe(self) -> list[str]:
         """Return a line on the pairs that were kept, and lines on each rule that others broke."""
         lines = [f"{self.kept:,} of {self.read:,} pairs kept"]
+        if 2 * self.kept < self.read:
+            most = max(self.broken, key=lambda name: self.broken[name])
+            lines.append(f"  over half were dropped, most by {most}: do the options fit this text?")
         for name, meaning in RULES.items():
             if count := self.broken.get(name, 0):
                 lines.append(f"  {name}: {count:,}, {self.alone[name]:,} by it alone: {meaning}")

@@ -10,7 +10,12 @@ from torch import Tensor
 
 from transduce.checkpoint.card import CardFacts, model_card
 from transduce.checkpoint.checkpoints import STATE, Snapshot, list_snapshots
-from transduce.checkpoint.model_files import KIND, open_model_folder, require_replaceable_model
+from transduce.checkpoint.model_files import (
+    KIND,
+    is_model,
+    open_model_folder,
+    require_replaceable_model,
+)
 from transduce.checkpoint.run_file import read_run, read_run_vocabularies
 from transduce.checkpoint.steps import CHECKPOINTS
 from transduce.checkpoint.stored_model import save_model
@@ -43,7 +48,8 @@ def write_average(
     if force:
         require_replaceable_model(output)
     else:
-        require_absent(output, "choose another name, or --force replaces it")
+        hint = "choose another name, or --force replaces it"
+        require_absent(output, hint if is_model(output) else "choose another name")
     begun = read_run(run)
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
     recipe = begun.recipe  # wrong names are refused before the weights are read

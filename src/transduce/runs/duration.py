@@ -175,11 +175,16 @@ def fit_to_minutes(
     while sizes and seconds < pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes):
         tried, passes = try_size(recipe, sizes.pop(), corpus, settings)
         pace = measure(tried)
+    said = f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
+    needed = pace.estimate_seconds(tried) * min(1.0, FEWEST_PASSES / passes)
+    if seconds < needed:
+        said += (
+            f": too few to learn to translate well, as {FEWEST_PASSES} passes over the text take "
+            f"about {format_duration(needed)}"
+        )
     if pace.estimate_seconds(tried) > seconds:
         tried = shorten(tried, pace, seconds, settings)
-    return tried, (
-        f"sizes and updates are for about {minutes:g} minutes on this machine, as busy as now"
-    )
+    return tried, said
 
 
 def try_size(

@@ -70,8 +70,10 @@ def name_text(
     recipe = with_names(recipe, names, settings)
     recipe = replace(recipe, because=" · ".join(filter(None, because)))
     said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
-    is_told = {*LANGUAGES} <= {*settings} or not has_languages
-    return entitle(recipe), [] if is_told else said
+    if {*LANGUAGES} <= {*settings} or not has_languages:
+        is_swapped = read_languages(text) == recipe.data.languages[::-1]
+        said = [f"the files' names say {' to '.join(read_languages(text))}"] if is_swapped else []
+    return entitle(recipe), said
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:

@@ -96,8 +96,11 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
     if inputs.minutes is not None:
         require_minutes(inputs.minutes)
     prepared = choose_and_prepare(inputs, on_progress)
-    if inputs.minutes is None or is_begun:
+    if inputs.minutes is None:
         return prepared
+    if is_begun:
+        kept = "the run keeps the sizes and updates that it began with: minutes are for a new run"
+        return replace(prepared, reasons=[*prepared.reasons, kept])
     recipe, told = fit_to_minutes(
         prepared.recipe, prepared.corpus, inputs.minutes, inputs.settings, inputs.rank
     )
