@@ -54,6 +54,7 @@ CHANGES: Mapping[str, Mapping[str, Value]] = MappingProxyType(
         "scaled-dk4": {"d_k": 4},
         "additive-dk4": {"d_k": 4, "compatibility": "additive"},
         "bilinear-dk4": {"d_k": 4, "compatibility": "bilinear"},
+        "additive-dk16": {"compatibility": "additive"},
         "additive-dk64": {"d_k": 64, "compatibility": "additive"},
         "learned": {"positions": "learned"},
         "deep": {"layers": 6},
