@@ -231,6 +231,22 @@ def test_the_map_opens_stations_by_mouse_and_keyboard_and_says_where_the_reader_
     assert text_of(opened, "#here-name") == "Add and normalise"
 
 
+def test_the_name_of_each_button_has_the_words_that_are_written_on_it(opened):
+    """What a reader says to press a button is what stands on it (WCAG 2.5.3)."""
+    opened.run("document.getElementById('what-if').open = true")
+    named = """
+        return [...document.querySelectorAll("[aria-label]:is(button, [role=button])")].map(one =>
+          [one.getAttribute("aria-label"),
+           one.localName === "g" ? [...one.querySelectorAll("text")].map(x => x.textContent).join(" ")
+             : one.textContent]);
+    """
+    buttons = opened.run(named)
+    assert len(buttons) > 30
+    for name, written in buttons:
+        if re.search(r"[A-Za-z]{2}", written):
+            assert written in name
+
+
 def test_every_station_is_in_the_map_or_below_it(opened):
     every = "return transduce.PANELS.map(one => one.id)"
     placed = "return [...new Set([...document.querySelectorAll('#guide [data-panel]')]"
@@ -239,7 +255,7 @@ def test_every_station_is_in_the_map_or_below_it(opened):
 
 def test_the_pieces_stand_at_both_ends_of_the_map(opened):
     at = """
-        const lines = name => [...document.querySelectorAll(`#model-${name} .pieces`)];
+        const lines = name => [...document.querySelectorAll(`#figure .pieces.${name}`)];
         return ["inputs", "outputs", "output-probabilities"].map(name =>
           lines(name).map(one => one.textContent).join(" ").trim().split(/ +/));
     """

@@ -40,8 +40,8 @@ function fillMap() {
       group.dataset.panel = id;
       group.addEventListener("click", () => openStation(id));
       if (i) return;
-      const { title } = PANELS.find(one => one.id === id);
-      setAll(group, { role: "button", tabindex: 0, "aria-label": title });
+      const { title } = PANELS.find(one => one.id === id), written = [...group.querySelectorAll("text")].map(one => one.textContent).join(" ");
+      setAll(group, { role: "button", tabindex: 0, "aria-label": `${written}: ${title}` });
       group.append(createSvg("title", {}, title));
       group.addEventListener("keydown", event => {
         if (event.key === "Enter" || event.key === " ") event.preventDefault(), openStation(id);
@@ -59,8 +59,8 @@ function writePieces(name, pieces) {
     else lines[lines.length - 1] += ` ${piece}`;
   const shown = lines.length > MAP.lines ? [...lines.slice(0, MAP.lines - 1), `${lines[MAP.lines - 1]} …`] : lines, isTop = name === "output-probabilities";
   const x = label.getAttribute("x"), y = Number(label.getAttribute("y"));
-  for (const old of group.querySelectorAll(".pieces")) old.remove();
-  group.append(...shown.map((line, i) => createSvg("text", { x, y: isTop ? y - MAP.line * (shown.length - i) : y + MAP.line * (i + 1), "text-anchor": "middle", "font-size": 17, class: "pieces" }, visible(line))));
+  for (const old of byId("figure").querySelectorAll(`.pieces.${name}`)) old.remove();
+  group.after(...shown.map((line, i) => createSvg("text", { x, y: isTop ? y - MAP.line * (shown.length - i) : y + MAP.line * (i + 1), "text-anchor": "middle", "font-size": 17, class: `pieces ${name}` }, visible(line))));
 }
 
 const BLOCKS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };

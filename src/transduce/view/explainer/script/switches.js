@@ -42,7 +42,7 @@ function fillSwitches() {
   fill("inputs", ...["source.position", "target.position", "mask"].map(name => switchButton(name, describeSwitch(name))));
   const rows = Object.entries(PARTS).flatMap(([stack, parts]) => numbers(DEPTHS[stack]).flatMap(layer => parts.map((part, i) => {
     const name = `${stack}.${layer}.${part}`, of = part === "ff" ? [] : numbers(heads).map(head => switchButton(`${name}.${head}`, head));
-    const first = create("td", {}, i ? "" : switchButton(`${stack}.${layer}`, `${STACKS[stack]} ${layer}`));
+    const first = create("td", {}, i ? "" : switchButton(`${stack}.${layer}`, describeSwitch(`${stack}.${layer}`)));
     return create("tr", {}, first, create("td", {}, switchButton(name, KINDS[part])), create("td", {}, switchButton(`${name}.residual`, gettext("residual"))), create("td", {}, ...of));
   })));
   const head = headRow([gettext("layer"), gettext("sub-layer"), gettext("residual"), gettext("heads")]);
