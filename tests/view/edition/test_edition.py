@@ -90,3 +90,27 @@ def test_in_a_browser_the_contents_follow_and_lines_open(browser, page):
     assert browser.run("return document.querySelector('.code details[open] dl').offsetHeight") > 20
     assert browser.console() == []
     assert [one for one in browser.requests() if not one.startswith("data:")] == []
+
+
+@pytest.mark.browser
+def test_a_name_in_a_line_that_opens_leads_to_its_definition(browser, page):
+    """A summary holds no link, which a screen reader could not reach; the mouse can press it."""
+    browser.open_text(page)
+    named = "document.querySelector('summary b[data-to]')"
+    assert browser.run("return document.querySelectorAll('summary a').length") == 0
+    browser.run(f"{named}.click()")
+    assert browser.run("return location.hash") == "#" + browser.run(f"return {named}.dataset.to")
+    assert not browser.run(f"return {named}.closest('details').open")
+
+
+@pytest.mark.browser
+def test_code_that_can_be_scrolled_is_reached_by_the_keyboard(browser, page):
+    browser.resize(390)
+    browser.open_text(page)
+    out_of_reach = """
+        return [...document.querySelectorAll(".code, .equation")].filter(one =>
+          one.scrollWidth > one.clientWidth && !one.querySelector("summary, a")
+          && one.tabIndex < 0).length;
+    """
+    assert browser.run("return document.querySelectorAll('.code[tabindex]').length") > 0
+    assert browser.run(out_of_reach) == 0

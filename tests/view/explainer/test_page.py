@@ -235,10 +235,9 @@ def test_the_name_of_each_button_has_the_words_that_are_written_on_it(opened):
     """What a reader says to press a button is what stands on it (WCAG 2.5.3)."""
     opened.run("document.getElementById('what-if').open = true")
     named = """
+        const texts = one => [...one.querySelectorAll("text")].map(x => x.textContent).join(" ");
         return [...document.querySelectorAll("[aria-label]:is(button, [role=button])")].map(one =>
-          [one.getAttribute("aria-label"),
-           one.localName === "g" ? [...one.querySelectorAll("text")].map(x => x.textContent).join(" ")
-             : one.textContent]);
+          [one.getAttribute("aria-label"), one.localName === "g" ? texts(one) : one.textContent]);
     """
     buttons = opened.run(named)
     assert len(buttons) > 30

@@ -40,6 +40,12 @@ function move(event) {
   }
 }
 
+/** Lets the keyboard reach what can be scrolled and holds nothing else that it reaches. */
+function reachScrolled() {
+  for (const one of document.querySelectorAll(".code, pre, .equation, .row > div:first-child"))
+    if (one.scrollWidth > one.clientWidth && !one.querySelector("summary, a")) one.tabIndex = 0;
+}
+
 for (const code of document.querySelectorAll(".code"))
   [...code.querySelectorAll("summary")].slice(1).forEach(one => (one.tabIndex = -1));
 localise("script, .row, nav, figure, #tiny");
@@ -47,5 +53,12 @@ byId("theme").onclick = toggleTheme;
 byId("contents").onclick = () => showContents(!document.body.classList.contains("open"));
 document.querySelector("nav").onclick = event => event.target.closest("a") && showContents(false);
 addEventListener("keydown", move);
+addEventListener("resize", reachScrolled);
+document.addEventListener("toggle", reachScrolled, true);
+document.addEventListener("click", event => {
+  const { to } = event.target.dataset;
+  if (to) event.preventDefault(), (location.hash = to);
+});
 addEventListener("scroll", () => requestAnimationFrame(markCurrent), { passive: true });
+reachScrolled();
 markCurrent();

@@ -38,6 +38,7 @@ PARTS = PageParts(
     styles=("page/theme.css", "edition/edition.css"),
     markup="edition/edition.html",
 )
+LINK = re.compile(r'<a href="#([^"]+)" tabindex="-1">(.*?)</a>')
 TITLE = "Attention Is All You Need, line by line"
 DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = MappingProxyType(
     {  # below which heading each stands
@@ -166,7 +167,8 @@ class Book:
                 f"<div><dt>{html.escape(name)}{call}</dt><dd>{html.escape(value)}</dd></div>"
                 for name, value in values.named.items()
             )
-            yield f"<details><summary>{text}</summary><dl>{rows}</dl></details>"
+            plain = LINK.sub(r"<b data-to=\1>\2</b>", text)  # a summary can hold no link
+            yield f"<details><summary>{plain}</summary><dl>{rows}</dl></details>"
 
     def set_fact(self, fact: Fact) -> str:
         """Set a fact of the paper and the tests that hold it."""
