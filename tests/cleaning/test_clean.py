@@ -7,6 +7,7 @@ from tests.inference.random_models import random_translator
 
 import transduce
 from transduce.errors import InputError
+from transduce.settings.recipe import with_changes
 
 PAIRS = [(f"the dog sees {n} cats", f"der Hund sieht {n} Katzen") for n in range(40)]
 BAD = [("the dog", "the dog"), ("a cat", ""), ("two", "2")]
@@ -43,6 +44,8 @@ def test_nothing_is_written_where_no_pair_is_left(tmp_path):
 
 def test_two_models_drop_what_is_improbable_or_of_unequal_probability(tmp_path):
     forward, backward = (replace(random_translator(n), on_warning=print) for n in (1, 2))
+    back = {"data.source_language": "de", "data.target_language": "en"}
+    backward = replace(backward, recipe=with_changes(backward.recipe, back))
     found = transduce.clean(tmp_path / "c", PAIRS, models=(forward, backward), worst=0.25)
 
     nats = []
@@ -77,3 +80,14 @@ def test_two_models_drop_what_is_improbable_or_of_unequal_probability(tmp_path):
 def test_a_rule_of_another_type_is_refused(tmp_path, given, fact):
     with pytest.raises(InputError, match=fact):
         transduce.clean(tmp_path / "c", PAIRS, **given)
+
+
+def test_a_backward_model_of_the_forward_direction_is_refused(tmp_path):
+    model = random_translator()
+    named = with_changes(model.recipe, {"data.source_language": "en", "data.target_language": "de"})
+    known = replace(model, recipe=named)
+    with pytest.raises(InputError, match="the backward model translates en to de, as the other"):
+        transduce.clean(tmp_path / "c", PAIRS, models=(known, known))
+    with pytest.raises(InputError, match="the backward model translates en to de, as the other"):
+        transduce.distil(known, tmp_path / "d", source=tmp_path / "a", backward=known)
+    assert not list(tmp_path.iterdir())

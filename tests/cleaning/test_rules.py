@@ -1,9 +1,18 @@
 """The rules that pairs must keep, each alone and together, and their report."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from transduce.cleaning.rules import RuleReport, Rules, find_lowest, read_test_lines, repeats
+from transduce.cleaning.rules import (
+    RuleReport,
+    Rules,
+    find_lowest,
+    read_test_lines,
+    repeats,
+    require_detectable,
+)
 from transduce.errors import InputError
 
 
@@ -114,3 +123,14 @@ def test_a_report_says_which_rule_dropped_over_half_of_a_text_and_cuts_long_exam
 def test_the_lowest_share_is_found():
     assert find_lowest(np.array([0.5, -3.0, 2.0, -3.0, 1.0]), 0.4) == {1, 3}
     assert find_lowest(np.array([1.0, 2.0]), 0.4) == set()
+
+
+@pytest.mark.parametrize("fault", ["ImportError('numpy')", "AttributeError('numpy')"])
+def test_a_detector_of_languages_that_does_not_load_is_refused(tmp_path, monkeypatch, fault):
+    (tmp_path / "py3langid").mkdir()
+    (tmp_path / "py3langid" / "__init__.py").write_text(f"raise {fault}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [one for one in sys.modules if one.partition(".")[0] == "py3langid"]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(InputError, match="py3langid is not installed, or does not load"):
+        require_detectable("de")

@@ -140,3 +140,15 @@ def test_a_survey_reads_pairs_and_refuses_what_is_of_one_text(call, babbler, mad
     assert "--figure is for one text" in call(*given, "--figure=3").stderr
     assert "is no .html" in call(*given, "-o", tmp_path / "s.svg").stderr
     assert "--gold is for a survey" in call("attend", babbler, "a", "--gold=x", "-o=p.html").stderr
+
+
+def test_a_text_that_is_a_file_is_not_taken_for_a_sentence(call, babbler, tmp_path):
+    (tmp_path / "a text.en").write_text("A dog runs.\n")
+    for command in ("attend", "explain"):
+        ended = call(command, babbler, tmp_path / "a text.en", "-o", tmp_path / "page.html")
+        assert (ended.code, ended.stderr) == (
+            2,
+            f"error: {tmp_path}/a text.en is a file, and TEXT is a sentence\n"
+            f"hint: \"$(head -n 1 '{tmp_path}/a text.en')\" is its first line\n",
+        )
+        assert not (tmp_path / "page.html").exists()

@@ -254,3 +254,11 @@ def test_an_absurd_limit_is_wrong_usage(call, tmp_path, option, value):
     assert ended.code == 2
     assert ended.stderr.startswith("error: ")
     assert len(ended.stderr.splitlines()) <= 2
+
+
+def test_a_cache_is_not_made_in_a_model(call, model):
+    for place in (model, model / "cache"):
+        ended = call("fetch", "multi30k", "--offline", "--cache", place)
+        assert (ended.code, "another file would damage it" in ended.stderr) == (2, True)
+    assert not (model / "cache").exists()
+    assert not (model / "lock").exists()

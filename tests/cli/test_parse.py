@@ -131,6 +131,13 @@ def test_drawings_are_files_numbered_as_the_lines(parse, tmp_path):
     assert "never" in (tmp_path / "svg" / "3.svg").read_text()
 
 
+def test_drawings_are_not_written_into_a_model(parse, parser):
+    before = sorted(parser.iterdir())
+    ended = parse("--svg", parser)
+    assert (ended.code, "another file would damage it" in ended.stderr) == (2, True)
+    assert sorted(parser.iterdir()) == before
+
+
 def test_an_unconstrained_search_is_repaired_told_and_counted(parse):
     ended = parse("--unconstrained", "--extra-length", "5")
     assert [words_of(tree) for tree in ended.stdout.splitlines() if tree] == [

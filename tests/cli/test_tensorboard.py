@@ -3,7 +3,7 @@ import importlib.util
 import pytest
 
 from transduce.cli.training import write_tensorboard
-from transduce.errors import InputError
+from transduce.errors import InputError, SaveError
 from transduce.paper.training import Update
 from transduce.scores.score import Score
 from transduce.training.callbacks import TrainingCallbacks
@@ -61,3 +61,12 @@ def test_a_training_writes_its_curves_when_asked(call, corpus):
     assert ended.code == 0
     assert set(scalars(run, "training/loss")) == {1, 2, 3}
     assert call("train", "tiny", *text, *small, "-o", run).code == 0
+
+
+def test_curves_that_cannot_be_written_end_with_a_sentence(tmp_path):
+    (tmp_path / "tensorboard").write_text("a file")
+    with (
+        write_tensorboard(TrainingCallbacks(), tmp_path) as writer,
+        pytest.raises(SaveError, match="tensorboard: cannot be written"),
+    ):
+        writer.on_update(update(1), Progress())

@@ -104,6 +104,8 @@ def test_more_outputs_than_the_beam_holds_are_refused(call, model):
     assert ended.stderr == (
         "error: --nbest 5 asks for more outputs than the beam of 4 holds\nhint: --beam 5\n"
     )
+    ended = call("translate", model, "--nbest=10001", stdin=b"a dog")  # no beam is so wide
+    assert (ended.code, ended.stderr.endswith("hint: --nbest 4\n")) == (2, True)
 
 
 def test_a_long_line_is_split_into_sentences(translate):

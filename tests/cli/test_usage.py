@@ -128,6 +128,14 @@ def test_no_file_of_a_run_is_an_output(call, trained):
     assert (ended.code, "log.jsonl: is a file of the run itself" in ended.stderr) == (2, True)
 
 
+def test_no_file_of_a_prepared_corpus_is_an_output(trained):
+    store = trained / "store"
+    require_open(store / "translations.txt")  # other files may be there
+    for file in [one for one in store.iterdir() if one.is_file()]:
+        with pytest.raises(InputError, match="is a file of the prepared corpus itself"):
+            require_open(file)
+
+
 def test_a_link_to_standard_output_leaves_what_others_write_there(monkeypatch, tmp_path):
     (tmp_path / "link").symlink_to("out")
     with (tmp_path / "out").open("w") as out:

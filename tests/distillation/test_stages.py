@@ -80,7 +80,7 @@ def test_a_shard_of_a_stranger_whose_lines_are_no_translations_is_refused(tmp_pa
     part = ShardText(Shard(1, 1), text.verified_path(SOURCES), *measure_text(file))
     with create_shard(tmp_path / "d" / "shards" / part.shard.name, part, {}) as stream:
         stream.write(f"{line}\n".encode() if line else b"")
-    with pytest.raises(FolderError, match="translate this shard again"):
+    with pytest.raises(FolderError, match="delete this one, and repeat what wrote it"):
         choose_pairs(tmp_path / "d", text, PairOptions(), None, ignore)
 
 
@@ -132,6 +132,6 @@ def test_a_seed_or_share_that_none_can_be_is_refused(given):
 def test_a_model_of_another_task_is_no_teacher():
     task = SimpleNamespace(describe=lambda _: SimpleNamespace(command="tag"))
     tagger = replace(random_translator(), task=task)  # type: ignore[arg-type]
-    for names in ({"teacher": tagger}, {"teacher": random_translator(), "backward": tagger}):
-        with pytest.raises(InputError, match=f"{[*names][-1]} needs a model that translates"):
-            require_translators(**names)
+    for name, models in (("teacher", (tagger, None)), ("backward", (random_translator(), tagger))):
+        with pytest.raises(InputError, match=f"{name} needs a model that translates"):
+            require_translators("teacher", *models)

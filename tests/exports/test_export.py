@@ -287,3 +287,15 @@ def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():
     assert "there are no lines" in find_why_unproved(
         Proof("twin 1", "0 lines", (replace(endless, unfinished=0),))
     )
+
+
+@pytest.mark.parametrize("fault", ["ImportError('numpy')", "OSError('numpy')"])
+@pytest.mark.parametrize(("to", "package"), [("ctranslate2", "ctranslate2"), ("onnx", "onnx")])
+def test_a_program_that_does_not_load_is_told_of(tmp_path, monkeypatch, fault, to, package):
+    folder = save_member(random_member(), tmp_path / "model")
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    (tmp_path / f"{package}.py").write_text(f"raise {fault}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=rf"{package} does not load here \(\w+Error: numpy\)"):
+        transduce.export(folder, to=to, output=tmp_path / "out", prove=LINES)
+    assert not (tmp_path / "out").exists()

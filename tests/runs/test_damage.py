@@ -17,6 +17,7 @@ from transduce.paper.training import Update
 from transduce.runs.average import write_average
 from transduce.runs.prepared_corpus import open_prepared
 from transduce.runs.run_folder import begin_or_resume_run, train_run
+from transduce.runs.verify import verify_parts
 from transduce.training.callbacks import TrainingCallbacks
 from transduce.training.distributed.process_group import SingleProcess
 from transduce.training.progress import Progress
@@ -188,3 +189,16 @@ def test_the_control_without_verification_damage_is_used_in_silence(made, monkey
             pass
     record(flips=RANDOM_FLIPS + 4, used_in_silence=silent)
     assert silent > RANDOM_FLIPS // 2
+
+
+def test_a_snapshot_that_training_deletes_during_a_verification_is_not_damaged(made):
+    parts = verify_parts(made / "run")
+    first = next(parts)
+    *_, newest = sorted((made / "run" / "snapshots").iterdir())
+    hidden = newest.rename(made / "hidden")
+    try:
+        found = [first, *parts]
+    finally:
+        hidden.rename(newest)
+    assert all(part.is_good for part in found)
+    assert newest not in {part.path for part in found}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.inference.random_models import random_translator
 
 import transduce
 from transduce.errors import FolderError, InputError, InUseError
@@ -291,6 +292,14 @@ def test_a_device_that_computes_nothing_translates_nothing(tmp_path):
         transduce.load(tmp_path)
 
 
+def test_a_callers_autocast_changes_no_output():
+    translate, lines = random_translator(), ["a b c", "d e"]
+    pairs = [("a b", "c d")]
+    plain = [translate(lines), [*translate.likelihood(pairs)]]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert [translate(lines), [*translate.likelihood(pairs)]] == plain
+
+
 def test_any_function_that_opens_callbacks_displays_a_run(tmp_path):
     told: list[str] = []
     callbacks = TrainingCallbacks(on_message=told.append)
@@ -315,6 +324,11 @@ def test_a_sweep_refuses_what_a_training_refuses(tmp_path):
         with pytest.raises(InputError, match=fact):
             transduce.sweep(tmp_path / "s", PAIRS, **vary, **wrong)
     assert not (tmp_path / "s").exists()
+
+
+def test_an_empty_name_is_no_recipe():
+    with pytest.raises(InputError, match="unknown recipe ''"):
+        find_recipe("")
 
 
 def test_a_recipe_is_a_name_a_file_or_a_value():

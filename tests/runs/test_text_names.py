@@ -11,6 +11,7 @@ import pytest
 from transduce.errors import InputError
 from transduce.recipes import by_name
 from transduce.runs import text_names
+from transduce.runs.choice import open_texts
 from transduce.runs.text_names import (
     describe_text,
     keep_names,
@@ -19,8 +20,14 @@ from transduce.runs.text_names import (
     read_languages,
     read_name,
 )
-from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles, add_pairs
-from transduce.settings import Recipe
+from transduce.runs.texts import (
+    FilePair,
+    GeneratedCorpus,
+    InMemoryPairs,
+    TaskFiles,
+    add_pairs,
+)
+from transduce.settings import Data, Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import with_changes
 from transduce.tasks.tagging import TAGGING
@@ -204,3 +211,11 @@ def test_a_translator_has_two_languages_and_a_tagger_one():
 def test_a_language_is_named_by_its_code(codes):
     with pytest.raises(InputError):
         name_languages(C_N2, codes)
+
+
+def test_a_control_character_in_a_files_name_is_not_in_the_corpus_name(tmp_path):
+    path = tmp_path / "a\nb\t.tsv"
+    path.write_text("a\tb\n", "utf-8")
+    assert describe_text(open_texts("train", path, Data())).startswith(
+        "your own: a?b?.tsv, sha256 "
+    )

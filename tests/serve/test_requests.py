@@ -206,7 +206,11 @@ REFUSED = [
     ({"q": ["a"] * 65, "source": "en", "target": "de"}, 413, "64"),
     ({"q": "A dog. " * 257, "source": "en", "target": "de"}, 413, "257 sentences"),
     ({"q": "a" * (1 << 20), "source": "en", "target": "de"}, 413, "1,048,576"),
-    ({"q": "a", "source": ["en", "en"], "target": "de"}, 400, "source must be one value, and 2"),
+    (
+        {"q": "a", "source": ["en", "en"], "target": "de"},
+        400,
+        "source must be one value, not a list",
+    ),
     ([], 400, "object"),
     ("q", 400, "object"),
 ]

@@ -273,3 +273,29 @@ def test_two_of_several_columns_are_chosen(file):
         next(read_pairs_tsv(path, (4, 1)))
     with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=1,2"):
         next(read_pairs_tsv(path))
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE", "UTF-32"])
+def test_the_hint_names_the_encoding_of_wide_text_with_letters_beyond_ascii(file, encoding):
+    with pytest.raises(InputError) as error:
+        list(read_lines(file("für\n".encode(encoding))))
+    assert f"iconv -f {encoding} -t UTF-8" in str(error.value)
+
+
+@pytest.mark.parametrize("changed", [b"one\n", b"one\ntwo\nthree\nfour\n"])
+def test_a_file_that_changes_while_it_is_read_is_refused(file, changed):
+    path = file(b"one\ntwo\nthree\n")
+    lines = read_lines(path)
+    assert next(lines) == "one"
+    path.write_bytes(changed)
+    with pytest.raises(InputError, match="changed while it was read"):
+        list(lines)
+
+
+def test_a_file_that_is_replaced_while_it_is_read_stays_what_it_was(file, tmp_path):
+    path = file(b"one\ntwo\n")
+    lines = read_lines(path)
+    assert next(lines) == "one"
+    (tmp_path / "new").write_bytes(b"three\n")
+    (tmp_path / "new").replace(path)
+    assert list(lines) == ["two"]

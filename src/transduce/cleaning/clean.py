@@ -81,7 +81,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     if models is not None:
         fact = f"models must be two translators, not {describe_value(models)}"
         require(is_pair(models) and None not in models, fact)
-        require_translators(forward=models[0], backward=models[1])
+        require_translators("forward", *models)
     files = list_files("not_in", not_in)
     rules = Rules(
         languages=(languages[0], languages[1]),
@@ -127,14 +127,19 @@ def list_files(name: str, files: object) -> list[Path]:
     return [read_path(name, file) for file in files]
 
 
-def require_translators(**models: object) -> None:
-    """Refuse a model, given by its argument's name, that does not translate; None is passed by."""
-    for name, model in models.items():
+def require_translators(name: str, forward: object, backward: object) -> None:
+    """Refuse a model that does not translate, or two of one direction; None is passed by."""
+    for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
-            require_task(model.task, TextToText, model.recipe.data, name)
+            require_task(model.task, TextToText, model.recipe.data, argument)
         else:
-            fact = f"{name} must be a translator, not {describe_value(model)}"
+            fact = f"{argument} must be a translator, not {describe_value(model)}"
             require(model is None, fact, "transduce.load(folder)")
+    if isinstance(forward, Translator) and isinstance(backward, Translator):
+        there, back = forward.recipe.data.languages, backward.recipe.data.languages
+        fact = f"the backward model translates {' to '.join(back)}, as the other one does"
+        hint = f"name a model from {' to '.join(reversed(there))}"
+        require(len({*there}) < 2 or there != back, fact, hint)
 
 
 def read_normalised(text: Pairs, on_progress: OnProgress) -> Iterator[Pair]:

@@ -100,7 +100,7 @@ def is_unequal(source: str, target: str) -> bool:
 def require_detectable(language: object) -> None:
     """Refuse a language that is unknown to py3langid, or any language without py3langid."""
     if not can_detect_languages():
-        fact = "languages are not detected here: py3langid is not installed"
+        fact = "languages are not detected here: py3langid is not installed, or does not load"
         raise InputError(fact, "pip install py3langid")
     known = {code for code, _ in rank_languages("any text")}
     is_known = isinstance(language, str) and language.partition("-")[0] in known

@@ -178,6 +178,7 @@ def command(
     if survey.survey:
         survey_corpus(choice, text, target, output, survey, as_json=as_json)
         return
+    options.require_sentence(text or "")
     view = record(choice, text, target, figure.figure)
     display.print_note(*view.notes)
     if save is not None:

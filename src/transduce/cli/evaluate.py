@@ -144,15 +144,17 @@ def translate_and_score(
     ):  # an unwritable output is refused before translating
         on_warning = WarningPrinter()
         translator = choice.open(processes, on_warning)
+        kind = find_task_kind(translator.recipe.data)
+        fact = f"a test set of the task {translator.recipe.data.task} is one file with both sides"
+        require(not sides or kind.read_test_file is None, fact, f"leave out {reference}")
         lines = sides or read_test_set(str(source), None, translator.recipe.data)
         translator = choice.share(translator, processes, lambda _: len(lines[0]))
         text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
-            format_output = find_task_kind(translator.recipe.data).format_output
             pairs = zip(text.sources, outputs, strict=True)
-            file.write("".join(format_output(*pair) for pair in pairs).encode())
+            file.write("".join(kind.format_output(*pair) for pair in pairs).encode())
     return score_translations(translator, text, outputs), provenance(translator)
 
 

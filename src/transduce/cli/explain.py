@@ -78,6 +78,8 @@ def command(
         raise InputError(f"{film_text} is not .md", "--film-text film.md")
     for file in filter(None, (output, film_text)):
         options.require_writable(file)
+    for text in texts:
+        options.require_sentence(text)
     from transduce.view.explainer.explain import explain
 
     numbers = "float32" if exact else "float16"

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import os
 import re
 import shlex
 from collections.abc import Callable, Collection
@@ -14,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from transduce.durable.files import require_file_name, require_folder
 from transduce.durable.folder import require_open
-from transduce.errors import InputError, short_repr
+from transduce.errors import InputError, short_repr, shorten
 from transduce.recipes import names
 from transduce.recipes.choice import find_recipe
 from transduce.recipes.scale import SCALES
@@ -174,6 +175,14 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
         if one.name in names and (value := getattr(group, one.name)) != one.default:
             words += [name_option(one)[0], str(value)]
     return words
+
+
+def require_sentence(text: str) -> None:
+    """Refuse a sentence that is the path of a file, whose text is probably meant."""
+    fact = f"{shorten(text, 100)} is a file, and TEXT is a sentence"
+    hint = f'"$(head -n 1 {shlex.quote(text)})" is its first line'
+    is_file = os.path.isfile(text)  # noqa: PTH113 - Path refuses text that is too long for a name
+    require(not is_file, fact, hint)
 
 
 def require_writable(output: Path | None, *inputs: Path | None) -> None:

@@ -18,6 +18,7 @@ from transduce.cli.line_outputs import (
 )
 from transduce.cli.options import FILE, INPUT, FilePath, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.durable.folder import require_open
 from transduce.errors import InputError
 from transduce.settings.fields import require
 
@@ -98,6 +99,8 @@ def command(
     require(not (tokenise and (tags or columns)), fact, "leave one")
     options.require_one_standard_input(input, tags)
     options.require_writable(output, input, tags)
+    if svg:
+        require_open(svg / "1.svg")
     choice = TranslatorChoice(
         model,
         models,

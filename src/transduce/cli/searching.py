@@ -222,7 +222,7 @@ class TranslatorChoice:
         require(
             self.sampling is not None or self.nbest <= search.beam,
             f"--nbest {self.nbest} asks for more outputs than the beam of {search.beam} holds",
-            f"--beam {min(self.nbest, WIDEST_BEAM)}",
+            f"--beam {self.nbest}" if self.nbest <= WIDEST_BEAM else f"--nbest {search.beam}",
         )
         return translator
 

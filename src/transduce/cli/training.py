@@ -234,6 +234,7 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
     """Context manager: yield callbacks that call `callbacks` and then write a run's curves."""
     if importlib.util.find_spec("tensorboard") is None:
         raise InputError("TensorBoard is not installed", "pip install tensorboard")
+    from transduce.durable.files import raise_save_errors
     from transduce.runs.run_folder import CURVES
 
     writer: SummaryWriter | None = None
@@ -244,7 +245,8 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
         if writer is None:  # a resumed run has lost its points from this step on
             from torch.utils.tensorboard import SummaryWriter
 
-            writer = opened.enter_context(SummaryWriter(str(run / CURVES), purge_step=step))
+            with raise_save_errors(run / CURVES):
+                writer = opened.enter_context(SummaryWriter(str(run / CURVES), purge_step=step))
         for name, value in values.items():
             writer.add_scalar(f"{group}/{name}", value, step)
 

@@ -98,7 +98,7 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
         "name a teacher, or --outputs FILE with the translations of --source",
     )
     options = PairOptions(worst, seed, language)
-    require_translators(teacher=teacher, backward=backward)
+    require_translators("teacher", teacher, backward)
     require(
         bool(teacher or backward) or worst == WORST,
         f"the share {worst} is dropped by a model's probabilities, and none was given",

@@ -33,7 +33,9 @@ from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import FolderError, InputError, TransduceError, another, find_exhaustion
 
 MANIFEST = "manifest.json"
-OF_A_RUN = re.compile(r"(run|data|tags|(source\.|target\.)?vocabulary)\.json|log\.jsonl|lock")
+OWN_FILES = re.compile(  # of a run or a prepared folder
+    r"(run|prepared|data|tags|(source\.|target\.)?vocabulary)\.json|log\.jsonl|lock"
+)
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
@@ -288,10 +290,11 @@ def resolve_output(path: str | PathLike[str]) -> Path:
 
 
 def require_open(output: Path) -> None:
-    """Refuse an output that is a file of a run, or lies in a model, store or checkpoint."""
+    """Refuse an output that is a run's or corpus's own file, or in a model, store or checkpoint."""
     place = Path(os.path.realpath(output.parent))
-    if OF_A_RUN.fullmatch(output.name) and os.path.lexists(place / "run.json"):
-        raise InputError("is a file of the run itself", "choose another name", file=output)
+    for sign, what in (("run.json", "run"), ("prepared.json", "prepared corpus")):
+        if OWN_FILES.fullmatch(output.name) and os.path.lexists(place / sign):
+            raise InputError(f"is a file of the {what} itself", "choose another name", file=output)
     for folder in (place, *place.parents):
         if os.path.lexists(folder / MANIFEST) and has_manifest(folder):
             fact = "is a model, store or checkpoint, and another file would damage it"

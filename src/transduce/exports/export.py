@@ -177,7 +177,7 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
         try:
             target.write(job.model, writer, precision)
         except ImportError as error:
-            fact = f"{error.name} is not installed, and the export to {target.name} needs it"
+            fact = f"{error}, and the export to {target.name} needs it"
             raise InputError(fact, f"pip install {error.name}") from None
         proof, why = compare_folder(job, writer)
         if proof is not None:
@@ -196,7 +196,7 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
     try:
         engine = target.open_engine(writer.folder, model)
     except ImportError as error:
-        fact = f"{error.name} is not installed here, so the export is not proved"
+        fact = f"{error}, so the export is not proved"
         require(lines is None, fact, f"{target.install}; or export without --prove")
         return None, f"{fact}: {target.install}"
     text = "random pieces" if lines is None else f"{len(lines):,} lines"

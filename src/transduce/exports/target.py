@@ -1,11 +1,13 @@
 """The interface of an export target: how it writes files, and how its program translates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
 from transduce.durable.folder import FolderWriter
+from transduce.errors import shorten
 from transduce.inference.load import TaskModel
 
 README = "README.md"
@@ -35,6 +37,19 @@ class Engine(Protocol):
         An output has at most `max_length` symbols before END.
         """
         ...
+
+
+@contextmanager
+def importing(package: str) -> Iterator[None]:
+    """Raise ImportError, with a sentence and the package's name, if a package does not load."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError):
+            fact, package = "is not installed here", error.name or package
+        else:
+            fact = f"does not load here ({type(error).__name__}: {shorten(str(error), 200)})"
+        raise ImportError(f"{package} {fact}", name=package) from error
 
 
 @final

@@ -22,7 +22,7 @@ from typing import Any, final
 from transduce.durable.files import atomic_file, raise_save_errors
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import README, EngineOutput, Target
+from transduce.exports.target import README, EngineOutput, Target, importing
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
@@ -66,7 +66,8 @@ def compile_rules() -> list[tuple[int, bytes]]:
 
     SentencePiece works on files. If they cannot be written, a SaveError names the folder.
     """
-    import sentencepiece
+    with importing("sentencepiece"):
+        import sentencepiece
 
     with raise_save_errors(Path(gettempdir())), TemporaryDirectory() as name:
         folder = Path(name)
@@ -257,8 +258,9 @@ class ArgosEngine:
     ends_in_best_half = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
-        import ctranslate2  # type: ignore[import-not-found]
-        from argostranslate import package, settings  # type: ignore[import-not-found]
+        with importing("argostranslate"):
+            import ctranslate2  # type: ignore[import-not-found]
+            from argostranslate import package, settings  # type: ignore[import-not-found]
 
         self.name = f"argostranslate {version('argostranslate')}"
         self.home = TemporaryDirectory()

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int8
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import EngineOutput, Target
+from transduce.exports.target import EngineOutput, Target, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     Affine,
@@ -249,8 +249,10 @@ class CTranslate2Engine:
     limits_length = ends_in_best_half = True
 
     def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
-        import ctranslate2  # type: ignore[import-not-found]
         from tokenizers import Tokenizer
+
+        with importing("ctranslate2"):
+            import ctranslate2  # type: ignore[import-not-found]
 
         self.name = f"ctranslate2 {ctranslate2.__version__}"
         self.translator: Any = ctranslate2.Translator(

@@ -10,7 +10,7 @@ import safetensors.numpy
 
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
-from transduce.exports.target import EngineOutput, Target
+from transduce.exports.target import EngineOutput, Target, importing
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.exports.weights import (
     POSITIONS,
@@ -288,8 +288,9 @@ class HuggingFaceEngine:
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         import torch
-        import transformers
 
+        with importing("transformers"):
+            import transformers
         transformers.utils.logging.disable_progress_bar()
         self.name = f"transformers {transformers.__version__}"
         self.inference_mode = torch.inference_mode
@@ -303,7 +304,7 @@ class HuggingFaceEngine:
             found = self.model.generate(
                 **inputs,
                 num_beams=beam,
-                length_penalty=0.0,
+                length_penalty=0.0 if beam > 1 else 1.0,  # greedy search warns of others
                 early_stopping=False,
                 do_sample=False,
                 max_new_tokens=max_length,

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from transduce.durable.folder import FolderWriter
-from transduce.exports.target import EngineOutput, Target
+from transduce.exports.target import EngineOutput, Target, importing
 from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     POSITIONS,
@@ -46,7 +46,8 @@ MEMORY = {1: "batch", 3: "source"}
 
 def write_onnx(model: TaskModel, writer: FolderWriter, _precision: str) -> None:
     """Write the ONNX graphs of encoder and decoder step, and the tokenizers; needs `onnx`."""
-    import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
+    with importing("onnx"):
+        import onnx  # type: ignore[import-not-found]  # noqa: F401 - torch.onnx needs it
 
     weights = collect_weights(model.transformer)
     writer.write(ENCODER, trace_encoder(weights))
@@ -309,7 +310,8 @@ class OnnxEngine:
     limits_length, ends_in_best_half = True, False
 
     def __init__(self, folder: Path, model: TaskModel) -> None:
-        import onnxruntime  # type: ignore[import-not-found]
+        with importing("onnxruntime"):
+            import onnxruntime  # type: ignore[import-not-found]
 
         self.name, self.model = f"onnxruntime {onnxruntime.__version__}", model
         options = onnxruntime.SessionOptions()

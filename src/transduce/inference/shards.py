@@ -27,7 +27,7 @@ NAME = re.compile(r"shard-([0-9]{1,6})-of-([0-9]{1,6})")
 MOST = 100_000  # shards of a text
 TASK, COUNT, FIRST, STEP = (f"SLURM_ARRAY_TASK_{name}" for name in ("ID", "COUNT", "MIN", "STEP"))
 COPIED = 1 << 20  # bytes that a merge copies at once
-AGAIN = "translate this shard again, into another folder if it is to stay"
+AGAIN = "choose another folder; or delete this one, and repeat what wrote it"
 
 
 @final

@@ -11,6 +11,8 @@ from itertools import accumulate, chain, pairwise
 from operator import methodcaller
 from typing import Any, final, overload
 
+import torch
+
 from transduce.equip import equip_for_long_searches
 from transduce.errors import InputError, suggest_names
 from transduce.inference.alignment import Aligner
@@ -249,7 +251,9 @@ class Translator:
         if self.workers > 1:
             results = run_in_workers(self.worker_loader(), calls, self.workers)
         else:
-            results = (call(self) for call in calls)
+            device = self.models[0].output.weight.device.type
+            exactly = torch.autocast(device, enabled=False)  # whatever the caller has set
+            results = (exactly(call)(self) for call in calls)
         return report_warnings(results, self.on_warning)
 
     def evaluate(

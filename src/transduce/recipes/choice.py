@@ -34,7 +34,7 @@ def find_recipe(recipe: object) -> Recipe:
         fact = f"recipe: a name, a .toml or .json file, or a Recipe, not <{type(recipe).__name__}>"
         raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
     path = Path(recipe)
-    if str(recipe) not in RECIPES and path.is_dir():
+    if str(recipe) not in ("", *RECIPES) and path.is_dir():
         raise InputError("is a folder, no recipe file", "name its recipe.json", file=path)
     return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
 

@@ -61,6 +61,12 @@ def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
             f"training ends after {training.steps:,}: little is learned without more updates "
             "(training.steps)"
         )
+    for share in corpus.train.mixture:
+        if share.start > training.steps:
+            doubts.append(
+                f"{share.name} is read from update {share.start:,}, and the training ends after "
+                f"{training.steps:,}: it is not read without more updates (training.steps)"
+            )
     return doubts
 
 

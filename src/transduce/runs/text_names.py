@@ -22,7 +22,7 @@ from transduce.runs.texts import FilePair, GeneratedCorpus, MixedPairs, Pairs, T
 from transduce.settings import Data, Recipe
 from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, shorten_name, with_changes
+from transduce.settings.recipe import UNSHOWN, Value, shorten_name, with_changes
 from transduce.tasks import find_task_kind
 from transduce.text.languages import (
     FORM,
@@ -193,7 +193,7 @@ def has_one_language(data: Data) -> bool:
 def describe_text(text: Pairs) -> str:
     """Return a name for a user's own text: its files and the beginnings of their sha256."""
     return f"{OWN}: " + " and ".join(
-        f"{name}, sha256 {digest[:12]}" for name, digest in hash_parts(text)
+        f"{UNSHOWN.sub('?', name)}, sha256 {digest[:12]}" for name, digest in hash_parts(text)
     )
 
 

@@ -59,6 +59,8 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
         try:
             check()
         except FolderError as error:
+            if path.parent.name in KINDS and not os.path.lexists(path):
+                continue  # the run's training deleted it meanwhile
             may_read = not isinstance(error.__cause__, PermissionError)
             yield VerifiedPart(path, is_good=False, reason=error.fact, may_read=may_read)
         else:

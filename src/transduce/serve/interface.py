@@ -284,7 +284,7 @@ def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any 
             raise bad_request(f"{name} must be {' or '.join(get_args(kind))}")
         return value
     if isinstance(value, list):
-        raise bad_request(f"{name} must be one value, and {len(value)} are given")
+        raise bad_request(f"{name} must be one value, not a list")
     check = {str: check_text, int: check_number, bool: check_flag}[kind]
     return check(name, value, rules)
 

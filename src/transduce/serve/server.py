@@ -139,14 +139,16 @@ async def serve(
             async with listen(service, settings, listener) as server:
                 host, port = listener.getsockname()[:2]
                 named = f"[{host}]" if ":" in host else host
-                on_ready(f"http://{named}:{port}/", facts)
-                watching = asyncio.ensure_future(FolderWatch(service, on_message).run())
-                try:
-                    await run_until(stop, server, service)
-                finally:
-                    watching.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await watching
+                with handle_signals(asyncio.get_running_loop(), stop.set):
+                    on_ready(f"http://{named}:{port}/", facts)
+                    watching = asyncio.ensure_future(FolderWatch(service, on_message).run())
+                    try:
+                        await stop.wait()
+                    finally:
+                        watching.cancel()
+                        with suppress(asyncio.CancelledError):
+                            await watching
+                end(server, service)
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
 
@@ -203,14 +205,11 @@ def fit_open_files(limits: Limits, files: float) -> Limits:
     return replace(limits, connections=int(min(limits.connections, max(1, files - OTHER_FILES))))
 
 
-async def run_until(stop: asyncio.Event, server: QuietServer, service: Service) -> None:
-    """Wait for `stop` or a signal; then refuse new requests at once, and slow ones later."""
-    loop = asyncio.get_running_loop()
-    with handle_signals(loop, stop.set):
-        await stop.wait()
+def end(server: QuietServer, service: Service) -> None:
+    """Refuse new requests at once, and slow ones later."""
     service.is_stopping = True
     late = service.limits.stop_seconds - ANSWER_SECONDS
-    loop.call_later(late, service.stop_searches)
+    asyncio.get_running_loop().call_later(late, service.stop_searches)
     server.should_exit = True
 
 

@@ -70,7 +70,7 @@ class Service:
         """
         sources = self.list_sources(target) if target else []
         if not can_detect_languages():
-            fact = "languages are not detected here: py3langid is not installed"
+            fact = "languages are not detected here: py3langid is not installed, or does not load"
             raise Refusal(HTTPStatus.NOT_IMPLEMENTED, fact)
         async with self.detecting:  # its tables, 78 MB, must be loaded only once
             found = await asyncio.to_thread(rank_languages, text)

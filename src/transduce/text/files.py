@@ -12,7 +12,9 @@ import io
 import itertools
 import lzma
 import math
+import os
 import re
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -55,9 +57,20 @@ def read_byte_lines(path: Path | str) -> Iterator[bytes]:
     reading = explain_read_errors(display_name(path), lambda: f"{count} lines were read; ")
     with reading, open_unpacked(path) as file:
         require_plain(file.peek(HEAD), display_name(path))
+        before = describe_state(file)
         for raw in read_stream_lines(file):
             yield raw
             count += 1
+        if describe_state(file) != before:
+            raise InputError("changed while it was read", "repeat the command", file=path)
+
+
+def describe_state(file: io.BufferedReader) -> tuple[int, int] | None:
+    """Return the size and the time of change of an open file; None for a pipe or packed file."""
+    if not isinstance(file.raw, io.FileIO):
+        return None
+    found = os.fstat(file.fileno())
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def read_bytes(path: Path | str, most: int) -> bytes:
@@ -287,8 +300,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        wide = line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        encoding = "UTF-16" if wide else "LATIN1"
+        encoding = guess_encoding(line)
         raise InputError(
             f"not UTF-8 (byte {error.start + 1} of the line is 0x{line[error.start]:02X})",
             f"convert it, for example: iconv -f {encoding} -t UTF-8 OLD > NEW",
@@ -296,15 +308,25 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
             line=number,
         ) from None
     if "\0" in text:
-        order = "BE" if line.startswith(b"\0") else "LE"
         raise InputError(
             f"a NUL character (byte {line.index(0) + 1} of the line)",
-            f"if the text is UTF-16: iconv -f UTF-16{order} -t UTF-8 OLD > NEW; "
+            f"if the text is UTF-16: iconv -f {guess_encoding(line)} -t UTF-8 OLD > NEW; "
             r"if not: tr -d '\0' < OLD > NEW",
             file=name,
             line=number,
         )
     return text
+
+
+def guess_encoding(line: bytes) -> str:
+    """Return iconv's name of the encoding in which a line that is no UTF-8 text may be."""
+    if line.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    if b"\0" not in line:
+        return "LATIN1"
+    return "UTF-16BE" if line.startswith(b"\0") else "UTF-16LE"
 
 
 @final

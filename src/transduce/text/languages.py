@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Any
 
 from transduce.errors import InputError, short_repr
@@ -12,7 +12,6 @@ CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
 FORM = "--languages en-fr: the code of the source, a hyphen, and that of the target"
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 NO_LANGUAGE = "zxx"  # py3langid's code for what is in no language, such as numbers
-DETECTOR = "py3langid"
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
@@ -34,8 +33,12 @@ def read_primary_code(language: str) -> str:
 
 
 def can_detect_languages() -> bool:
-    """Return whether py3langid is installed, which `rank_languages` needs."""
-    return find_spec(DETECTOR) is not None
+    """Return whether py3langid, which `rank_languages` needs, is installed and loads."""
+    try:
+        import_module("py3langid")
+    except Exception:  # noqa: BLE001 - with another numpy than its own it may raise anything
+        return False
+    return True
 
 
 def rank_languages(text: str) -> list[tuple[str, float]]:
