@@ -178,7 +178,6 @@ def command(
     if survey.survey:
         survey_corpus(choice, text, target, output, survey, as_json=as_json)
         return
-    options.require_sentence(text or "")
     view = record(choice, text, target, figure.figure)
     display.print_note(*view.notes)
     if save is not None:
@@ -221,6 +220,7 @@ def record(
     from transduce.view.attention.recorder import record_attention
 
     translator = choice.load()
+    options.require_sentence(text or "")
     if text is None and figure:
         text = find_figure_text(figure, translator.recipe.data.source_language)
     if text is None:
