@@ -1,6 +1,7 @@
 """The translation page as text: its size, its policy, and what a form puts into it."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,13 @@ def test_the_page_is_below_forty_kilobytes_and_asks_its_own_server_only():
     assert "default-src 'none'" in page
     assert "connect-src 'self'; base-uri 'none'; form-action 'self'" in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+def test_what_the_page_says_of_its_model_stands_in_a_landmark_and_no_button_hides_its_words():
+    page = TranslationPage(SETTINGS).write(Form())
+    assert 'id="about"' in page.split("<header>")[1].split("</header>")[0]
+    for name, written in re.findall(r'<button[^>]*aria-label="([^"]*)"[^>]*>([^<]*)', page):
+        assert written.strip() in name
 
 
 def test_languages_can_be_detected_where_the_server_can_and_are_told():
