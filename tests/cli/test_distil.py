@@ -3,6 +3,10 @@
 import json
 import signal
 
+from safetensors.torch import load_file
+
+from transduce.checkpoint.run_file import read_run
+
 STUDENT = (
     "--student=tiny", "--set=training.threads=1", "--set=search.extra_length=5", "--no-progress",
 )  # fmt: skip
@@ -26,9 +30,22 @@ def test_outputs_of_another_program_train_a_student(call, corpus):
     assert scores.keys() == {"student"}
     translated = call("evaluate", folder / "model", corpus / "d.en", corpus / "d.de", "--json")
     assert f'"value": {scores["student"]["scores"]["BLEU"]}' in translated.stdout
+    stored = load_file(folder / "model" / "model.safetensors")
+    assert scores["student"]["parameters"] == sum(one.numel() for one in stored.values())
     before = (folder / "model" / "manifest.json").read_bytes()
     assert call("distil", *text, *dev, *STUDENT, "-o", folder).code == 0
     assert (folder / "model" / "manifest.json").read_bytes() == before
+
+
+def test_a_small_text_gives_its_student_as_many_symbols_as_it_supports(call, corpus):
+    text = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "distilled")
+    short = ("--set=training.steps=2", "--set=training.warmup=1", "--until=run", "--no-progress")
+    assert call("distil", *text, *short).code == 0
+    symbols = read_run(corpus / "distilled/run").recipe.data.vocabulary_size
+    assert 258 < symbols < 8_000
+    assert call("distil", *text, *short).code == 0, "the same command goes on"
+    refused = call("distil", *text, *short, f"--set=data.vocabulary_size={symbols + 1}")
+    assert refused.code == 2
 
 
 def test_a_signal_keeps_the_last_finished_update_of_a_student(call, corpus, raise_at_step_3):

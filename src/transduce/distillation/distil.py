@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from transduce.checkpoint.run_file import is_run, read_run
 from transduce.cleaning import WORST
 from transduce.cleaning.clean import require_translators
 from transduce.cleaning.rules import RuleReport, require_detectable
@@ -27,14 +28,16 @@ from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.choice import open_texts
 from transduce.runs.output_folder import locked_folder, require_own_folder
+from transduce.runs.prepared_corpus import read_side
 from transduce.runs.text_names import read_languages
 from transduce.runs.texts import FilePair
 from transduce.runs.train import train
 from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value
+from transduce.settings.recipe import Value, with_changes
 from transduce.text.arguments import ignore_event, read_folder, read_path
+from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
 if TYPE_CHECKING:
     from transduce.runs.choice import Texts
@@ -58,7 +61,7 @@ class Distillation:
     page: Path | None = None
 
 
-def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
+def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all stages in order
     teacher: Translator | None,
     folder: str | PathLike[str],
     *,
@@ -127,11 +130,13 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
         pairs_folder, report = choose_pairs(folder, text, options, backward, on_line)
         if last == 2:
             return Distillation(folder, report)
+        chosen = pairs_folder.verified_path(PAIRS)
+        is_sized = settings is not None and "data.vocabulary_size" in settings
         run = train(
             folder / "run",
-            pairs_folder.verified_path(PAIRS),
+            chosen,
             dev_texts,
-            recipe=recipe,
+            recipe=recipe if is_sized else fit_vocabulary(recipe, folder / "run", chosen),
             languages=find_languages(teacher, inputs),
             callbacks=callbacks,
         )
@@ -149,6 +154,20 @@ def distil(  # noqa: PLR0913 - one parameter for each choice of the caller
             dev_pairs,
         )
         return Distillation(folder, report, model.folder, page)
+
+
+def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
+    """Return a student's recipe with fewer symbols where its pairs do not support them all."""
+    data = recipe.data
+    if is_run(run):
+        size = read_run(run).recipe.data.vocabulary_size
+    elif data.vocabulary == WORD:
+        return recipe
+    else:
+        text, sides = open_texts("pairs", pairs, data), range(2 - data.shared_vocabulary)
+        texts = [read_side(text, data, side, ignore_event) for side in sides]
+        size = min(max_vocabulary_size(lines, data.vocabulary_size) for lines in texts)
+    return with_changes(recipe, {"data.vocabulary_size": size})
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from transduce.durable.json import parse_json, to_json
 from transduce.inference.translator import Translator
 from transduce.machine.environment import describe_environment
 from transduce.scores.scoring import compute_score
+from transduce.settings.counts import count_parameters
 from transduce.view.curves.read_log import read_run_log
 from transduce.view.tables.page import Cells, build_tables_page
 
@@ -47,7 +48,8 @@ def write_report(
 
 def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return a translator's size, and, if there is a development set, its scores and speed."""
-    weights = sum(one.numel() for model in translator.models for one in model.parameters())
+    symbols = len(translator.task.source), len(translator.task.target)
+    weights = sum(count_parameters(model.sizes, *symbols) for model in translator.models)
     found: dict[str, Any] = {"parameters": weights, "megabytes": weights * FLOAT_BYTES / 1e6}
     if not dev:
         return found
