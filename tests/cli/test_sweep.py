@@ -218,12 +218,3 @@ def test_a_folder_of_other_things_is_left_alone(sweep, tmp_path, name):
     ended = sweep("--vary", "training.seed=1")
     assert (ended.code, "no sweep" in ended.stderr) == (2, True), ended.stderr
     assert [one.name for one in (tmp_path / "sweep").iterdir()] == [name]
-
-
-def test_a_setting_that_varies_has_no_other_value(sweep, tmp_path):
-    ended = sweep(*VARY, "--set", "architecture.dropout=0.2")
-    assert (ended.code, ended.stderr) == (
-        2,
-        "error: --vary and --set both name architecture.dropout\nhint: leave out --set\n",
-    )
-    assert not (tmp_path / "sweep").exists()

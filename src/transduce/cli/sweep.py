@@ -12,7 +12,6 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import CORPUS, TextOptions
 from transduce.cli.options import add_options
 from transduce.cli.training import open_display
-from transduce.errors import InputError
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -69,8 +68,6 @@ def command(
     named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
-    for path in sorted(chosen.keys() & dict(changes).keys()):
-        raise InputError(f"--vary and --set both name {path}", "leave out --set")
     with display.show_pair_count() as on_progress:
         start, combinations = prepare_sweep(
             output, named_texts, named, dict(changes), chosen, on_progress, display.print_note
