@@ -7,7 +7,7 @@ const PLACES = {
   masked: ["decoder-self-attention", "decoder-self-attention-norm"], cross: ["decoder-cross-attention", "decoder-cross-attention-norm", "memory"],
   decoder: ["decoder-feed-forward", "decoder-feed-forward-norm", "decoder-norm"], softmax: ["softmax", "linear"], beam: ["output-probabilities"],
 };
-const MAP = { left: 40, width: 720, more: 66, line: 22, letters: 26, lines: 3 };
+const MAP = { left: 40, width: 720, more: 82, line: 22, letters: 26, lines: 3 };
 
 /** Opens a station, and brings it into view. */
 function openStation(id) {
