@@ -4,10 +4,12 @@ import errno
 import os
 import resource
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from transduce.durable.files import private_folder, write_atomically
 from transduce.durable.folder import atomic_folder, open_folder, remove_folder
 from transduce.errors import InputError, SaveError
 
@@ -242,3 +244,27 @@ def test_a_full_disk_keeps_what_was_there(small_disk):
     assert "free some space" in error.value.hint
     assert names(small_disk) == ["first"]
     open_folder(small_disk / "first", "store").verify()
+
+
+@pytest.mark.parametrize("umask", [0o777, 0o577, 0o477, 0o377, 0o177])
+def test_a_umask_that_takes_the_users_own_rights_leaves_nothing_behind(umask, monkeypatch):
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o777)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        child = os.fork()
+        if child == 0:
+            try:
+                if os.geteuid() == 0:  # root may do what no rights allow
+                    os.setgid(65_534)
+                    os.setuid(65_534)
+                os.umask(umask)
+                with pytest.raises(SaveError):
+                    write(place / "f")
+                with private_folder("own-") as own:
+                    write_atomically(own / "a", b"alpha")
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert names(place) == []

@@ -86,14 +86,19 @@ def test_bytes_that_are_no_utf8_are_named_with_file_line_and_a_way_out(file):
     assert "hint: convert it, for example: iconv -f LATIN1 -t UTF-8" in str(error.value)
 
 
-def test_a_file_in_utf16_is_recognised(file):
-    with pytest.raises(InputError, match=r"line 1: not UTF-8(.|\n)*iconv -f UTF-16"):
-        list(read_lines(file("hallo\n".encode("utf-16"))))
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_a_file_in_utf16_or_utf32_is_recognised_by_its_mark(file, encoding, order):
+    text = "\ufeffhallo\n".encode(f"{encoding}-{order}")
+    with pytest.raises(InputError, match=rf"line 1: not UTF-8(.|\n)*iconv -f {encoding} -t"):
+        list(read_lines(file(text)))
 
 
-def test_utf16_without_a_mark_is_refused_for_its_nul_characters(file):
-    with pytest.raises(InputError, match=r"line 1: a NUL character \(byte 2 of(.|\n)*UTF-16LE"):
-        list(read_lines(file("hallo\n".encode("utf-16-le"))))
+@pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
+def test_without_a_mark_utf16_and_utf32_are_refused_for_their_nul_characters(file, encoding):
+    for text in ("hallo\n", "aĀb\n", "\n"):
+        with pytest.raises(InputError, match=rf"a NUL character(.|\n)*-f {encoding} -t"):
+            list(read_lines(file(text.encode(encoding))))
 
 
 def test_standard_input_is_named_in_errors(monkeypatch):

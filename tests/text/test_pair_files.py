@@ -52,6 +52,7 @@ SPELLINGS = {
     "a.csv": as_csv(",").encode("utf-8-sig"),
     "b.csv": as_csv(";", [("en", "de-DE")]).encode(),
     "c.csv": as_csv("\t", [("Source", "Target")]).encode("utf-16"),
+    "d.csv": as_csv(",").encode("utf-32"),
     "a.tmx": tmx(UNITS, doctype='<!DOCTYPE tmx SYSTEM "tmx14.dtd">').encode(),
     "b.tmx": tmx(UNITS).encode("utf-16"),
     "c.tmx.gz": gzip.compress(tmx(UNITS, 'srclang="EN-GB"').encode()),

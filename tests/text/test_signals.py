@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import struct
 import wave
 import zlib
@@ -121,6 +122,23 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
 def test_other_files_are_refused_by_what_they_are(tmp_path, data, fact):
     with pytest.raises(InputError, match=f"^{tmp_path}/a.png: .*{fact}"):
         read(tmp_path, data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        build_png(b"", width=0),
+        b"P5 0 0 255\n",
+        b"P2 3 0 255\n",
+        build_wav(b""),
+    ],
+    ids=["png", "pgm", "plain-pgm", "wav"],
+)
+def test_an_empty_picture_or_sound_is_not_to_be_made_smaller(tmp_path, data):
+    with pytest.raises(InputError) as error:
+        read(tmp_path, data)
+    assert not re.search("smaller|cut", error.value.hint)
+    assert "again" in error.value.hint
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):

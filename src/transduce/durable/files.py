@@ -51,6 +51,8 @@ def delete(path: Path) -> None:
     """Delete a file or folder and ignore errors; `delete_leftovers` deletes the rest later."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
+            with suppress(OSError):  # rmtree leaves an empty folder that this user may not read
+                path.rmdir()
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink()
@@ -108,6 +110,7 @@ def private_folder(prefix: str) -> Iterator[Path]:
     delete_abandoned_folders(prefix)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
+        folder.chmod(0o700)  # the umask may have taken this user's own rights
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         mark_alive(descriptor)
         if folder.exists():  # no other process took it for abandoned before it was marked

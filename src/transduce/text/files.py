@@ -300,7 +300,7 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        encoding = guess_encoding(line)
+        encoding = guess_encoding(line, number)
         raise InputError(
             f"not UTF-8 (byte {error.start + 1} of the line is 0x{line[error.start]:02X})",
             f"convert it, for example: iconv -f {encoding} -t UTF-8 OLD > NEW",
@@ -308,9 +308,10 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
             line=number,
         ) from None
     if "\0" in text:
+        encoding = guess_encoding(line, number)
         raise InputError(
             f"a NUL character (byte {line.index(0) + 1} of the line)",
-            f"if the text is UTF-16: iconv -f {guess_encoding(line)} -t UTF-8 OLD > NEW; "
+            f"if the text is {encoding[:6]}: iconv -f {encoding} -t UTF-8 OLD > NEW; "
             r"if not: tr -d '\0' < OLD > NEW",
             file=name,
             line=number,
@@ -318,15 +319,22 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
     return text
 
 
-def guess_encoding(line: bytes) -> str:
-    """Return iconv's name of the encoding in which a line that is no UTF-8 text may be."""
-    if line.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        return "UTF-32"
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "UTF-16"
+def guess_encoding(line: bytes, number: int) -> str:
+    """Return iconv's name of the encoding in which line `number`, no UTF-8 text, may be."""
+    if wide := find_wide_encoding(line):
+        return wide
     if b"\0" not in line:
         return "LATIN1"
-    return "UTF-16BE" if line.startswith(b"\0") else "UTF-16LE"
+    # in BE the first newline has a NUL before it; in LE the second line begins with one
+    order = "BE" if number == 1 and line.startswith(b"\0") else "LE"
+    return ("UTF-32" if b"\0\0\0" in line else "UTF-16") + order
+
+
+def find_wide_encoding(head: bytes) -> str:
+    """Return UTF-32 or UTF-16 if a file begins with that encoding's byte-order mark, else ""."""
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # LE: UTF-16's mark and a NUL
+        return "UTF-32"
+    return "UTF-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ""
 
 
 @final

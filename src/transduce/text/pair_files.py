@@ -4,7 +4,6 @@ They are read one unit at a time. A unit that is no pair, such as one without a 
 pair with an empty source and the reason as its target, which the cleaning counts and shows.
 """
 
-import codecs
 import csv
 import io
 import re
@@ -22,6 +21,7 @@ from transduce.text.files import (
     count_columns,
     display_name,
     explain_read_errors,
+    find_wide_encoding,
     open_unpacked,
     read_pairs_tsv,
 )
@@ -77,12 +77,12 @@ def read_numbers(columns: Columns, path: Path) -> tuple[int, int]:
 
 
 def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield two columns of a CSV file, in UTF-8 or UTF-16, with or without a line of names."""
+    """Yield two columns of a CSV file, in UTF-8, UTF-16 or UTF-32, with or without names."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         head = file.peek(PART)
-        wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        encoding = "utf-16" if wide else "utf-8-sig"
+        wide = find_wide_encoding(head)
+        encoding = wide or "utf-8-sig"
         stream = io.TextIOWrapper(file, encoding, newline="")
         first = QUOTED.sub("", head.decode(encoding, "ignore").partition("\n")[0])
         rows = csv.reader(stream, delimiter=max(DELIMITERS, key=first.count), strict=True)
@@ -99,7 +99,8 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
             raise InputError(f"is no CSV: {error}", hint, file=name, line=rows.line_num) from None
         except UnicodeDecodeError:
             hint = "convert it, for example: iconv -f LATIN1 -t UTF-8 OLD > NEW"
-            fact = f"not {'UTF-16' if wide else 'UTF-8'}"
+            hint = "is the file complete? save it again" if wide else hint
+            fact = f"not {wide or 'UTF-8'}"
             raise InputError(fact, hint, file=name, line=rows.line_num + 1) from None
 
 

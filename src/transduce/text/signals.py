@@ -97,7 +97,7 @@ def parse_file(data: bytes) -> tuple[str, int, bytes]:
         kind, row, samples = "sound", *read_wav(data)
     require(0 < row < 10**7, f"has {row:,} samples a second", "give it its real rate: sox -r RATE")
     fact = f"has {len(samples):,} samples, and 1 to {MOST_SAMPLES:,} are read"
-    require(0 < len(samples) <= MOST_SAMPLES, fact, "cut it")
+    require(0 < len(samples) <= MOST_SAMPLES, fact, "cut it" if samples else "record it again")
     return kind, row, samples
 
 
@@ -188,8 +188,10 @@ def read_number(text: bytes) -> int:
 
 def require_few(width: int, height: int) -> None:
     """Refuse a picture of no pixels, or of too many, before it is unpacked."""
-    fact = f"is a picture of {width:,} × {height:,} pixels, and at most {MOST_SAMPLES:,} are read"
-    require(0 < width * height <= MOST_SAMPLES, fact, "make it smaller")
+    fact = f"is a picture of {width:,} × {height:,} pixels"
+    require(width * height > 0, fact, "save it again, or name another picture")
+    fact = f"{fact}, and at most {MOST_SAMPLES:,} are read"
+    require(width * height <= MOST_SAMPLES, fact, "make it smaller")
 
 
 # --- WAV ------------------------------------------------------------------------------------------
