@@ -94,6 +94,22 @@ def test_a_demo_in_place_of_a_file_is_refused_before_torch_is_loaded(call, tmp_p
     assert "file: is a file, not a folder" in call("demo", tmp_path / "file").stderr
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["data.task=tagging", "data.task=copy", "data.corpus=toy-copy", "data.target_language=fr"],
+)
+def test_another_text_than_the_demos_is_refused_before_torch_is_loaded(
+    call, tmp_path, monkeypatch, change
+):
+    monkeypatch.setattr(signals, "ignore_checkpoint_signal", None)  # what stands before torch
+    path, _, value = change.partition("=")
+    ended = call("demo", tmp_path / "demo", "--set", change)
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {path} is ")
+    assert f", and not {value}\nhint: `transduce train`" in ended.stderr
+    assert not (tmp_path / "demo").exists()
+
+
 def test_the_folder_of_the_demo_is_named_once(call, tmp_path):
     ended = call("demo", tmp_path / "a", "-o", tmp_path / "b")
     assert (ended.code, list(tmp_path.iterdir())) == (2, [])

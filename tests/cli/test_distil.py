@@ -87,3 +87,21 @@ def test_what_does_not_fit_is_refused(call, babbler, corpus):
         ended = call("distil", *words, "-o", corpus / "d")
         assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
         assert not (corpus / "d").exists()
+
+
+def test_a_student_that_cannot_be_trained_is_refused_before_anything_is_translated(
+    call, babbler, corpus
+):
+    large = "architecture.d_model=65536 architecture.layers=900"
+    words = "data.vocabulary=word data.shared_vocabulary=false architecture.tie_embeddings=target"
+    for settings, code, fact in [
+        ("data.task=tagging", 2, "a student translates, and data.task is tagging"),
+        ("data.vocabulary=sentencepiece", 2, "is imported with its model, and not learned"),
+        (words, 2, "a vocabulary of words needs tokenised text"),
+        (large, 8, "to train this model takes more"),
+    ]:
+        changes = [word for one in settings.split() for word in ("--set", one)]
+        text = (f"--source={corpus}/a.en", "--student=tiny", *changes)
+        ended = call("distil", babbler, *text, "-o", corpus / "d")
+        assert (ended.code, fact in ended.stderr) == (code, True), ended.stderr
+        assert not (corpus / "d").exists()

@@ -55,3 +55,21 @@ def test_commands_for_every_task_take_every_model(call, tmp_path, model):
     assert call("attend", MODELS / model, "a dog", "-o", page).code == 0
     assert page.exists()
     assert transduce.load(MODELS / model)(["a dog"])
+
+
+@pytest.mark.parametrize(
+    ("model", "form"),
+    [(PARSING, "trees in brackets"), (TAGGING, "a token, a tab and its label on each line")],
+)
+def test_two_files_are_no_test_set_of_a_parser_or_a_tagger(call, tmp_path, model, form):
+    source, reference = tmp_path / "a", tmp_path / "b"
+    source.write_text("a dog runs\n")
+    reference.write_text("ein Hund rennt\n")
+    ended = call("evaluate", MODELS / model, source, reference)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.endswith(
+        f"for {TASKS[model]} is one file, not two of lines\nhint: name one file: {form}\n"
+    )
+    for sides in ((source, reference), (["a dog runs"], str(reference))):
+        with pytest.raises(InputError, match="one file, not two of lines"):
+            transduce.evaluate(MODELS / model, *sides)

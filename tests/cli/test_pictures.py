@@ -82,6 +82,9 @@ def test_a_list_is_a_test_set(call, gallery, name, pieces):
     found = json.loads(ended.stdout)
     assert found["scores"][0]["name"] == "exact match"
     assert found["perplexity"]["pieces"] == pieces
+    ended = call("evaluate", gallery / name, gallery / f"{name}.tsv", gallery / f"{name}.tsv")
+    assert ended.code == 2
+    assert "hint: name one file: a path or a text, a tab, and what it becomes" in ended.stderr
 
 
 def test_a_changed_picture_is_another_text(call, tmp_path):

@@ -127,6 +127,33 @@ def test_settings_that_cannot_vary_are_refused_before_anything_is_written(
     assert not (tmp_path / "sweep").exists()
 
 
+@pytest.mark.parametrize(
+    ("vary", "code", "fact"),
+    [
+        ("search.beam=1,9999", 2, "with 9,999 hypotheses may need "),
+        ("architecture.d_model=16,65536", 8, "to train this model takes more than "),
+    ],
+)
+def test_a_combination_that_cannot_be_afforded_is_refused_before_any_is_trained(
+    sweep, tmp_path, vary, code, fact
+):
+    ended = sweep("--vary", vary, "--set", "architecture.layers=900")
+    assert (ended.code, ended.stdout) == (code, "")
+    assert fact in ended.stderr
+    assert {path.name for path in (tmp_path / "sweep").iterdir()} == {"store"}
+
+
+def test_a_combination_that_a_chosen_recipe_forbids_is_refused_before_any_is_trained(
+    call, bank, tmp_path
+):
+    files = ["--tags", bank / "train.pos", "--dev-tags", bank / "dev.pos"]
+    vary = ("--vary", "architecture.tie_embeddings=target,all")
+    ended = call("sweep", *files, *vary, "-o", tmp_path / "s")
+    assert ended.code == 2
+    assert "tie_embeddings is 'all'" in ended.stderr
+    assert not list((tmp_path / "s").glob("*/run.json"))
+
+
 def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path, monkeypatch):
     whole = loop.require_finite_updates
 

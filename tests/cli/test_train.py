@@ -294,4 +294,12 @@ def test_a_model_that_no_memory_here_can_hold_is_refused_before_it_is_made(train
     assert ended.code == 8
     assert "error: to train this model takes more than " in ended.stderr
     assert "\nhint: a smaller architecture.d_model, or fewer" in ended.stderr
-    assert not (corpus / "run" / "run.json").exists()
+    assert not (corpus / "run" / "store").exists(), "nor is its corpus prepared"
+
+
+@pytest.mark.parametrize("name", ["phrasebook", "wmt14-en-de"])
+def test_a_corpus_of_lines_is_no_text_for_a_tagger(call, tmp_path, name):
+    changes = ("--set", "data.task=tagging", "--set", f"data.corpus={name}")
+    ended = call("train", "tiny", *changes, "-o", tmp_path / "run")
+    assert ended.code == 2
+    assert f"error: the corpus {name} is no text for tagging\nhint: --tags FILE" in ended.stderr

@@ -48,6 +48,7 @@ def command(
     if folder.exists():
         require_folder(folder, "choose another name")
     require_open(folder / "run")
+    recipe = choose_recipe(dict(changes))
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
     from transduce.inference.average import average
@@ -59,7 +60,7 @@ def command(
     from transduce.runs.run_folder import require_run_folder
 
     keep_freed_memory()
-    run, recipe = folder / "run", choose_recipe(dict(changes))
+    run = folder / "run"
     require_run_folder(run)
     with locked_folder(run):
         prepared = prepare_demo_corpus(run / STORE, recipe.data)
@@ -77,9 +78,16 @@ def command(
 
 
 def choose_recipe(changes: Mapping[str, str]) -> "Recipe":
-    """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion."""
+    """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
+
+    Refuses another text than the demo's, by which its scores are computed.
+    """
     usual = by_name("demo")
     found = customise_recipe(usual, changes)
+    for name in ("task", "corpus", "source_language", "target_language"):
+        wanted, given = getattr(usual.data, name), getattr(found.data, name)
+        fact = f"data.{name} is {wanted} in the demo, which has its own text, and not {given}"
+        require(given == wanted, fact, "`transduce train` trains on other texts")
     share = found.training.steps / usual.training.steps
     if share >= 1 or "training.warmup" in changes:
         return found

@@ -80,8 +80,8 @@ def command(
 
     SOURCE and REFERENCE are files, or SOURCE alone is the name of a test set that `transduce fetch`
     has downloaded, such as newstest2014; CORPUS:SPLIT names another split of a corpus. For
-    a parser or a tagger SOURCE is the only file: trees in brackets, or a token, a tab and its label
-    on each line.
+    a parser, a tagger or a model of signals SOURCE is the only file: trees in brackets, a token,
+    a tab and its label on each line, or a list as for `transduce train --signals`.
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
     score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE
@@ -131,6 +131,7 @@ def translate_and_score(
         build_evaluation_text,
         provenance,
         read_test_set,
+        require_two_files_fit,
         score_translations,
         translate_sources,
     )
@@ -144,10 +145,10 @@ def translate_and_score(
     ):  # an unwritable output is refused before translating
         on_warning = WarningPrinter()
         translator = choice.open(processes, on_warning)
-        kind = find_task_kind(translator.recipe.data)
-        fact = f"a test set of the task {translator.recipe.data.task} is one file with both sides"
-        require(not sides or kind.read_test_file is None, fact, f"leave out {reference}")
-        lines = sides or read_test_set(str(source), None, translator.recipe.data)
+        data = translator.recipe.data
+        if sides:
+            require_two_files_fit(data)
+        lines = sides or read_test_set(str(source), None, data)
         translator = choice.share(translator, processes, lambda _: len(lines[0]))
         text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))

@@ -27,8 +27,9 @@ from transduce.inference.load import load
 from transduce.inference.translator import Translator
 from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.choice import open_texts
+from transduce.runs.machine_settings import require_trainable
 from transduce.runs.output_folder import locked_folder, require_own_folder
-from transduce.runs.prepared_corpus import read_side
+from transduce.runs.prepared_corpus import read_side, require_learnable
 from transduce.runs.text_names import read_languages
 from transduce.runs.texts import FilePair
 from transduce.runs.train import train
@@ -36,6 +37,7 @@ from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
+from transduce.tasks import find_task_kind
 from transduce.text.arguments import ignore_event, read_folder, read_path
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
@@ -116,10 +118,11 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     folder = read_folder(folder)
     recipe = customise_recipe(find_recipe(student), {} if settings is None else settings)
     last = STAGES.index(until)
-    require_own_folder(folder, STAGES[0], ["lock"], "distillation")
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
+    require_student(recipe)
+    require_own_folder(folder, STAGES[0], ["lock"], "distillation")
     with locked_folder(folder):
         text = gather_text(folder, inputs)
         if teacher is not None and last >= 1:
@@ -168,6 +171,14 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
         texts = [read_side(text, data, side, ignore_event) for side in sides]
         size = min(max_vocabulary_size(lines, data.vocabulary_size) for lines in texts)
     return with_changes(recipe, {"data.vocabulary_size": size})
+
+
+def require_student(recipe: Recipe) -> None:
+    """Refuse a recipe that cannot learn from pairs of lines, or that this machine cannot train."""
+    fact = f"a student translates, and data.task is {recipe.data.task}"
+    require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
+    require_learnable(recipe.data)
+    require_trainable(recipe)
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

@@ -92,8 +92,8 @@ def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
         print(found.scores[0], found.perplexity)
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
-    lists of lines. A parser or tagger is evaluated on one file, of trees or of tagged tokens.
-    Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
+    lists of lines. A parser, a tagger or a model of signals is evaluated on one file, of trees, of
+    tagged tokens or of signals. Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
     `metrics` defaults to the metrics of the model's task. `language` is the language of the
     references and defaults to the recipe's target language. `baseline` is a tagger's training text:
     the labels that are the most frequent there are scored, too. With `contrast` so is the test set
@@ -244,6 +244,8 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
     name.
     """
     if reference is not None:
+        if any(isinstance(one, str | Path) for one in (source, reference)):
+            require_two_files_fit(data)
         return read_text("source", source), read_text("reference", reference)
     require(
         isinstance(source, str | Path),
@@ -254,6 +256,12 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
         return read_both_sides(find_task_files(str(source), data), read_file)
     files = find_fetched_files(str(source), data)
     return read_text("source", files[0]), read_text("reference", files[1])
+
+
+def require_two_files_fit(data: Data) -> None:
+    """Refuse two files as the test set of a task whose test set is one file, such as trees."""
+    kind, fact = find_task_kind(data), f"a test set for {data.task} is one file, not two of lines"
+    require(kind.read_test_file is None, fact, f"name one file: {kind.test_file}")
 
 
 def read_both_sides(

@@ -129,16 +129,20 @@ def collect_pairs(
 
 def read_corpus(corpus: str, split: str, data: Data) -> Pairs | None:
     """Open a split of a generated or fetched corpus; None if a fetched corpus lacks the split."""
+    kind = find_task_kind(data)
+    has_lines = corpus in GENERATED or (is_public(corpus) and not is_treebank(corpus))
+    fact = f"the corpus {corpus} is no text for {data.task}"
+    require(kind.read_test_file is None or not has_lines, fact, kind.options)
     if corpus in GENERATED:
         count = (data.max_pairs or TRAIN_PAIRS) if split == "train" else HELD_OUT_PAIRS
         return GeneratedCorpus(corpus, split, count)
     if is_treebank(corpus):
         file = find_treebank_file(corpus, split, cache_folder())
-        return TaskFiles(file, find_task_kind(data), split) if file else None
+        return TaskFiles(file, kind, split) if file else None
     if not is_public(corpus):
         raise InputError(
             f"where does the corpus {corpus} lie?",
-            f"name its files: {find_task_kind(data).options}",
+            f"name its files: {kind.options}",
         )
     languages = (data.source_language, data.target_language)
     texts = find_split_files(corpus, split, languages, cache_folder())

@@ -20,7 +20,7 @@ from transduce.settings.counts import (
     count_recipe_parameters,
 )
 from transduce.settings.recipe import with_changes
-from transduce.training.equip import build_for_training, build_optimiser
+from transduce.training.equip import build_for_training, build_optimiser, require_compiler
 
 CPU = torch.device("cpu")
 WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float32
@@ -28,6 +28,12 @@ WEIGHT_BYTES = 4 * 4  # a weight, its gradient and Adam's two moments, in float3
 MAX_TOKENS = {"cpu": 8_192, "cuda": 1 << 20, "mps": 1 << 16}
 # the share of the memory for activations that are stored for the backward pass
 MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
+
+
+def require_trainable(recipe: Recipe, processes: int = 1) -> None:
+    """Refuse a recipe that this machine cannot train, shared by this many processes."""
+    require_memory(recipe, memory_per_process(processes))
+    require_compiler(recipe.training, select_device())
 
 
 def require_memory(recipe: Recipe, memory: int) -> None:

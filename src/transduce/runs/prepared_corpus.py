@@ -270,19 +270,29 @@ def learn_vocabularies(
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
     """Learn the vocabulary of the source (side 0) or target (1), or of both if shared."""
+    require_learnable(data)
     kind = find_task_kind(data)
     symbols = kind.target_symbols
-    require(
-        data.vocabulary != "word" or kind.is_tokenised,
-        f"a vocabulary of words needs tokenised text, which {data.task} does not have",
-        "--set data.vocabulary=byte-pair",
-    )
     if side == 1 and symbols is not None:
         targets = (target for _, target in read_kept_pairs(train, data, on_progress))
         checked = kind.check_targets(data, targets)
         return learn_closed_list(symbols(data, target) for target in checked)
     lines = read_side(train, data, side, on_progress)
     return learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
+
+
+def require_learnable(data: Data) -> None:
+    """Refuse a vocabulary of words for text that is not tokenised, and one that is imported."""
+    require(
+        data.vocabulary != "word" or find_task_kind(data).is_tokenised,
+        f"a vocabulary of words needs tokenised text, which {data.task} does not have",
+        "--set data.vocabulary=byte-pair",
+    )
+    require(
+        data.vocabulary != "sentencepiece",
+        "a SentencePiece vocabulary is imported with its model, and not learned",
+        "--from MODEL goes on from an imported model; or --set data.vocabulary=byte-pair",
+    )
 
 
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:

@@ -37,11 +37,7 @@ from transduce.runs.adapt import (
     save_parent_weights,
 )
 from transduce.runs.ledger import PARENT, measure_machine, sum_lengths
-from transduce.runs.machine_settings import (
-    memory_per_process,
-    require_memory,
-    resolve_machine_settings,
-)
+from transduce.runs.machine_settings import require_trainable, resolve_machine_settings
 from transduce.runs.output_folder import require_own_folder
 from transduce.runs.prepared_corpus import STORE, PreparedCorpus
 from transduce.runs.text_names import TEXT_NAMES
@@ -54,7 +50,6 @@ from transduce.training.equip import (
     build_for_training,
     build_optimiser,
     choose_loop,
-    require_compiler,
 )
 from transduce.training.journal import LOG, Journal
 from transduce.training.loop import TrainingJob, train
@@ -91,8 +86,7 @@ def begin_or_resume_run(
     micro-batch size) are chosen to fit the machine. `parent` is the trained model whose weights a
     new run begins with, in place of random ones.
     """
-    require_memory(recipe, memory_per_process(processes))
-    require_compiler(recipe.training, select_device())
+    require_trainable(recipe, processes)
     if is_run(folder):
         stored = read_run(folder)
         require_same_parent(folder, stored, parent)

@@ -128,9 +128,11 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     """
     from transduce.checkpoint.run_file import is_run
     from transduce.runs.choice import require_recipe_or_text
+    from transduce.runs.machine_settings import require_trainable
     from transduce.runs.output_folder import require_own_folder
     from transduce.runs.prepare import prepare
     from transduce.runs.recommend import recommend_for_corpus
+    from transduce.runs.validation import require_affordable_validation
 
     require_recipe_or_text(recipe, texts[0])
     combinations = list(combine(vary))
@@ -153,8 +155,14 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     )
     hint = "--dev-source FILE --dev-target FILE, for example"
     require(prepared.dev is not None, "a sweep compares by a development set", hint)
+    assert prepared.dev is not None
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings)
+    for combination in combinations:  # known before the first run is trained
+        changed = with_changes(start, combination)
+        require_trainable(changed)
+        lines = {"training.validate_lines": len(prepared.dev)}
+        require_affordable_validation(with_changes(changed, lines), prepared)
     return start, combinations
 
 

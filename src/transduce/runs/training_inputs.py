@@ -20,6 +20,7 @@ from transduce.runs.choice import (
     open_texts,
 )
 from transduce.runs.duration import fit_to_minutes, require_minutes
+from transduce.runs.machine_settings import require_trainable
 from transduce.runs.prepared_corpus import (
     STORE,
     OnProgress,
@@ -122,6 +123,8 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
         recipe = name_languages(recipe, inputs.languages)
     if inputs.name is not None:
         recipe = replace(recipe, name=read_name(inputs.name))
+    if not inputs.is_corpus_only:  # known before the corpus is prepared
+        require_trainable(recipe, inputs.rank.local_size)
     given = known or chosen.texts
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given, parent)
     return PreparedTraining(

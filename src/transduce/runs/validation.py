@@ -63,11 +63,7 @@ def build_translation(
         constrain_source(dev.pair(index)[0].tolist(), task, line, recipe.search)
         for index, (line, _) in enumerate(texts)
     ]
-
-    symbols, width = len(prepared.vocabularies.target), recipe.search.beam
-    longest = max(map(len, sources))
-    needed = estimate_bytes(recipe.architecture, symbols, longest, recipe.search, width)
-    require_affordable_beam(needed, longest, width)
+    require_affordable_validation(recipe, prepared)
 
     def translate(model: Transformer) -> dict[int, str]:
         decoder, inputs = with_constraints(build_model_decoder(model.eval()), sources)
@@ -79,6 +75,15 @@ def build_translation(
         }
 
     return translate
+
+
+def require_affordable_validation(recipe: Recipe, prepared: PreparedCorpus) -> None:
+    """Refuse a beam that may need too much memory for one of the validation lines."""
+    assert prepared.dev is not None
+    symbols, width = len(prepared.vocabularies.target), recipe.search.beam
+    longest = int(prepared.dev.source_lengths[: recipe.training.validate_lines].max())
+    needed = estimate_bytes(recipe.architecture, symbols, longest, recipe.search, width)
+    require_affordable_beam(needed, longest, width)
 
 
 def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Iterator[Part]:

@@ -236,6 +236,7 @@ PARSING = TaskKind(
     build=build_parsing,
     read_file=read_tree_pairs,
     read_test_file=read_test_trees,
+    test_file="trees in brackets",
     options="--trees FILE_OR_FOLDER",
     sides=("words", "trees"),
     unit="tree",

@@ -177,6 +177,7 @@ SIGNAL = TaskKind(
     build=build_signal_task,
     read_file=read_signal_pairs,
     read_test_file=read_signal_pairs,
+    test_file="a path or a text, a tab, and what it becomes on each line",
     options="--signals FILE",
     normalise=normalise_signal,
     source_text=lambda line: " " if Signal.from_line(line) else line,

@@ -208,6 +208,7 @@ TAGGING = TaskKind(
     build=lambda data, both: Tagging(both.source, both.target, data.label_scheme),
     read_file=read_tagged_pairs,
     read_test_file=read_tagged_pairs,
+    test_file="a token, a tab and its label on each line",
     options="--tags FILE",
     sides=("words", "labels"),
     unit="sentence",

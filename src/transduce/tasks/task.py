@@ -109,7 +109,7 @@ class TaskKind:
     - `read_file` reads a file with both sides; where that is `read_pairs_tsv`, `TaskFiles` also
       takes CSV, TMX and XLIFF.
     - `read_test_file` reads a test set that is one file with both sides, and refuses malformed
-      lines; None if a test set is two text files.
+      lines; None if a test set is two text files. `test_file` says what such a file holds.
     - `find_mismatch` returns why a target cannot belong to a source, such as other words, or "".
     - `check_targets` yields the target lines of a training text, and refuses lines that its
       settings do not allow.
@@ -125,6 +125,7 @@ class TaskKind:
     build: Callable[[Data, Vocabularies], Task]
     read_file: Callable[[Path], Iterator[tuple[str, str]]] = read_pairs_tsv
     read_test_file: Callable[[Path], Iterator[tuple[str, str]]] | None = None
+    test_file: str = ""
     # the command-line options that name a text of this task
     options: str = "--source FILE --target FILE, or --pairs FILE"
     sides: tuple[str, str] = ("symbols", "symbols")  # words for inputs and outputs; "": a language

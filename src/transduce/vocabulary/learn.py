@@ -31,10 +31,6 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
     """
     if kind == WORD:
         return Vocabulary(learn_word_level(lines, size))
-    if kind == "sentencepiece":
-        fact = "a SentencePiece vocabulary is imported with its model, and not learned"
-        hint = "--from MODEL goes on from an imported model; or --set data.vocabulary=byte-pair"
-        raise InputError(fact, hint)
     if kind not in KINDS:
         raise InputError(f"unknown kind of vocabulary {kind!r}", suggest_names(kind, KINDS))
     smallest = len(SPECIALS) + BYTES
