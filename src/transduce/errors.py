@@ -16,6 +16,7 @@ import difflib
 import errno
 import os
 import re
+import resource
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,6 +30,7 @@ MEMORY_HINT = (
     "or fewer --workers"
 )
 FILES_HINT = "raise the limit (`ulimit -n`), or try fewer --workers"
+LEAST_ADDRESS_SPACE = 64 << 20  # with less, no text was translated and no model trained
 THREADS_HINT = (
     "raise the limit (`ulimit -u`; `ulimit -v` for their memory), or try fewer --workers and "
     "training.threads"
@@ -141,8 +143,23 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
     if is_import or number in (errno.EMFILE, errno.ENFILE):
         return NotEnoughMemoryError("too many files are open", FILES_HINT)
     if number == errno.EAGAIN or NO_THREADS.search(str(error)):
-        return NotEnoughMemoryError("no more threads or processes can be started", THREADS_HINT)
+        fact = "no more threads or processes can be started"
+        return find_spent_address_space() or NotEnoughMemoryError(fact, THREADS_HINT)
     return None
+
+
+def find_spent_address_space() -> NotEnoughMemoryError | None:
+    """Return an error if `ulimit -v` leaves no room for threads and libraries, else None."""
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError):  # no Linux, or no file can be opened
+        return None
+    is_spent = most - pages * resource.getpagesize() < LEAST_ADDRESS_SPACE
+    if most == resource.RLIM_INFINITY or not is_spent:
+        return None
+    fact = f"there is not enough memory: `ulimit -v` leaves under {LEAST_ADDRESS_SPACE >> 20} MB"
+    return NotEnoughMemoryError(fact, "raise this limit")
 
 
 def name_arguments(message: str) -> str:

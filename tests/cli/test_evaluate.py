@@ -250,3 +250,10 @@ def test_outputs_for_one_word_that_run_on_are_counted():
     assert list_words(["“Hi,” 2 he-man!", "Hi Tom?"]) == ["Hi", "Tom"]
     outputs = ["Hund", "das Haus", "ja ja", "Es ist sehr weit", "der kleine Hund"]
     assert score_words(outputs).value == 40
+
+
+def test_that_ter_takes_long_is_said_before_translating(evaluate, monkeypatch):
+    monkeypatch.setattr("transduce.scores.scoring.estimate_ter_seconds", lambda _: 3.0)
+    assert evaluate().stderr.startswith("TER alone may take a minute for lines of so many words; ")
+    assert "TER" not in evaluate("--metric=bleu").stderr
+    assert "TER" not in evaluate("--quiet").stderr

@@ -6,6 +6,8 @@ import json
 import pytest
 
 from transduce.scores.bootstrap import compare_outputs
+from transduce.scores.metric import Result
+from transduce.scores.sacrebleu_scorers import SacreBleuScorer
 from transduce.scores.scoring import compute_score
 
 OURS = ["The dog runs .", "A red house stands there .", "We drink coffee .", "It is late ."]
@@ -141,3 +143,22 @@ def test_a_figure_on_a_set_of_the_paper_says_whether_it_may_stand_beside_it(call
     )
     found = json.loads(call("score", "--json", "--metric=bleu", reference, reference).stdout)
     assert f"  BLEU: {found['paper_comparability']}\n" == ended.stderr
+
+
+def test_that_ter_takes_long_is_said_before_it_is_computed(call, tmp_path, monkeypatch):
+    def compute(self, texts):  # noqa: ARG001
+        return Result(0.0, "signature", {})
+
+    monkeypatch.setattr(SacreBleuScorer, "score", compute)
+    words = " ".join(map(str, range(400)))
+    long, short = tmp_path / "long", tmp_path / "short"
+    long.write_text(f"{words}\n" * 50)
+    short.write_text("a dog runs\n" * 2_500)
+    said = call("score", long, long).stderr
+    assert said == (
+        "TER alone may take 6 minutes for lines of so many words; "
+        "--metric bleu --metric chrf leave it out\n"
+    )
+    assert "may take 12 minutes" in call("score", long, long, long, "--metric=ter").stderr
+    assert call("score", long, long, "--metric=bleu").stderr == ""
+    assert call("score", short, short).stderr == ""

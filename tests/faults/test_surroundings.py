@@ -253,3 +253,16 @@ def test_a_host_that_no_name_can_be_has_a_sentence(host):
 def test_too_little_memory_inside_onednn_is_known_as_such(end, code):
     found = find_exhaustion(RuntimeError(f"could not create a primitive{end}"))
     assert getattr(found, "exit_code", None) == code
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits address space")
+def test_a_thread_that_address_space_does_not_allow_is_a_lack_of_memory():
+    program = (
+        "import resource; from transduce.machine.threads import require_threads; "
+        "from pathlib import Path; pages = int(Path('/proc/self/statm').read_text().split()[0]); "
+        "most = pages * resource.getpagesize() + (24 << 20); "
+        "resource.setrlimit(resource.RLIMIT_AS, (most, most)); require_threads(1)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert b"there is not enough memory: `ulimit -v` leaves under 64 MB" in ended.stderr
+    assert find_exhaustion(RuntimeError("can't start new thread")).fact.startswith("no more threads")

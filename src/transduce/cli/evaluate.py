@@ -14,6 +14,8 @@ from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
+from transduce.scores.scoring import describe_slow_metrics
+from transduce.settings.data import CHANGES
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -151,6 +153,9 @@ def translate_and_score(
         lines = sides or read_test_set(str(source), None, data)
         translator = choice.share(translator, processes, lambda _: len(lines[0]))
         text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
+        times = 1 + len(CHANGES) * has_contrast
+        if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):
+            display.print_note(slow)
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:

@@ -25,7 +25,9 @@ from transduce.scores.files import (
 )
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import Score, format_scores
+from transduce.scores.scoring import describe_slow_metrics
 from transduce.scores.spans import SCHEMES, SpanReport
+from transduce.text.arguments import read_text
 
 MESSAGES = 10  # the most of EVALB's messages that are printed
 TAGGING = "tagging accuracy"
@@ -215,12 +217,16 @@ def report_texts(
     as_json: bool,
 ) -> None:
     """Print the scores of `texts[0]` by the other texts, or compare it with `against` if named."""
+    read = [read_text("", text) for text in texts]
+    times = (len(texts) - 1) * (1 if against is None else 2)
+    if slow := describe_slow_metrics(metrics, read[1], language, times):
+        display.print_note(slow)
     if against is not None:
         lot = asdict(draws)
-        for found in score(*texts, metrics=metrics, language=language, against=against, **lot):
+        for found in score(*read, metrics=metrics, language=language, against=against, **lot):
             display.print_comparison(found, (texts[0], against), as_json=as_json)
         return
-    scores = score(*texts, metrics=metrics, language=language)
+    scores = score(*read, metrics=metrics, language=language)
     for one, line in zip(scores, format_scores(scores), strict=True):
         if as_json:
             display.print_json(one.as_json())

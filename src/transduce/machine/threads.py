@@ -7,11 +7,16 @@ import functools
 import os
 import threading
 
-from transduce.errors import find_exhaustion
+from transduce.errors import find_exhaustion, find_spent_address_space
 
 
 def require_threads(count: int) -> None:
-    """Start `count` threads and end them; raise NotEnoughMemoryError if one cannot be started."""
+    """Start `count` threads and end them; raise NotEnoughMemoryError if one cannot be started.
+
+    Nor may `ulimit -v` leave so little that the libraries, whose allocations fail, end the process.
+    """
+    if spent := find_spent_address_space():
+        raise spent
     end, started = threading.Event(), list[threading.Thread]()
     try:
         for _ in range(count):

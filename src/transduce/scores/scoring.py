@@ -7,14 +7,16 @@ from transduce.allowance import require_short_line
 from transduce.datasets.languages import shorten_code
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.scores.metric import Metric, Texts
-from transduce.scores.metrics import METRICS
+from transduce.scores.metrics import METRICS, WITHOUT_BLANKS
 from transduce.scores.paper_bleu import describe_paper_comparability
+from transduce.scores.sacrebleu_scorers import estimate_ter_seconds
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
 from transduce.settings.data import UNNAMED
 
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 NAMES = {"de": "German", "ja": "Japanese", "ko": "Korean"}
+LONG_MINUTES = 0.5  # a metric that takes longer is told of beforehand
 CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
 
 
@@ -91,6 +93,22 @@ def require_scorable(metrics: Sequence[str], references: Sequence[str], language
     """Raise InputError if a metric cannot use these references; outputs are not needed yet."""
     for metric in metrics:
         preprocess_texts(find_metric(metric, language, [references]), ([], references))
+
+
+def describe_slow_metrics(
+    metrics: Sequence[str], references: Sequence[str], language: str, texts: int = 1
+) -> str:
+    """Return a sentence if TER takes over half a minute for so many texts like these, else ""."""
+    if not {"ter", "ter-any-length"}.intersection(metrics):
+        return ""
+    code = shorten_language(language) or guess_language([references])
+    lengths = (len(line if code in WITHOUT_BLANKS else line.split()) for line in references)
+    minutes = texts * sum(map(estimate_ter_seconds, lengths)) / 60
+    if minutes < LONG_MINUTES:
+        return ""
+    duration = f"{minutes:,.0f} minutes" if minutes >= 1.5 else "a minute"
+    hint = "--metric bleu --metric chrf leave it out"
+    return f"TER alone may take {duration} for lines of so many words; {hint}"
 
 
 def preprocess_texts(chosen: Metric, texts: Texts) -> tuple[Texts, str]:

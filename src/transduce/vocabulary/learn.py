@@ -9,6 +9,7 @@ from typing import Any, cast
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from transduce.errors import InputError, suggest_names
+from transduce.machine.threads import require_encoding_threads
 from transduce.vocabulary.kinds import KINDS, build_closed_list
 from transduce.vocabulary.symbols import BYTES, SPECIALS, Merge, list_symbols
 from transduce.vocabulary.vocabulary import Vocabulary, require_no_surrogates
@@ -39,6 +40,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
             f"a vocabulary has at least {smallest} symbols, not {size}",
             "two special symbols and the 256 bytes come first",
         )
+    require_encoding_threads()
     sample = sample_lines(lines)
     if not any(sample):
         raise InputError(
