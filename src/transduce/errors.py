@@ -151,12 +151,13 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
 def find_spent_address_space() -> NotEnoughMemoryError | None:
     """Return an error if `ulimit -v` leaves no room for threads and libraries, else None."""
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return None
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        pages = int(Path("/proc/self/statm").read_bytes().split()[0])
     except (OSError, ValueError):  # no Linux, or no file can be opened
         return None
-    is_spent = most - pages * resource.getpagesize() < LEAST_ADDRESS_SPACE
-    if most == resource.RLIM_INFINITY or not is_spent:
+    if most - pages * resource.getpagesize() >= LEAST_ADDRESS_SPACE:
         return None
     fact = f"there is not enough memory: `ulimit -v` leaves under {LEAST_ADDRESS_SPACE >> 20} MB"
     return NotEnoughMemoryError(fact, "raise this limit")

@@ -5,6 +5,7 @@ import hashlib
 import os
 import random
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Collection
@@ -54,6 +55,8 @@ def life(workspace, run, draws, longest):
     """One start of the command, killed at some moment unless it ends before."""
     if not (workspace.folder / run).exists():
         with workspace.start(*COMMAND, "-o", run) as process:
+            while process.poll() is None and not (workspace.folder / run).exists():
+                time.sleep(0.001)  # however long it takes to begin
             time.sleep(draws.uniform(0, longest))  # it prepares its corpus
             process.kill()
             process.communicate()
@@ -65,8 +68,7 @@ def life(workspace, run, draws, longest):
                 if b"parameters, in" in said or not said:
                     break
         if draws.random() < 0.5:  # the others land where the time goes
-            wait_for_writing(process, workspace.folder / run)
-            time.sleep(draws.uniform(0, 0.005))
+            stop_while_writing(process, workspace.folder / run, draws)
         else:
             if draws.random() < 0.8:  # or it would hardly come beyond its first save
                 wait_for_a_save(process, workspace.folder / run)
@@ -76,11 +78,21 @@ def life(workspace, run, draws, longest):
         return process.returncode
 
 
-def wait_for_writing(process, run: Path) -> None:
-    """Until something is being made or deleted that was not when we came."""
+def stop_while_writing(process, run: Path, draws) -> None:
+    """Stop it while something is made or deleted that was not when we came, at any moment of that.
+
+    On a busy machine what we saw may be done before we can stop it: then we wait for the next.
+    """
     before = hidden(run)
-    while process.poll() is None and not hidden(run) - before:
-        pass
+    while process.poll() is None:
+        while process.poll() is None and not hidden(run) - before:
+            pass
+        time.sleep(draws.uniform(0, 0.005))
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.01)  # until it stands still
+        if hidden(run) - before:
+            return
+        process.send_signal(signal.SIGCONT)
 
 
 def wait_for_a_save(process, run: Path) -> None:

@@ -116,12 +116,11 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         **{name: None if file is None else read_path(name, file) for name, file in files.items()}
     )
     folder = read_folder(folder)
-    recipe = customise_recipe(find_recipe(student), {} if settings is None else settings)
+    recipe = require_student(find_recipe(student), {} if settings is None else settings)
     last = STAGES.index(until)
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
-    require_student(recipe)
     require_own_folder(folder, STAGES[0], ["lock"], "distillation")
     with locked_folder(folder):
         text = gather_text(folder, inputs)
@@ -173,12 +172,14 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
     return with_changes(recipe, {"data.vocabulary_size": size})
 
 
-def require_student(recipe: Recipe) -> None:
-    """Refuse a recipe that cannot learn from pairs of lines, or that this machine cannot train."""
+def require_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
+    """Return a student's changed recipe; refuse one that does not translate or fits no memory."""
+    recipe = customise_recipe(recipe, settings)
     fact = f"a student translates, and data.task is {recipe.data.task}"
     require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
     require_learnable(recipe.data)
     require_trainable(recipe)
+    return recipe
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

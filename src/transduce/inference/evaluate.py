@@ -93,11 +93,12 @@ def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
     lists of lines. A parser, a tagger or a model of signals is evaluated on one file, of trees, of
-    tagged tokens or of signals. Without files `source` is the name of a fetched test set, "newstest2014" or "CORPUS:SPLIT".
-    `metrics` defaults to the metrics of the model's task. `language` is the language of the
-    references and defaults to the recipe's target language. `baseline` is a tagger's training text:
-    the labels that are the most frequent there are scored, too. With `contrast` so is the test set
-    in other forms, such as upper case, and `found.contrast` has their scores.
+    tagged tokens or of signals. Without files `source` is the name of a fetched test set,
+    "newstest2014" or "CORPUS:SPLIT". `metrics` defaults to the metrics of the model's task.
+    `language` is the language of the references and defaults to the recipe's target language.
+    `baseline` is a tagger's training text: the labels that are the most frequent there are scored,
+    too. With `contrast` so is the test set in other forms, such as upper case, and `found.contrast`
+    has their scores.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
