@@ -134,15 +134,6 @@ def test_an_evaluation_has_the_most_frequent_label_of_each_token_beside_it(
     assert call(*command).stdout.splitlines()[1].startswith(line)
 
 
-def test_a_tagger_is_not_evaluated_on_two_files(call, tagger, bank):
-    ended = call("evaluate", tagger, bank / "test.pos", bank / "test.pos")
-    assert (ended.code, ended.stderr) == (
-        2,
-        "error: a test set of the task tagging is one file with both sides\n"
-        f"hint: leave out {bank}/test.pos\n",
-    )
-
-
 def test_a_fetched_treebank_is_the_baseline_by_its_training_split(call, tagger, bank, monkeypatch):
     splits = []
 

@@ -159,8 +159,9 @@ def translate_and_score(
         outputs = list(show_line_count(translate_sources(translator, text), "translate"))
         on_warning.print_count("see the warnings above; --strict refuses such lines")
         if file is not None:
+            format_output = find_task_kind(data).format_output
             pairs = zip(text.sources, outputs, strict=True)
-            file.write("".join(kind.format_output(*pair) for pair in pairs).encode())
+            file.write("".join(format_output(*pair) for pair in pairs).encode())
     return score_translations(translator, text, outputs), provenance(translator)
 
 
