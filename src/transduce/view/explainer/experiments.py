@@ -1,7 +1,7 @@
 """Sentences that show something: their translation changes when a part of the model is changed.
 
 The page tries its experiments when it is made, with the weights that it stores. It opens with a
-sentence that an experiment changes, and says so where none of those tried does.
+sentence that an experiment changes, or says that none of those tried was changed.
 """
 
 import re
@@ -32,7 +32,7 @@ from transduce.view.explainer.reference import trace_model
 from transduce.vocabulary import BEGIN, END
 
 LONGEST = 40  # pieces of an output
-MOST_ENDLESS = 2  # outputs that reach it, after which an experiment is given up
+MOST_ENDLESS = 2  # an experiment is given up after this many outputs of the greatest length
 RESIDUAL = "encoder.1.self.residual"
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
 WORD_ORDER = (
@@ -45,7 +45,7 @@ Edit = tuple[int, int, int, int, float]  # decoder layer, head, row, column, wei
 @final
 @dataclass(frozen=True)
 class Change:
-    """What an experiment changes: names that are switched off, weights of cross-attention."""
+    """What an experiment changes: parts to switch off, and weights to set in cross-attention."""
 
     off: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
@@ -126,7 +126,7 @@ def find_experiments(
 
 
 def is_reordered(before: str, after: str) -> bool:
-    """Return whether two texts have most words equally often, but in another order."""
+    """Return whether two texts share most words, equally often, but in another order."""
     words = [re.findall(r"\w+", text.lower()) for text in (before, after)]
     first, second = ([word for word in one if all(word in two for two in words)] for one in words)
     return first != second and sorted(first) == sorted(second) and len(first) > len(words[0]) / 2
@@ -145,7 +145,7 @@ def change_operations(model: Transformer, change: Change) -> Operations:
 def search_changed(
     translator: Translator, model: Transformer, text: str, change: Change
 ) -> list[int]:
-    """Search the output of a text by a changed model, as the page does; END is its last id.
+    """Translate a text by a changed model, as the page does; return the ids, with END.
 
     Every step of a changed model computes all anew.
     """
@@ -177,7 +177,7 @@ def find_likeliest(
 
 @contextmanager
 def change_modules(model: Transformer, change: Change) -> Iterator[None]:
-    """Add no positions of the source or no first residual within a with block, as a change says."""
+    """Within a with block, leave out the source positions or the first residual by a change."""
 
     def zero(_module: Any, _inputs: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
         return torch.zeros_like(rows)
@@ -242,7 +242,7 @@ def build_changed_attention(model: Transformer, change: Change) -> BuildAttentio
 class Reading:
     """A layer and heads whose weights tell which source piece a written piece comes from.
 
-    `shift` is 1 if they tell it in the step that reads the written piece, else 0.
+    `shift` is 1 if the weights align a piece in the step that reads it as input, else 0.
     """
 
     layer: int
@@ -259,7 +259,7 @@ class Reading:
 def choose_reading(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> tuple[Reading, str, float]:
-    """Return the reading that uses most source pieces, the text whose order it turns most, and how.
+    """Return the reading that uses most source pieces, the text it reorders most, and how much.
 
     The last is the share of neighbours in the output that stand in the other order in the source.
     """
@@ -285,6 +285,6 @@ def choose_reading(
 
 
 def count_turns(places: Sequence[int]) -> float:
-    """Return the share of neighbours that stand in another order than their source pieces."""
+    """Return the share of adjacent output pieces whose source pieces are in another order."""
     pairs = list(pairwise(places))
     return sum(a > b for a, b in pairs) / max(1, len(pairs))

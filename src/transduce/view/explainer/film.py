@@ -1,4 +1,4 @@
-"""The film of one minute: its script, and the same as a storyboard that can be spoken or drawn."""
+"""The script of the film of one minute, and a storyboard made of it, to be spoken or drawn."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from transduce.errors import InputError
 from transduce.text.files import read_bytes
 from transduce.view.page.document import read_part
 
-SECONDS, PER_SECOND = 60.0, 15  # of the film; characters that are read in a second
+SECONDS, PER_SECOND = 60.0, 15  # the length of the film; characters read in a second
 MOST_CAPTIONS, MOST_CHARACTERS, MAX_BYTES = 15, 800, 1 << 20
 OWN, TITLE = "explainer/film.json", "The film: one minute"
 HINT = f"the page's own, src/transduce/view/{OWN}, shows the form"
@@ -41,13 +41,13 @@ PICTURES = MappingProxyType(
 @final
 @dataclass(frozen=True)
 class Line:
-    """A caption with its picture and part; a line whose need a page lacks is left out."""
+    """A caption with its picture and part; it is left out where the page lacks what it needs."""
 
     part: str
     text: str
     picture: str
     needs: str = ""
-    goal: str = ""  # of the part, at its first line
+    goal: str = ""  # the goal of the part, only at its first line
 
     def __post_init__(self) -> None:
         values = {"part": PARTS, "picture": tuple(PICTURES), "needs": NEEDS}
@@ -78,7 +78,7 @@ def read_film(file: Path | None) -> list[Line]:
 
 
 def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """Yield begin and end of each caption: its characters' reading time and an equal rest."""
+    """Yield begin and end of each caption: time to read it, and an equal share of the rest."""
     rest = (SECONDS - sum(map(len, texts)) / PER_SECOND) / max(1, len(texts))
     now = 0.0
     for text in texts:
@@ -87,7 +87,7 @@ def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
 
 
 def choose_lines(header: Mapping[str, Any]) -> list[Line]:
-    """Return the lines of a page's film for which it has what they need."""
+    """Return the captions of a page's film, without those that need what the page lacks."""
     has = {
         "": True,
         "turn": header["reading"]["turns"] > 0,
