@@ -65,7 +65,7 @@ def life(workspace, run, draws, longest):
     with workspace.start(*COMMAND, "-o", run, python=COLD if loading else ()) as process:
         if not loading:
             while process.poll() is None and b" of run" not in (said := process.stderr.readline()):
-                if b"parameters, in" in said or not said:
+                if b" parameters = " in said or not said:
                     break
         if draws.random() < 0.5:  # the others land where the time goes
             stop_while_writing(process, workspace.folder / run, draws)
