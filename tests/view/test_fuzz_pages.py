@@ -166,6 +166,10 @@ SAFE = "element.append(...children);"
 UNSAFE = """for (const one of children)
     if (one instanceof Node) element.append(one);
     else element.insertAdjacentHTML("beforeend", one);"""
+SAFE_FILL = "byId(id).replaceChildren(...content);"
+UNSAFE_FILL = (
+    "{ const element = byId(id), children = content; element.replaceChildren(); " + UNSAFE + "};"
+)
 ATTACK = f"<img src=x onerror='{MARK}'>"
 
 
@@ -175,7 +179,8 @@ def unsafe(monkeypatch):
     read = document.read_part
 
     def read_unsafe(path):
-        return read(path).replace(SAFE, UNSAFE).replace(".textContent = ", ".innerHTML = ")
+        text = read(path).replace(SAFE_FILL, UNSAFE_FILL).replace(SAFE, UNSAFE)
+        return text.replace(".textContent = ", ".innerHTML = ")
 
     monkeypatch.setattr(document, "read_part", read_unsafe)
     allowed = "default-src * data: 'unsafe-inline'"

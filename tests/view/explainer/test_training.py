@@ -89,7 +89,7 @@ def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, f
     pieces, sums = browser.run(CELLS, "#boxes section"), browser.run(CELLS, "#boxes .chart ~ .rows")
     (right,) = [row for row in pieces if row[0].endswith("✓")]
     assert float(right[1]) == pytest.approx(one["right"], rel=1e-4)
-    assert float(right[3]) == pytest.approx(float(right[2]) - float(right[1]), abs=1e-4)
+    assert float(right[4]) == pytest.approx(float(right[2]) - float(right[1]), abs=1e-4)
     losses = ["loss without smoothing", "mean of", "smoothed loss", "its floor"]
     assert all(row[0].startswith(name) for row, name in zip(sums, losses, strict=True))
     assert text_of(browser, "#boxes .legend").strip().split("  ") == losses[2:]
