@@ -181,3 +181,20 @@ def test_scales_say_what_they_change_cost_and_show(call):
         assert word in said
     lines = call("recipes", "scales", "--json").stdout.splitlines()
     assert [json.loads(line)["width_divisor"] for line in lines] == [16, 4, 1, 1]
+
+
+def test_a_model_or_a_run_is_shown_with_its_own_numbers_of_symbols(call, made):
+    card = (made / "model/README.md").read_text()
+    for named in ("model", "run", "model/recipe.json", "run/run.json"):
+        ended = call("recipes", "show", made / named)
+        assert ended.code == 0, ended.stderr
+        count = ended.stdout.splitlines()[1].split(" parameters")[0]
+        assert f"{count} parameters" in card or f"parameters | {count}" in card
+    assert call("recipes", "diff", made / "run", made / "model").stderr == "no setting differs\n"
+    shown = json.loads(call("recipes", "show", made / "model", "--json").stdout)
+    assert f"{shown['parameters']:,}" == count
+
+
+def test_a_file_named_recipe_json_without_a_model_is_a_recipe_file(call, tmp_path):
+    (tmp_path / "recipe.json").write_text('{"start": "tiny", "name": "own"}')
+    assert call("recipes", "show", tmp_path / "recipe.json").stdout.startswith("own: ")

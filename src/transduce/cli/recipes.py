@@ -2,22 +2,66 @@
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, final
 
 import click
 
+from transduce.checkpoint.model_files import RECIPE, WEIGHTS
+from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
 from transduce.cli import display, options
 from transduce.cli.outcome import Commands
 from transduce.recipes import SCALES, by_name, cite, difference, names
 from transduce.recipes.choice import customise_recipe
 from transduce.recipes.citations import PEERS
 from transduce.settings import Recipe
-from transduce.settings.counts import count_recipe_parameters
+from transduce.settings.counts import count_parameters, count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting
 
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
     "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,004 to 41,208 symbols give"
 )
+
+
+class KnownRecipe(NamedTuple):
+    """A recipe, and the sizes of the source and target vocabularies if a model or run has them."""
+
+    recipe: Recipe
+    sizes: tuple[int, int] | None = None
+
+    @property
+    def symbols(self) -> tuple[int, int]:
+        """The sizes of both vocabularies; those that the recipe wants if there are none."""
+        return self.sizes or (self.recipe.data.vocabulary_size,) * 2
+
+    @property
+    def parameters(self) -> int:
+        """The number of the model's parameters."""
+        return count_parameters(self.recipe.architecture, *self.symbols)
+
+
+@final
+class RecipeOrFolder(options.RecipeName):
+    """The parameter type for a recipe's name or file, or a model folder, a run, or its file."""
+
+    def convert(self, value: Any, param: object, ctx: object) -> Any:  # noqa: ANN401
+        """Return a `KnownRecipe` of the recipe that is named, or of a model folder or run."""
+        if isinstance(value, KnownRecipe):
+            return value
+        path = Path(str(value))
+        folder = path.parent if path.name in (RECIPE, RUN_FILE) else path
+        if is_run(folder):
+            vocabularies, recipe = read_run_vocabularies(folder), read_run(folder).recipe
+        elif (folder / WEIGHTS).exists():
+            from transduce.checkpoint.stored_model import load_model
+
+            stored = load_model(folder)
+            vocabularies, recipe = stored.vocabularies, stored.recipe
+        else:
+            return KnownRecipe(super().convert(value, param, ctx))
+        source, target = map(len, vocabularies)
+        return KnownRecipe(recipe, (source, target))
 
 
 class ListFirst(Commands):
@@ -35,7 +79,8 @@ def command() -> None:
 
     A recipe is all settings that decide a run. It is given by name, or as a TOML file that names
     a recipe to start from (`start = "table3/base"`) and changes settings in tables such as
-    [training]. Without a subcommand, the recipes are listed.
+    [training]. `show` and `diff` also take the folder of a model or a run. Without a subcommand,
+    the recipes are listed.
     """
 
 
@@ -47,7 +92,7 @@ def list_recipes(*, as_json: bool) -> None:
     recipes = [by_name(name) for name in names()]
     if as_json:
         for recipe in recipes:
-            display.print_json(_describe(recipe))
+            display.print_json(_describe(KnownRecipe(recipe)))
         return
     rows = [(r.name, f"{count_recipe_parameters(r) / 1e6:.1f} M", r.about) for r in recipes]
     display.print_result(*display.align_columns(rows))
@@ -55,14 +100,14 @@ def list_recipes(*, as_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("recipe", type=options.RecipeName())
+@click.argument("recipe", type=RecipeOrFolder())
 @click.option("--peers", is_flag=True, help="Also show where other systems differ from the paper.")
 @options.scale
 @options.settings
 @options.as_json
 def show(
     *,
-    recipe: Recipe,
+    recipe: KnownRecipe,
     peers: bool,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
@@ -73,16 +118,23 @@ def show(
     Each setting is followed by a paraphrase of the paper with the section, or by our reason where
     the paper is silent. A star marks what differs from the paper's base model.
     """
-    recipe = customise_recipe(recipe, dict(changes), scale)
+    changed = customise_recipe(recipe.recipe, dict(changes), scale)
+    known = recipe if changed == recipe.recipe else KnownRecipe(changed)
+    show_recipe(known, has_peers=peers, as_json=as_json)
+
+
+def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
+    """Print every setting of a recipe, and its source."""
+    recipe = known.recipe
     if as_json:
         settings = [
             _describe_setting(recipe, path, value) for path, value in recipe.flat_settings().items()
         ]
-        display.print_json(_describe(recipe) | {"settings": settings})
+        display.print_json(_describe(known) | {"settings": settings})
         return
     display.print_result(f"{recipe.name}: {recipe.about}")
-    symbols = f"{recipe.data.vocabulary_size:,} symbols"
-    display.print_result(f"{count_recipe_parameters(recipe):,} parameters with {symbols}")
+    symbols = " and ".join(f"{size:,}" for size in dict.fromkeys(known.symbols))
+    display.print_result(f"{known.parameters:,} parameters with {symbols} symbols")
     if recipe.because:
         display.print_result(f"why it differs: {recipe.because}")
     display.print_result("")
@@ -92,18 +144,17 @@ def show(
     )
     for path, line in zip(flat, lines, strict=True):
         display.print_result(line)
-        if peers and path in PEERS:
+        if has_peers and path in PEERS:
             display.print_result(f"        elsewhere: {PEERS[path]}")
 
 
 @command.command("diff")
-@click.argument("first", type=options.RecipeName())
-@click.argument("second", type=options.RecipeName())
+@click.argument("first", type=RecipeOrFolder())
+@click.argument("second", type=RecipeOrFolder())
 @options.as_json
-def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
+def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
     """List the settings in which FIRST and SECOND differ."""
-    rows = difference(first, second)
-    counts = [count_recipe_parameters(recipe) for recipe in (first, second)]
+    rows = difference(first.recipe, second.recipe)
     if as_json:
         for path, a, b in rows:
             display.print_json({"setting": path, "first": a, "second": b})
@@ -112,9 +163,9 @@ def diff(*, first: Recipe, second: Recipe, as_json: bool) -> None:
         display.print_message("no setting differs")
         return
     table = [
-        ("setting", first.name, second.name),
+        ("setting", first.recipe.name, second.recipe.name),
         *((path, _format_value(a), _format_value(b)) for path, a, b in rows),
-        ("parameters", *(f"{count:,}" for count in counts)),
+        ("parameters", *(f"{one.parameters:,}" for one in (first, second))),
     ]
     display.print_result(*display.align_columns(table))
 
@@ -135,14 +186,15 @@ def scales(*, as_json: bool) -> None:
         display.print_result(f"    visible: {scale.visible_findings}")
 
 
-def _describe(recipe: Recipe) -> dict[str, object]:
+def _describe(known: KnownRecipe) -> dict[str, object]:
     """Return a recipe's name, description, reason and number of parameters, for JSON."""
+    recipe, (source, target) = known.recipe, known.symbols
     return {
         "name": recipe.name,
         "about": recipe.about,
         "because": recipe.because,
-        "parameters": count_recipe_parameters(recipe),
-        "symbols": recipe.data.vocabulary_size,
+        "parameters": known.parameters,
+        "symbols": source if source == target else [source, target],
     }
 
 

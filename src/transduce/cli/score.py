@@ -129,7 +129,7 @@ class ScoreCommand(click.Command):
     "--alignments",
     is_flag=True,
     help="Score alignments: GOLD and OUTPUT have one pair's links on each line, such as 0-0 1-2. "
-    "In GOLD, 2p1 marks a possible link.",
+    "In GOLD, 1p2 marks a possible link.",
 )
 @click.option(
     "--against",

@@ -23,6 +23,7 @@ from transduce.text.arguments import read_path
 SIZE_LIMIT = 1 << 20
 MOST_DOTS = 60  # in a line, because tomllib's time is quadratic in the parts of a key a.b.c
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
+HINT_FOLDER = "name a file of settings; the recipe of a model or run: transduce recipes show FOLDER"
 TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates?")  # what `build_title` returns
 
 
@@ -35,7 +36,7 @@ def find_recipe(recipe: object) -> Recipe:
         raise InputError(fact, "recipe='table3/base'; `transduce recipes` lists them")
     path = Path(recipe)
     if str(recipe) not in ("", *RECIPES) and path.is_dir():
-        raise InputError("is a folder, no recipe file", "name its recipe.json", file=path)
+        raise InputError("is a folder, no recipe file", HINT_FOLDER, file=path)
     return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
 
 

@@ -19,7 +19,7 @@ from transduce.text.arguments import Text, read_text
 from transduce.version import __version__
 
 LINK = re.compile(r"(\d{1,9})([-p])(\d{1,9})", re.ASCII)
-FORM = "a line has links such as 0-0 1-2, and a gold file possible ones such as 2p1"
+FORM = "a line has links such as 0-0 1-2, and a gold file possible ones such as 1p2"
 Links = frozenset[tuple[int, int]]
 
 
