@@ -257,3 +257,14 @@ def test_that_ter_takes_long_is_said_before_translating(evaluate, monkeypatch):
     assert evaluate().stderr.startswith("TER alone may take a minute for lines of so many words; ")
     assert "TER" not in evaluate("--metric=bleu").stderr
     assert "TER" not in evaluate("--quiet").stderr
+
+
+def test_a_reference_in_another_language_than_the_model_writes_is_warned_of(call, made, tmp_path):
+    french = "Le chien dort sous la table, et le chat regarde par la fenêtre."
+    english = "The dog sleeps under the table, and the cat looks out of the window."
+    for name, line in (("t.en", english), ("t.fr", french)):
+        (tmp_path / name).write_text(f"{line}\n" * 20)
+    ended = call("evaluate", made / "model", tmp_path / "t.en", tmp_path / "t.fr")
+    assert "warning: the reference is in the language fr, and the model writes de" in (
+        ended.stdout + ended.stderr
+    )

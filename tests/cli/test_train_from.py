@@ -1,5 +1,7 @@
 """transduce train --from: a trained model goes on with new text."""
 
+import shutil
+
 import pytest
 
 from transduce.checkpoint.run_file import read_run
@@ -80,3 +82,13 @@ def test_what_cannot_be_prepared_is_refused(call, corpus, arguments, answer):
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"error: {answer}")
     assert not (corpus / "p").exists()
+
+
+def test_new_text_in_another_language_than_the_model_s_is_remarked(call, corpus, made):
+    for side, other in (("en", "en"), ("de", "fr")):
+        shutil.copy(corpus / f"d.{side}", corpus / f"new.{other}")
+    text = (f"--source={corpus}/new.en", f"--target={corpus}/new.fr")
+    ended = call("train", "--from", made / "model", *text, "-o", corpus / "new", *SHORT)
+    assert (
+        f"warning: {made}/model translates en to de, and the new text is en to fr" in ended.stderr
+    )

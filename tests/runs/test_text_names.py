@@ -32,6 +32,7 @@ from transduce.settings.data import UNNAMED
 from transduce.settings.recipe import with_changes
 from transduce.tasks.tagging import TAGGING
 from transduce.tasks.text import TRANSLATION
+from transduce.text.languages import find_other_language
 
 PAIRS = InMemoryPairs(
     tuple(
@@ -219,3 +220,12 @@ def test_a_control_character_in_a_files_name_is_not_in_the_corpus_name(tmp_path)
     assert describe_text(open_texts("train", path, Data())).startswith(
         "your own: a?b?.tsv, sha256 "
     )
+
+
+def test_another_language_is_found_only_where_it_is_sure():
+    german = "Der Hund ist heute nicht zu Hause, und die Katze schläft unter dem Tisch."
+    assert find_other_language(german, "en") == "de"
+    for expected in ("de", "de-AT", "source", "xx"):
+        assert find_other_language(german, expected) == ""
+    for text in ("", "123", "Hallo"):
+        assert find_other_language(text, "en") == ""

@@ -79,3 +79,14 @@ def test_a_page_of_several_texts_has_the_language_of_all(client):
     page = client.post("/", {"q": [GERMAN, "Hallo"], "source": "auto", "target": "en"})
     assert page.status == 200
     assert f">{GERMAN}\nHallo</textarea>" in page.body.decode()
+
+
+def test_a_text_in_another_language_than_the_only_source_is_warned_of(client):
+    long = "Der Hund ist heute nicht zu Hause, und die Katze schläft unter dem Tisch."
+    found = client.translate(long, source="auto", target="de", detail=True).json
+    assert found["detectedLanguage"]["language"] == "en"
+    warning = "the text reads like de, and is taken as en"
+    assert all(warning in one["warnings"] for one in found["sentences"])
+    for text, source in ((long, "en"), ("The dog is not at home today.", "auto")):
+        found = client.translate(text, source=source, target="de", detail=True).json
+        assert not any(warning in one["warnings"] for one in found["sentences"])

@@ -209,3 +209,14 @@ def test_an_answer_that_comes_late_never_overwrites_a_newer_one(page):
     write(page, " who.")
     page.wait("window.late >= 2")
     wait_for(page, random_translator()("a cat. who."))
+
+
+def test_a_text_that_no_model_takes_is_shown_as_such(browser):
+    shown = "document.querySelector('#source option').textContent"
+    text = "Der Hund ist heute nicht zu Hause."
+    with running_server(load_random) as client:
+        browser.open(f"http://127.0.0.1:{client.port}/")
+        browser.choose("#source", "auto")
+        write(browser, text)
+        wait_for(browser, load_random()(text))
+        assert browser.run(f"return {shown}") == "reads like German, but is taken as English"

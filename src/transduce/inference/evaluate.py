@@ -36,9 +36,11 @@ from transduce.settings.fields import require, require_flag
 from transduce.tasks import TextToText, find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
+from transduce.text.languages import find_other_language
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import most_frequent
 
+FEWEST_LINES, SAMPLE_LINES = 20, 500  # of a test set whose languages are guessed
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
@@ -55,7 +57,7 @@ class Evaluation:
     left_out: int  # lines too long or with an unknown label, which the perplexity omits
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
     baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
-    warning: str = ""  # that source and reference seem to be exchanged
+    warning: str = ""  # that the sides seem to be exchanged, or in other languages
     contrast: Sequence[Contrast] = ()  # the same in other forms, such as upper case, if asked for
 
     def __str__(self) -> str:
@@ -156,7 +158,7 @@ def score_translations(
     unknown = count_unknown_labels(translator, text.references)
     is_text = find_task_kind(translator.recipe.data).is_text
     is_swapped = is_text and are_sides_swapped(outputs, text.sources, text.references)
-    warning = SWAPPED if is_swapped else ""
+    warning = SWAPPED if is_swapped else find_foreign_side(translator, text) if is_text else ""
     sides = (text.sources, text.references)
     contrast = (
         list(measure_contrast(translator, sides, text.metrics, text.language))
@@ -164,6 +166,21 @@ def score_translations(
         else ()
     )
     return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning, contrast)
+
+
+def find_foreign_side(translator: Translator, text: EvaluationText) -> str:
+    """Return a warning that a side of many lines is in another language than the model's, or ""."""
+    data = translator.recipe.data
+    if len(text.sources) < FEWEST_LINES:
+        return ""
+    sides = (text.sources, text.references)
+    languages = data.source_language, data.target_language
+    for side, lines, language in zip(("source", "reference"), sides, languages, strict=True):
+        other = find_other_language(" ".join(lines[:SAMPLE_LINES]), language)
+        if other:
+            verb = "reads" if side == "source" else "writes"
+            return f"the {side} is in the language {other}, and the model {verb} {language}"
+    return ""
 
 
 def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:

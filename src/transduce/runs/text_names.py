@@ -27,6 +27,8 @@ from transduce.tasks import find_task_kind
 from transduce.text.languages import (
     FORM,
     NO_LANGUAGE,
+    SAMPLE_CHARACTERS,
+    SURE,
     can_detect_languages,
     is_language_code,
     rank_languages,
@@ -39,8 +41,7 @@ TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of
 KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
 SIDE = re.compile(r"(?:.*[-_](?=..\Z))?([a-z]{2,3})")  # a part of a name such as en, eng, train_en
 BOTH = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")  # en-fr, tatoeba-en-fr
-SAMPLE_PAIRS, SAMPLE_CHARACTERS = 500, 20_000  # of a text whose languages are guessed
-SURE = 0.9  # the smallest probability of a language that is guessed
+SAMPLE_PAIRS = 500  # of a text whose languages are guessed
 LONGEST_NAME = 100
 
 

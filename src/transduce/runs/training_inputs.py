@@ -43,6 +43,7 @@ from transduce.runs.text_names import (
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
+from transduce.text.languages import read_primary_code
 from transduce.training.distributed.rank import ProcessRank
 
 
@@ -177,6 +178,14 @@ def choose_adapted_recipe(
         corpus_name = find_corpus_name(inputs.train)
         recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings)
         reasons = [*reasons, *told]
+        ours, theirs = recipe.data.languages, parent.recipe.data.languages
+        if len(ours) == len(theirs) and [*map(read_primary_code, ours)] != [
+            *map(read_primary_code, theirs)
+        ]:
+            reasons.append(
+                f"warning: {parent.folder} translates {' to '.join(theirs)}, and the new text is "
+                f"{' to '.join(ours)}: it will forget its own languages"
+            )
         if inputs.dev is None and inputs.recipe is None:
             texts, told = hold_out(texts, recipe.data, inputs.own_store)
             reasons += told

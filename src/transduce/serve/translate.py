@@ -50,7 +50,8 @@ async def translate_texts(
     found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
-    return build_answer(wanted, cuts, by_text, detected)
+    other = await service.find_other_language(text, detected)
+    return build_answer(wanted, cuts, by_text, detected, [other] if other else [])
 
 
 async def translate_items(
@@ -104,8 +105,12 @@ def build_answer(
     cuts: Sequence[CutText],
     found: Sequence[Sequence[Found]],
     detected: Detection | None,
+    warnings: Sequence[str] = (),
 ) -> TranslateAnswer:
-    """Return an answer in LibreTranslate's shape, with lists as fields if `q` was a list."""
+    """Return an answer in LibreTranslate's shape, with lists as fields if `q` was a list.
+
+    The details of each sentence have these warnings besides its own.
+    """
     pairs = list(zip(cuts, found, strict=True))
     answer: dict[str, Any] = {"translatedText": [join_rank(cut, some, 0) for cut, some in pairs]}
     if wanted.alternatives:
@@ -118,7 +123,10 @@ def build_answer(
         answer["detectedLanguage"] = [detected] * len(cuts)
     if wanted.detail:
         answer["sentences"] = [
-            [describe_sentence(text, one) for text, one in zip(cut.sentences, some, strict=True)]
+            [
+                describe_sentence(text, one, warnings)
+                for text, one in zip(cut.sentences, some, strict=True)
+            ]
             for cut, some in pairs
         ]
     if not isinstance(wanted.q, list):
@@ -153,12 +161,12 @@ def list_alternatives(cut: CutText, found: Sequence[Found], count: int) -> list[
     return list(dict.fromkeys(texts))[1 : count + 1]
 
 
-def describe_sentence(text: str, found: Found) -> interface.Sentence:
+def describe_sentence(text: str, found: Found, also: Sequence[str]) -> interface.Sentence:
     """Return a sentence with its outputs, their scores, details of the best one, and warnings."""
     assert found.details
     outputs = [
         Output(text=one, score=round(score, 4), log_prob=round(log_prob, 4))
         for one, score, log_prob in found.outputs
     ]
-    warnings = list(found.warnings)
+    warnings = [*found.warnings, *also]
     return {"source": text, "outputs": outputs, **found.details, "warnings": warnings}

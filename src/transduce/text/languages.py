@@ -12,6 +12,9 @@ CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
 FORM = "--languages en-fr: the code of the source, a hyphen, and that of the target"
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 NO_LANGUAGE = "zxx"  # py3langid's code for what is in no language, such as numbers
+SURE = 0.9  # the smallest probability of a language that is guessed
+DOUBTFUL = 0.05  # the largest probability of a language that a text is not in
+SAMPLE_CHARACTERS = 20_000  # of a text whose language is guessed
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
@@ -49,6 +52,19 @@ def rank_languages(text: str) -> list[tuple[str, float]]:
     if not any(map(str.isalpha, text)):
         return [(NO_LANGUAGE, 0.0)]
     return [(OTHER_CODES.get(code, code), found) for code, found in load_identifier().rank(text)]
+
+
+def find_other_language(text: str, expected: str) -> str:
+    """Return the code of the language that a text surely is in, if not `expected`; else "".
+
+    Also "" if py3langid is not installed or does not know the expected language.
+    """
+    if not can_detect_languages():
+        return ""
+    (code, found), *others = rank_languages(text[:SAMPLE_CHARACTERS])
+    primary = read_primary_code(expected)
+    of_expected = dict(others).get(OTHER_CODES.get(primary, primary), 1.0)
+    return code if found >= SURE and of_expected <= DOUBTFUL and code != NO_LANGUAGE else ""
 
 
 def detect_language(text: str) -> tuple[str, float]:

@@ -4,7 +4,10 @@ const isDetecting = () => byId("source").value === AUTO;
 /** Detects the source language among those with the chosen target, unless there is no text. */
 async function detect(text, signal) {
   if (!text.trim()) return null;
-  return (await post("detect", { q: text, target: byId("target").value }, signal))[0];
+  const found = (await post("detect", { q: text, target: byId("target").value }, signal))[0];
+  if (found.confidence >= DOUBTFUL) return found;
+  const [likeliest] = await post("detect", { q: text }, signal);
+  return likeliest.confidence < SURE ? found : { ...found, reads: likeliest.language };
 }
 
 /** Keeps and shows a detected language, or that none is detected. */
@@ -12,6 +15,9 @@ function showDetected(found) {
   const name = found && nameOf(found.language);
   state.detected = found?.language || null;
   const option = byId("source").querySelector(`[value=${AUTO}]`);
-  if (option) option.textContent = found ? gettext("detected: {0} ({1} %)", name, Math.round(found.confidence)) : gettext("detect language");
+  if (!option) return showLanguages();
+  if (!found) option.textContent = gettext("detect language");
+  else if (found.reads) option.textContent = gettext("reads like {0}, but is taken as {1}", nameOf(found.reads), name);
+  else option.textContent = gettext("detected: {0} ({1} %)", name, Math.round(found.confidence));
   showLanguages();
 }
