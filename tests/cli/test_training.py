@@ -2,10 +2,14 @@
 
 import io
 import math
+import signal
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
 
+from transduce.checkpoint.checkpoints import load_newest_checkpoint
 from transduce.cli.training import PanelDisplay
 from transduce.paper.training import Update
 from transduce.training.progress import Progress
@@ -54,3 +58,22 @@ def test_the_speed_is_shown_after_the_second_update(panel, monkeypatch):
     assert panel.recent.format_pace(Progress(step=1), 9) == []
     panel.on_update(update(2, 3.0), Progress(step=2, target_tokens=300))
     assert panel.recent.format_pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:14 left"]
+
+
+def test_a_training_whose_messages_nobody_reads_any_more_ends_after_a_checkpoint(corpus):
+    """As in `transduce train … 2>&1 | head`."""
+    settings = ("training.steps=9_000", "training.validate_every=5", "training.threads=1")
+    command = [
+        *(sys.executable, "-m", "transduce", "train", "tiny", "-o", str(corpus / "run")),
+        *(f"--{side}={corpus}/a.{code}" for side, code in (("source", "en"), ("target", "de"))),
+        *(f"--dev-{side}={corpus}/d.{code}" for side, code in (("source", "en"), ("target", "de"))),
+        *(f"--set={one}" for one in (*settings, "search.extra_length=5")),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any(line.startswith("dev at ") for line in process.stderr)
+        process.stderr.close()
+        assert process.wait(60) == 128 + signal.SIGHUP
+    newest, _ = load_newest_checkpoint(corpus / "run")
+    assert newest is not None
+    assert newest.step >= 5

@@ -3,11 +3,12 @@
 import importlib.util
 import math
 import resource
+import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -38,12 +39,31 @@ def display_run(
 ) -> "Iterator[tuple[TrainingCallbacks, SignalRequests]]":
     """Context manager: yield callbacks that display a run, and the requests that signals make.
 
-    The callbacks may write TensorBoard files, too.
+    The callbacks may write TensorBoard files, too. A pipe that nobody reads any more, as of `head`,
+    ends the run as a closed terminal does.
     """
-    with open_display(recipe.training.steps) as shown:
+    with open_display(recipe.training.steps) as displayed:
+        shown = stop_when_unread(displayed)
         writing = write_tensorboard(shown, folder) if tensorboard else nullcontext(shown)
         with writing as callbacks, signals.signals_as_requests(callbacks.on_message) as requests:
             yield callbacks, requests
+
+
+def stop_when_unread(callbacks: "TrainingCallbacks") -> "TrainingCallbacks":
+    """Return callbacks that raise SIGHUP, once, in place of an error that a pipe is closed."""
+
+    def guard(function: Callable[..., None]) -> Callable[..., None]:
+        def call(*values: object) -> None:
+            try:
+                function(*values)
+            except BrokenPipeError:
+                display.discard_messages()
+                signal.raise_signal(signal.SIGHUP)
+
+        return call
+
+    named = {one.name: getattr(callbacks, one.name) for one in fields(callbacks)}
+    return replace(callbacks, **{name: guard(one) for name, one in named.items()})
 
 
 @contextmanager
