@@ -19,7 +19,7 @@ def test_the_papers_figure_stands_beside_ours_and_the_difference_is_a_bar():
     ]
     assert re.findall(r"</svg> ([^<]*)", page) == ["+1.63", "-0.8"]
     bars = re.findall(r'<rect x="([\d.]+)" y="2" width="([\d.]+)"', page)
-    assert [tuple(map(float, bar)) for bar in bars] == [(60, 60), (30.6, 29.4)]
+    assert [tuple(map(float, bar)) for bar in bars] == [(30, 30), (15.3, 14.7)]
     assert "<td>7.00</td><td></td><td></td>" in page
 
 
@@ -31,10 +31,16 @@ def test_differences_of_one_measure_have_one_scale():
         ["c", "PPL", "+0.20", "+0.25", ""],
     ]
     page = build_tables_page("Claims", [], [("Claims", "", claims)])
-    assert re.findall(r'width="([\d.]+)" height="10"', page) == ["60.0", "60.0", "30.0"]
+    assert re.findall(r'width="([\d.]+)" height="10"', page) == ["30.0", "30.0", "15.0"]
 
 
 def test_words_of_a_report_are_text():
     page = build_tables_page("<b>", ["<i>"], [("<u>", "<s>", [["<a>"], ["<script>x"]])])
     assert "<b>" not in page
     assert "<script>x" not in page
+
+
+def test_words_between_backticks_are_code():
+    page = build_tables_page("T", ["BLEU: `nrefs:1|<case>`"], [("H", "`--rows base`.", [["a"]])])
+    assert "<li>BLEU: <code>nrefs:1|&lt;case&gt;</code></li>" in page
+    assert "<p><code>--rows base</code>.</p>" in page

@@ -14,7 +14,8 @@ PARTS = PageParts(
 )
 MARK = "<!--report-->"
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
-WIDTH, HEIGHT = 120, 14  # pixels of a bar's cell
+CODE = re.compile("`([^`]*)`")
+WIDTH, HEIGHT = 60, 14  # pixels of a bar's cell
 
 Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
 
@@ -34,13 +35,18 @@ def build_tables_page(
     A column "PPL printed" has the paper's figures for "PPL", and "paper" those for "ours".
     """
     body = [f"<h1>{html.escape(title)}</h1>", "<ul>"]
-    body += [f"<li>{html.escape(one)}</li>" for one in conditions]
+    body += [f"<li>{write_text(one)}</li>" for one in conditions]
     body.append("</ul>")
     for heading, remark, cells in parts:
-        body += [f"<h2>{html.escape(heading)}</h2>", f"<p>{html.escape(remark)}</p>"]
+        body += [f"<h2>{html.escape(heading)}</h2>", f"<p>{write_text(remark)}</p>"]
         body += ['<div class="scroll" tabindex="0">', *write_table(cells), "</div>"]
     page = build_page(title, PARTS, [])
     return page.replace(MARK, "\n".join(body))
+
+
+def write_text(text: str) -> str:
+    """Return a sentence as HTML, with what stands between backticks as code."""
+    return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def write_table(cells: Cells) -> Iterator[str]:
