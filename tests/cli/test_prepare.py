@@ -222,7 +222,7 @@ def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_largest(
     ended = prepare(size=5_000)
     assert ended.code == 2
     fact, hint = ended.stderr.splitlines()
-    assert fact.endswith("symbols, not a vocabulary of 5000")
+    assert fact.endswith("symbols, not a vocabulary of 5,000")
     assert prepare(size=int(hint.rsplit("=")[1])).code == 0
 
 

@@ -157,3 +157,9 @@ def test_the_cleaning_reports_the_lines_of_the_file_although_pairs_are_held_out(
     cleaner = Cleaner(Data())
     list(clean_text(cleaner, train, 0))
     assert cleaner.report.dropped["empty side"].samples[0]["line"] == 2_201
+
+
+def test_another_text_is_named_before_a_lack_of_a_development_set(tmp_path):
+    transduce.prepare(tmp_path / "p", numbered(2_000))
+    with pytest.raises(InputError, match="was prepared from another text than"):
+        transduce.prepare(tmp_path / "p", numbered(300), dev=False)

@@ -188,3 +188,13 @@ def test_show_progress_prints_what_the_command_prints_and_nothing_does_by_itself
     assert told.out == ""
     assert "step       2 of 2  loss " in told.err
     assert "trained 2 steps in " in told.err
+
+
+@pytest.mark.parametrize("minutes", [4, 7.3, 11, 26])
+def test_the_last_validation_is_the_one_at_the_end(minutes):
+    """The last one but one is not a few updates before it."""
+    short = shorten(Recipe(name="r"), Pace(1.0, 20.0), 60.0 * minutes, {}).training
+    fitted = with_changes(Recipe(name="r"), build_schedule(round(77 * minutes), {})).training
+    for training in (short, fitted):
+        last = training.steps % training.validate_every or training.validate_every
+        assert last > training.validate_every / 2

@@ -20,6 +20,7 @@ from transduce.checkpoint.run_file import read_run
 from transduce.checkpoint.stored_model import load_model
 from transduce.errors import FolderError, InputError
 from transduce.packed import Packed
+from transduce.runs.marian.config import read_config
 from transduce.vocabulary import Vocabulary
 
 SOURCE_IDS = [NAMES.index(name) for name in ("▁the", "▁dog", "▁runs", "s")] + [1, 0]
@@ -210,3 +211,10 @@ def test_literal_special_symbols_in_a_text_are_text(imported):
 def test_a_sentencepiece_vocabulary_is_not_learned(tmp_path):
     with pytest.raises(InputError, match="is imported with its model, and not learned"):
         transduce.prepare(tmp_path / "store", [("a", "b")] * 9, recipe="history/marian")
+
+
+def test_a_folder_of_ctranslate2_is_named_as_such(tmp_path):
+    (tmp_path / "config.json").write_text('{"bos_token": "<s>"}')
+    (tmp_path / "model.bin").write_bytes(b"")
+    with pytest.raises(InputError, match="is a model of CTranslate2, whose weights"):
+        read_config(tmp_path)

@@ -5,13 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.runs.corpora import TOY
 
+import transduce
+from transduce.corpus.plan import Plan
 from transduce.paper.training import Update
 from transduce.recipes import by_name
 from transduce.recipes.operations import TextSize
 from transduce.runs import ledger
+from transduce.runs.adapt import mix_old_pairs
+from transduce.runs.texts import InMemoryPairs
 from transduce.settings import Architecture
+from transduce.settings.recipe import with_changes
 from transduce.training.progress import MachineRecord, Progress
+
+STEPS = 60
 
 
 @pytest.mark.parametrize(
@@ -88,3 +96,28 @@ def test_cost_is_time_x_devices_x_rate_of_whatever_computed_then():
 def test_a_run_whose_machine_was_not_measured_has_no_cost():
     assert progress_of((10.0, None)).cost is None
     assert ledger.describe_cost(None) == []
+
+
+def test_passes_over_a_mixture_are_told_for_each_text_by_its_share(tmp_path):
+    new, old = ([(f"{word} {n}", f"{n} {word}") for n in range(400 * times)] for word, times in (
+        ("a", 1), ("b", 10),
+    ))  # fmt: skip
+    text = mix_old_pairs(InMemoryPairs(tuple(new)), InMemoryPairs(tuple(old)), 0.5)
+    wide = {"data.max_pairs": 0, "data.source_tokens": 1_000, "data.target_tokens": 1_000}
+    recipe = with_changes(TOY, {"data.task": "translation", **wide})
+    prepared = transduce.prepare(tmp_path / "store", text, False, recipe=recipe)
+    plan = Plan(
+        prepared.train.source_lengths,
+        prepared.train.target_lengths,
+        source_tokens=recipe.data.source_tokens,
+        target_tokens=recipe.data.target_tokens,
+        seed=1,
+        mixture=prepared.train.mixture,
+    )
+    taken = np.concatenate([plan.select_pairs(step) for step in range(1, 1 + STEPS)])
+    read = ledger.count_pairs_read(prepared.train, recipe.data, STEPS)
+    assert read == pytest.approx([(taken < 400).sum(), (taken >= 400).sum()], rel=0.1)
+    said = ledger.describe_passes(prepared.train, recipe.data, STEPS)
+    assert " passes over new (400 pairs), " in said
+    assert said.endswith(" over old (4,000 pairs)")
+    assert ledger.format_passes(1234.0) == "1,234 passes"

@@ -123,3 +123,12 @@ def test_numbers_that_mean_nothing_are_refused(values, message):
     references, good, poor = random_texts(lines=4)
     with pytest.raises(InputError, match=message):
         compare_outputs("bleu", (good, poor), references, **values)
+
+
+def test_a_difference_says_which_way_is_better():
+    references, good, poor = random_texts()
+    said = [
+        str(compare_outputs(one, (good, poor), references, samples=40)) for one in ("ter", "bleu")
+    ]
+    assert ", the first minus the second (lower is better) | " in said[0]
+    assert ", the first minus the second | " in said[1]

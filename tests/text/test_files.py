@@ -304,3 +304,11 @@ def test_a_file_that_is_replaced_while_it_is_read_stays_what_it_was(file, tmp_pa
     (tmp_path / "new").write_bytes(b"three\n")
     (tmp_path / "new").replace(path)
     assert list(lines) == ["two"]
+
+
+def test_a_blank_line_among_pairs_is_answered_with_the_option_for_labels(tmp_path):
+    (tmp_path / "words.tsv").write_text("the\tDET\ndog\tNOUN\n\na\tDET\n")
+    with pytest.raises(
+        InputError, match=r"line 3: 1 column, not 2\nhint: .*; .* reads tokens with labels"
+    ):
+        list(read_pairs_tsv(tmp_path / "words.tsv"))

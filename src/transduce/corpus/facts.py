@@ -26,6 +26,7 @@ class Sample:
     line: int
     source: str
     target: str
+    text: str = ""  # of a mixture, the name of the text that has the line
 
 
 @final

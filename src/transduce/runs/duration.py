@@ -224,6 +224,6 @@ def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, V
     updates: dict[str, Value] = {
         "data.source_tokens": tokens,
         "data.target_tokens": tokens,
-        "training.validate_every": max(1, steps // validations),
+        "training.validate_every": -(-steps // validations),
     }
     return with_changes(recipe, build_schedule(steps, {**updates, **settings}))

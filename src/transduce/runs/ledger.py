@@ -4,6 +4,8 @@ Section 6.1 estimates the cost of training as time x devices x a device's sustai
 adds the operations of all matrix products, counted by formula.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from jaxtyping import Int32
@@ -34,16 +36,44 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
     symbols = f"{source:,} symbols for both sides"
     if not data.shared_vocabulary:
         symbols = f"{source:,} and {target:,} symbols"
-    store = corpus.train
-    passes = training.steps / count_updates_of_pass(store, data)
+    passes = describe_passes(corpus.train, data, training.steps)
     return [
         f"{sizes.encoder_depth} + {sizes.decoder_depth} layers, d_model {sizes.d_model}, "
         f"d_ff {sizes.d_ff:,}, dropout {sizes.dropout}",
         f"{data.source_language} to {data.target_language}, {symbols}",
         f"{training.steps:,} update{'s' * (training.steps > 1)} of at most "
-        f"{data.target_tokens:,} tokens a side: about {format_passes(passes)} over "
-        f"{find_task_kind(data).count(len(store))}",
+        f"{data.target_tokens:,} tokens a side: about {passes}",
     ]
+
+
+def describe_passes(store: Store, data: Data, steps: int) -> str:
+    """Describe how often an update count reads a store, or each text of a mixture by its share."""
+    count = find_task_kind(data).count
+    if not store.mixture:
+        passes = steps / count_updates_of_pass(store, data)
+        return f"{format_passes(passes)} over {count(len(store))}"
+    pairs = count_pairs_read(store, data, steps)
+    return ", ".join(
+        f"{format_passes(read / text.pairs)} over {text.name} ({count(text.pairs)})"
+        for text, read in zip(store.mixture, pairs, strict=True)
+    )
+
+
+def count_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
+    """Return about how many pairs of each text of a mixture so many updates read."""
+    texts, read = store.mixture, [0.0] * len(store.mixture)
+    sides = (store.source_lengths, data.source_tokens), (store.target_lengths, data.target_tokens)
+    ends = np.cumsum([text.pairs for text in texts])[:-1]
+    means = [[part.mean() / tokens for part in np.split(side, ends)] for side, tokens in sides]
+    bounds = {1, steps + 1} | {
+        step for text in texts for step in (text.start, text.stop + 1) if 1 < step <= steps
+    }
+    for begin, end in pairwise(sorted(bounds)):
+        weights = [text.weight * text.is_read(begin) for text in texts]
+        of_pair = max(float(np.dot(weights, mean)) for mean in means)  # updates x total weight
+        for text, weight in enumerate(weights):
+            read[text] += (end - begin) * weight / of_pair
+    return read
 
 
 def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
@@ -80,7 +110,7 @@ def format_passes(passes: float) -> str:
     """Return a number of passes as text, such as "0.3 passes", "1 pass" or "30 passes"."""
     if 0.95 <= passes < 1.5:
         return "1 pass"
-    return f"{passes:.1g} passes" if passes < 1 else f"{passes:.0f} passes"
+    return f"{passes:.1g} passes" if passes < 1 else f"{passes:,.0f} passes"
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:

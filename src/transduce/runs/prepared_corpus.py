@@ -163,18 +163,26 @@ def describe_other_settings(
     return next(differ, "")
 
 
-def describe_other_texts(known: Mapping[str, str], texts: Mapping[str, Pairs]) -> str:
-    """Say how these texts differ from those with the fingerprints in `known`."""
-    if known.keys() != texts.keys():
-        return f"was prepared {'with' if 'dev' in known else 'without'} a development set"
+def describe_other_inputs(
+    known: Mapping[str, str], texts: Mapping[str, Pairs], settings: str
+) -> str:
+    """Say how texts and settings differ from those of a corpus, another text first.
+
+    `known` has the fingerprints of its texts; `settings` says which setting differs, if one does.
+    """
     names = [
         name
         for split, text in texts.items()
+        if split in known
         for name, digest in hash_parts(find_whole_text(text))
         if digest.partition(" ")[0] not in known[split]
     ]
     if names:
         return f"was prepared from another text than {' and '.join(dict.fromkeys(names))}"
+    if settings:
+        return settings
+    if known.keys() != texts.keys():
+        return f"was prepared {'with' if 'dev' in known else 'without'} a development set"
     return "was prepared from the same files, but divided, mixed or read by other columns"
 
 
@@ -197,7 +205,7 @@ def declare_inputs(
             (folder / part).exists()
             for part in (*vocabulary_file_names(shared=stands.shared_vocabulary), *known)
         ):
-            fact = other or describe_other_texts(known, texts)
+            fact = describe_other_inputs(known, texts, other)
             raise InputError(fact, OTHER_FOLDER, file=folder)
         remove_parts(folder)
     ensure_folder(folder)

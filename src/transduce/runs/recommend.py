@@ -167,7 +167,7 @@ def list_intervals(steps: int) -> dict[str, Value]:
     """Return settings for the steps between snapshots and between validations of a run."""
     return {
         "training.snapshot_every": max(20, steps // 50),
-        "training.validate_every": max(100, steps // 20),
+        "training.validate_every": -(-steps // max(1, min(20, steps // 100))),
     }
 
 

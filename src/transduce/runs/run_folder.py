@@ -138,8 +138,12 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     given, stands = recipe.flat_settings(), stored.flat_settings()
     if recipe.training.steps > stored.training.steps:
         del given["training.steps"]
+
+    def with_commas(value: object) -> str:
+        return f"{value:,}" if type(value) is int else str(value)
+
     differ = [
-        f"{path} is {stands[path]} there and {value} here"
+        f"{path} is {with_commas(stands[path])} there and {with_commas(value)} here"
         for path, value in given.items()
         if value != stands[path]
         and path not in TEXT_NAMES

@@ -216,14 +216,17 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iter
     """
     report, kind = cleaner.report, find_task_kind(cleaner.data)
     before = report.read, report.kept
-    yield from cleaner.clean(pairs)
+    dropped = {reason: found.count for reason, found in report.dropped.items()}
+    yield from cleaner.clean(pairs, name)
     read, kept = report.read - before[0], report.kept - before[1]
     text = f"the {name} text" if name else "the text"
     require(read > 0, f"{text} is empty", "look at the files")
-    reasons = "; ".join(f"{reason}: {found.count:,}" for reason, found in report.dropped.items())
-    rules = " ".join(f"--set {RULES[one]}" for one in report.dropped if one in RULES)
+    counts = {one: found.count - dropped.get(one, 0) for one, found in report.dropped.items()}
+    here = {reason: count for reason, count in counts.items() if count}
+    reasons = "; ".join(f"{reason}: {count:,}" for reason, count in here.items())
+    rules = " ".join(f"--set {RULES[one]}" for one in here if one in RULES)
     hint = "look at the text" + f", or change the rule: {rules}" * bool(rules)
-    if list(report.dropped) == [EMPTY]:
+    if list(here) == [EMPTY]:
         hint = "one side of every pair is blank: are these the right files?"
         if kind.unusable != EMPTY:  # the reader's error is in place of a tree
             why = report.dropped[EMPTY].samples[0]["target"]

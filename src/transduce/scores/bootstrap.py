@@ -38,9 +38,10 @@ class Comparison:
         return self.ours.value - self.theirs.value
 
     def __str__(self) -> str:
+        better = "" if self.ours.higher_is_better else " (lower is better)"
         verdict = "more than chance" if self.p < SIGNIFICANCE_LEVEL else "may be chance"
         return (
-            f"{self.ours.name} {self.difference:+.2f}, the first less the second"
+            f"{self.ours.name} {self.difference:+.2f}, the first minus the second{better}"
             f" | {self.low:+.2f} to {self.high:+.2f} in 95 %"
             f" of {self.samples:,} resampled test sets"
             f" | p = {self.p:.4f}, {verdict} | paired bootstrap, seed {self.seed}"

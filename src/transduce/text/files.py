@@ -140,6 +140,9 @@ def read_pairs(
         yield ours, theirs
 
 
+OF_LABELS = "--tags reads tokens with labels, whose sentences end with a blank line"
+
+
 def read_pairs_tsv(
     path: Path | str, columns: tuple[int, int] | None = None
 ) -> Iterator[tuple[str, str]]:
@@ -155,7 +158,7 @@ def read_pairs_tsv(
     )
     for number, line in enumerate(read_lines(path), start=1):
         if columns is None:
-            yield split_columns(line, hint, name, number)
+            yield split_columns(line, hint if line else f"{hint}; {OF_LABELS}", name, number)
             continue
         found = line.split("\t")
         if len(found) < max(columns):

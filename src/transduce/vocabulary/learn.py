@@ -51,7 +51,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
     vocabulary = Vocabulary(KINDS[kind](learn_merges(sample, size)))
     if len(vocabulary) < size:
         raise InputError(
-            f"the text supports {len(vocabulary)} symbols, not a vocabulary of {size}",
+            f"the text supports {len(vocabulary):,} symbols, not a vocabulary of {size:,}",
             f"--set data.vocabulary_size={len(vocabulary)}",
         )
     return vocabulary

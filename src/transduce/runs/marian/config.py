@@ -54,7 +54,8 @@ SEARCH_EXPECTED: Mapping[str, object] = {
 MOST_BEAM = 100
 TWINS = ("attention_heads", "ffn_dim")  # sizes that encoder and decoder must share
 EDITED = "take the setting out if the model is to translate without it"
-NOT_HERE = "this model cannot be expressed here; use it with transformers"
+CTRANSLATE2 = "model.bin"  # the weights in a folder of CTranslate2
+NOT_HERE = "this model cannot be expressed here; use it with the program that it was made for"
 
 
 @final
@@ -76,6 +77,9 @@ def read_config(folder: Path) -> MarianConfig:
     """Read a checkpoint's config.json and related files; refuse what no recipe can express."""
     file = folder / CONFIG
     values = read_object(file)
+    if (folder / CTRANSLATE2).exists() and "model_type" not in values:
+        hint = "import the checkpoint that it was converted from"
+        raise InputError("is a model of CTranslate2, whose weights are not read", hint, file=folder)
     require_values({"model_type": None} | values, EXPECTED, NOT_HERE, file)
     for key in TWINS:
         sizes = [read_count(values, f"{side}_{key}", file) for side in ("encoder", "decoder")]
