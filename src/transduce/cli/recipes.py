@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, final
 
 import click
 
-from transduce.checkpoint.model_files import RECIPE, WEIGHTS
-from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
 from transduce.cli import display, options
 from transduce.cli.outcome import Commands
 from transduce.recipes import SCALES, by_name, cite, difference, names
@@ -49,6 +47,9 @@ class RecipeOrFolder(options.RecipeName):
         """Return a `KnownRecipe` of the recipe that is named, or of a model folder or run."""
         if isinstance(value, KnownRecipe):
             return value
+        from transduce.checkpoint.model_files import RECIPE, WEIGHTS
+        from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
+
         path = Path(str(value))
         folder = path.parent if path.name in (RECIPE, RUN_FILE) else path
         if is_run(folder):
