@@ -47,11 +47,13 @@ class RecipeOrFolder(options.RecipeName):
         """Return a `KnownRecipe` of the recipe that is named, or of a model folder or run."""
         if isinstance(value, KnownRecipe):
             return value
-        from transduce.checkpoint.model_files import RECIPE, WEIGHTS
-        from transduce.checkpoint.run_file import RUN_FILE, is_run, read_run, read_run_vocabularies
-
         path = Path(str(value))
-        folder = path.parent if path.name in (RECIPE, RUN_FILE) else path
+        folder = path.parent if path.name in ("recipe.json", "run.json") else path
+        if str(value) in names() or not folder.is_dir():
+            return KnownRecipe(super().convert(value, param, ctx))
+        from transduce.checkpoint.model_files import WEIGHTS
+        from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
+
         if is_run(folder):
             vocabularies, recipe = read_run_vocabularies(folder), read_run(folder).recipe
         elif (folder / WEIGHTS).exists():
