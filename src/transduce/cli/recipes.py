@@ -49,7 +49,7 @@ class RecipeOrFolder(options.RecipeName):
             return value
         path = Path(str(value))
         folder = path.parent if path.name in ("recipe.json", "run.json") else path
-        if str(value) in names() or not folder.is_dir():
+        if str(value) in ("", *names()) or not folder.is_dir():
             return KnownRecipe(super().convert(value, param, ctx))
         from transduce.checkpoint.model_files import WEIGHTS
         from transduce.checkpoint.run_file import is_run, read_run, read_run_vocabularies
