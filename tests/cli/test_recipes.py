@@ -192,7 +192,7 @@ def test_a_model_or_a_run_is_shown_with_its_own_numbers_of_symbols(call, made):
         assert f"{count} parameters" in card or f"parameters | {count}" in card
     assert call("recipes", "diff", made / "run", made / "model").stderr == "no setting differs\n"
     shown = json.loads(call("recipes", "show", made / "model", "--json").stdout)
-    assert f"{shown['parameters']:,}" == count
+    assert f"{shown['parameters']:,}" in card
 
 
 def test_a_file_named_recipe_json_without_a_model_is_a_recipe_file(call, tmp_path):
