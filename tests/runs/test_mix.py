@@ -7,7 +7,6 @@ from tests.runs.test_resume import trained
 
 import transduce
 from transduce.checkpoint.checkpoints import load_checkpoint
-from transduce.cli.prepare import describe_corpus
 from transduce.errors import InputError
 from transduce.runs.ledger import find_doubts
 from transduce.runs.mix import mix
@@ -130,10 +129,3 @@ def test_a_synthetic_text_of_empty_sources_is_refused_with_its_own_counts(tmp_pa
     text = mix({back: 0}, {blank: 0.5})
     with pytest.raises(InputError, match=r"is left of 50, all were left out [(]empty side: 50[)]"):
         transduce.prepare(tmp_path / "store", text, False, recipe=MIXED)
-
-
-def test_the_sample_of_a_pair_left_out_names_its_text(tmp_path, back, other):
-    other.write_text(other.read_text() + back.read_text().splitlines()[0] + "\n")
-    text = mix({back: 0, other: 0})
-    prepared = transduce.prepare(tmp_path / "store", text, False, recipe=MIXED)
-    assert "    other.tsv, line 31: x y 0 | 0 y x" in describe_corpus(prepared)

@@ -26,7 +26,6 @@ class Sample:
     line: int
     source: str
     target: str
-    text: str = ""  # of a mixture, the name of the text that has the line
 
 
 @final

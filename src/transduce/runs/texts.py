@@ -217,7 +217,7 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iter
     report, kind = cleaner.report, find_task_kind(cleaner.data)
     before = report.read, report.kept
     dropped = {reason: found.count for reason, found in report.dropped.items()}
-    yield from cleaner.clean(pairs, name)
+    yield from cleaner.clean(pairs)
     read, kept = report.read - before[0], report.kept - before[1]
     text = f"the {name} text" if name else "the text"
     require(read > 0, f"{text} is empty", "look at the files")

@@ -64,18 +64,12 @@ class DroppedPairs:
     count: int = 0
     samples: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(
-        self, line: int, source: str, target: str, *, text: str = "", is_fault: bool = True
-    ) -> None:
-        """Count a dropped pair; if `is_fault` is true, add it to the samples until there are 3.
-
-        `text` is the name of its text in a mixture.
-        """
+    def add(self, line: int, source: str, target: str, *, is_fault: bool = True) -> None:
+        """Count a dropped pair; if `is_fault` is true, add it to the samples until there are 3."""
         self.count += 1
         if is_fault and len(self.samples) < SAMPLES:
             self.samples.append(
                 {
-                    **({"text": text} if text else {}),
                     "line": line,
                     "source": shorten(source, SAMPLE_LENGTH),
                     "target": shorten(target, SAMPLE_LENGTH),
@@ -109,11 +103,10 @@ class Cleaner:
         # returns whether the pairs of a normalised source are held out for validation
         self.is_held_out: Callable[[str], bool] = lambda _source: False
 
-    def clean(self, pairs: Iterable[tuple[str, str]], name: str = "") -> Iterator[tuple[str, str]]:
+    def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`.
 
-        A further text of a mixture is counted there, too, and its lines are numbered from 1. `name`
-        is what it is called in the report.
+        A further text of a mixture is counted there, too, and its lines are numbered from 1.
         """
         report = self.report
         for line, pair in enumerate(pairs, start=1):
@@ -126,7 +119,7 @@ class Cleaner:
             report.read += 1
             if reason:
                 dropped = report.dropped.setdefault(reason, DroppedPairs())
-                dropped.add(line, source, target, text=name, is_fault=reason != HELD_OUT)
+                dropped.add(line, source, target, is_fault=reason != HELD_OUT)
             else:
                 report.kept += 1
                 yield source, target
