@@ -93,8 +93,7 @@ def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
             why = kind.unusable if reason == EMPTY else reason
             lines.append(f"  left out, {why}: {found['count']:,}")
             lines += [
-                f"    {one['text'] + ', ' if 'text' in one else ''}line {one['line']}: "
-                f"{one['source']} | {one['target']}"
+                f"    line {one['line']}: {one['source']} | {one['target']}"
                 for one in found["samples"]
             ]
     source, target = prepared.vocabularies
