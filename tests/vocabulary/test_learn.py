@@ -105,7 +105,7 @@ def test_a_vocabulary_larger_than_the_text_supports_is_refused_with_the_number_i
     with pytest.raises(InputError) as error:
         learn_vocabulary(LINES, 5_000, kind)
     max_vocabulary_size = int(str(error.value).split("supports ")[1].split()[0])
-    assert f"the text supports {max_vocabulary_size} symbols, not a vocabulary of 5000" in str(
+    assert f"the text supports {max_vocabulary_size} symbols, not a vocabulary of 5,000" in str(
         error.value
     )
     assert error.value.hint == f"--set data.vocabulary_size={max_vocabulary_size}"

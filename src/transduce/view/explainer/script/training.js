@@ -20,7 +20,7 @@ function smoothedLoss(logits, target, mass) {
 /** Returns the learning rate of a step: equation 3 times the recipe's factor    (section 5.3) */
 const learningRate = (step, warmup) => header.training.learning_rate_factor * header.sizes.d_model ** -0.5 * Math.min(step ** -0.5, step * warmup ** -1.5);
 
-const CHART = { width: 480, height: 196, left: 64, right: 12, top: 28, bottom: 24 };
+const CHART = { width: 480, height: 196, left: 84, right: 12, top: 28, bottom: 24 };
 
 /** Returns lines [class, points [x, y], name] from x = 0 to `last` as SVG and a legend, with a dot at each point of `dots`. */
 function drawChart(lines, dots, last, [across, upwards], label) {

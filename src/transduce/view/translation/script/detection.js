@@ -7,7 +7,7 @@ async function detect(text, signal) {
   const found = (await post("detect", { q: text, target: byId("target").value }, signal))[0];
   if (found.confidence >= DOUBTFUL) return found;
   const [likeliest] = await post("detect", { q: text }, signal);
-  return likeliest.confidence < SURE ? found : { ...found, reads: likeliest.language };
+  return likeliest.confidence < CERTAIN ? found : { ...found, reads: likeliest.language };
 }
 
 /** Keeps and shows a detected language, or that none is detected. */
