@@ -14,6 +14,7 @@ A failed `assert` is a bug of this package; it keeps its traceback and has exit 
 
 import difflib
 import errno
+import math
 import os
 import re
 import resource
@@ -148,16 +149,21 @@ def find_exhaustion(error: BaseException) -> NotEnoughMemoryError | None:
     return None
 
 
-def find_spent_address_space() -> NotEnoughMemoryError | None:
-    """Return an error if `ulimit -v` leaves no room for threads and libraries, else None."""
+def free_address_bytes() -> float:
+    """Return how many bytes of address space `ulimit -v` still allows this process, or infinity."""
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
-        return None
+        return math.inf
     try:
         pages = int(Path("/proc/self/statm").read_bytes().split()[0])
     except (OSError, ValueError):  # no Linux, or no file can be opened
-        return None
-    if most - pages * resource.getpagesize() >= LEAST_ADDRESS_SPACE:
+        return math.inf
+    return float(most - pages * resource.getpagesize())
+
+
+def find_spent_address_space() -> NotEnoughMemoryError | None:
+    """Return an error if `ulimit -v` leaves no room for threads and libraries, else None."""
+    if free_address_bytes() >= LEAST_ADDRESS_SPACE:
         return None
     fact = f"there is not enough memory: `ulimit -v` leaves under {LEAST_ADDRESS_SPACE >> 20} MB"
     return NotEnoughMemoryError(fact, "raise this limit")

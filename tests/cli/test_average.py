@@ -58,6 +58,7 @@ def test_a_mean_with_early_snapshots_says_that_the_last_weights_are_better(
     )
     assert mean > last
     assert f"its perplexity on the development set is {mean:.2f}, theirs {last:.2f}" in said
+    assert average(tmp_path / "r").perplexities == (mean, last)
     assert "development set" not in call("average", trained, "-o", tmp_path / "n").stderr
 
 

@@ -89,7 +89,8 @@ def test_the_longest_pairs_are_tried(prepared):
 
 
 def test_a_limit_on_the_address_space_is_memory_too(monkeypatch):
-    from transduce.machine.limits import free_address_bytes, memory_bytes
+    from transduce.errors import free_address_bytes
+    from transduce.machine.limits import memory_bytes
 
     taken = (
         int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])

@@ -140,6 +140,18 @@ def test_settings_say_what_the_languages_are_whatever_the_files_are_called():
     assert said == []
 
 
+def test_languages_that_the_files_names_have_the_other_way_round_are_told_of(tmp_path):
+    for name in ("a.de", "a.en"):
+        (tmp_path / name).write_text("a line\n")
+    settings = {"data.source_language": "en", "data.target_language": "de"}
+    recipe = with_changes(C_N2, settings)
+    text = FilePair(tmp_path / "a.de", tmp_path / "a.en")
+    assert name_text(recipe, text, None, settings)[1] == [
+        "the files' names say de to en, the options en to de"
+    ]
+    assert name_text(recipe, FilePair(text.target, text.source), None, settings)[1] == []
+
+
 @pytest.mark.usefixtures("without_detector")
 def test_a_recipe_of_ones_own_keeps_its_name_and_the_languages_that_it_states():
     mine = with_changes(Recipe(name="mine", about="my text"), {"data.target_language": "fo"})

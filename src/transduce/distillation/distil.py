@@ -87,10 +87,10 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     are translated, too; of each beam the output nearest to the reference is kept. `outputs` are
     another program's translations of `source`, in place of a teacher's. The share `worst` of the
     pairs that the teacher finds least probable is dropped, or that `backward` does, a model of the
-    other direction. With `language`, such as "de", outputs that read
-    like another language are dropped (this needs py3langid). `student` is a recipe, changed by
-    `settings`, and `dev` its development set. `until` is the last stage: "text", "shards", "pairs",
-    "run", "model" or "report". Calling it again resumes.
+    other direction. With `language`, such as "de", outputs that read like another language are
+    dropped (this needs py3langid). `student` is a recipe, changed by `settings`, and `dev` its
+    development set. `until` is the last stage: "text", "shards", "pairs", "run", "model" or
+    "report". Calling it again resumes.
 
         dev = ("dev.en", "dev.de")
         found = transduce.distil(transduce.load("teacher"), "student", source="mono.en", dev=dev)

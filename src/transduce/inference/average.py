@@ -15,6 +15,7 @@ from transduce.inference.load import load
 from transduce.inference.pairs import TOKENS, EncodedPair, target_log_probs
 from transduce.runs.average import open_or_write_average, write_average
 from transduce.runs.prepared_corpus import STORE
+from transduce.scores.perplexity import exp_of_mean
 from transduce.text.arguments import read_path, require_count
 
 COUNTED = 5_000  # training pairs whose words are counted
@@ -59,19 +60,20 @@ def average(
 
     Of a new model that translates text, the layer and heads that align words are chosen by the
     links that counting finds in the run's training text. Where snapshots of the first half of a
-    training are averaged, the result has the `perplexities` of the mean and of the last weights.
+    training are averaged into it, the result has the `perplexities` of the mean and of the run's
+    last weights.
     """
     run = read_path("run", run)
     if last is not None:
         require_count("last", last)
-    if output is None and name is None and languages is None and not force:
-        is_new = not (run.parent / KIND).exists()
-        model = open_or_write_average(run, last)
-        if is_new:
-            choose_heads_of(model.folder, run)
-        return AveragedModel(model.folder, tuple(model.about["averaged"]))
     folder = run.parent / KIND if output is None else read_path("output", output)
-    steps = write_average(run, folder, last, name, languages, force=force)
+    if output is None and name is None and languages is None and not force:
+        is_new = not folder.exists()
+        steps = open_or_write_average(run, last).about["averaged"]
+        if not is_new:
+            return AveragedModel(folder, tuple(steps))
+    else:
+        steps = write_average(run, folder, last, name, languages, force=force)
     choose_heads_of(folder, run)
     is_early = 2 * steps[0] <= steps[-1]
     return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)
@@ -84,15 +86,15 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
     """
     if not (run / STORE / "dev").is_dir():
         return None
-    pairs = read_pairs_of(run / STORE / "dev", COMPARED)
-    sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    pieces = sum(map(len, targets))
-
-    def measure(folder: Path) -> float:
-        models = load(folder).models
-        return math.exp(-math.fsum(target_log_probs(models, sources, targets, TOKENS)) / pieces)
-
     try:
+        pairs = read_pairs_of(run / STORE / "dev", COMPARED)
+        sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        pieces = sum(map(len, targets))
+
+        def measure(folder: Path) -> float:
+            found = target_log_probs(load(folder).models, sources, targets, TOKENS)
+            return exp_of_mean(-math.fsum(found), pieces)
+
         return measure(model), measure(run)
     except TransduceError:  # the model is written and whole
         return None

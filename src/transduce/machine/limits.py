@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from transduce.errors import free_address_bytes
+
 if TYPE_CHECKING:
     import torch
 
@@ -74,7 +76,6 @@ def cgroup_cpu_quota() -> float:
 
 
 MEMINFO = Path("/proc/meminfo")
-STATM = Path("/proc/self/statm")  # the first number is the size of the address space in pages
 GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, then of version 1
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
@@ -84,14 +85,6 @@ GROUPS = (  # files of limit, usage and statistics; first of cgroup version 2, t
 def free_memory_bytes() -> float:
     """Return the bytes this process may still use within all limits; infinity if none is known."""
     return min(available_bytes(), free_address_bytes(), *list_group_bytes(), math.inf)
-
-
-def free_address_bytes() -> float:
-    """Return how many bytes of address space `ulimit -v` still allows this process, or infinity."""
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if most == resource.RLIM_INFINITY or not STATM.exists():
-        return math.inf
-    return float(most - int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize())
 
 
 def available_bytes() -> float:

@@ -72,8 +72,9 @@ def name_text(
     recipe = replace(recipe, because=" · ".join(filter(None, because)))
     said = [describe_languages(recipe.data, are_guessed=guesses != languages)]
     if {*LANGUAGES} <= {*settings} or not has_languages:
-        is_swapped = read_languages(text) == recipe.data.languages[::-1]
-        said = [f"the files' names say {' to '.join(read_languages(text))}"] if is_swapped else []
+        named, told = read_languages(text), recipe.data.languages
+        swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(told)}"
+        said = [swapped] if named == told[::-1] else []
     return entitle(recipe), said
 
 
