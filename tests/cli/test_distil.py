@@ -64,6 +64,17 @@ def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpu
     assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
 
 
+def test_given_pairs_may_stand_in_any_columns(call, babbler, corpus):
+    (corpus / "three.tsv").write_text("der Hund\t1\tthe dog\n")
+    call_distil = ("distil", babbler, f"--pairs={corpus}/three.tsv", "--until=text", "-o")
+    ended = call(*call_distil, corpus / "d", "--columns=3,1")
+    assert ended.code == 0, ended.stderr
+    assert (corpus / "d/text/source.txt").read_text() == "the dog\n"
+    assert (corpus / "d/text/reference.txt").read_text() == "der Hund\n"
+    assert call(*call_distil, corpus / "d", "--columns=1,3").code == 2, "the folder has other text"
+    assert call("distil", babbler, f"--source={corpus}/a.en", "--columns=1,3").code == 2
+
+
 def test_a_folder_of_other_things_is_left_alone(call, babbler, corpus):
     before = sorted(corpus.iterdir())
     ended = call("distil", babbler, f"--source={corpus}/a.en", "-o", corpus)

@@ -21,7 +21,7 @@ from transduce.settings.fields import require
 if TYPE_CHECKING:
     from transduce.distillation.stages import OnLine
 
-DEV = ("dev_source", "dev_target", "dev_pairs")
+DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
 
 
 @click.command("distil")
@@ -125,12 +125,15 @@ def command(
         opened = TranslatorChoice(backward).open(processes, on_warning)
         scorer = replace(opened, workers=teacher.workers if teacher else 1)
     require(bool(teachers) or not beam.given(), "options of the search need a teacher")
+    fact = "--columns is for --pairs and --dev-pairs"
+    require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
     with signals.ending_signals_as_interrupts(), show_stages() as on_line:
         found = distil(
             teacher,
             output,
             source=source,
             pairs=pairs,
+            columns=texts.split_columns(),
             outputs=outputs,
             dev=texts.read_dev(),
             student=student,

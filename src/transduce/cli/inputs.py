@@ -49,7 +49,7 @@ class WeightedFile:
 
 
 class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type for FILE, FILE:WEIGHT or FILE:WEIGHT:FIRST-LAST."""
+    """The parameter type for FILE[:WEIGHT[:FIRST-LAST]], read from update FIRST to LAST."""
 
     name = "file[:weight[:first-last]]"
 
@@ -261,8 +261,11 @@ class TextOptions:
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION
 
-        columns: Columns | None = None
-        if self.columns:
-            ours, theirs = self.columns.split(",")
-            columns = (int(ours), int(theirs)) if ours.isdigit() else (ours, theirs)
-        return TaskFiles(path, TRANSLATION, split, columns)
+        return TaskFiles(path, TRANSLATION, split, self.split_columns())
+
+    def split_columns(self) -> "Columns | None":
+        """Return what --columns names as two numbers or two names."""
+        if self.columns is None:
+            return None
+        ours, theirs = self.columns.split(",")
+        return (int(ours), int(theirs)) if ours.isdigit() else (ours, theirs)

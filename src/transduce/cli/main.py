@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "clean": "Find bad pairs of a parallel text by rules, and write the others.",
         "prepare": "Clean a parallel text, learn its vocabulary, and store it for training.",
         "train": "Train a model by RECIPE, or by one chosen to fit the text and the machine.",
-        "sweep": "Train RECIPE, or one for the text, with every combination of some settings.",
+        "sweep": "Train RECIPE, or one made for the text, with every combination of some settings.",
         "distil": "Translate text by TEACHER, and train a small student on the good pairs.",
         "curves": "Draw the training curves of RUNS as a page, live or a file, a picture or CSV.",
         "average": "Average the last snapshots of RUN into a model folder (section 6.1).",

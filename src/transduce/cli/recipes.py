@@ -30,7 +30,7 @@ class KnownRecipe(NamedTuple):
 
     @property
     def symbols(self) -> tuple[int, int]:
-        """The sizes of both vocabularies; those that the recipe wants if there are none."""
+        """The sizes of both vocabularies, or `data.vocabulary_size` twice if none were learned."""
         return self.sizes or (self.recipe.data.vocabulary_size,) * 2
 
     @property

@@ -315,7 +315,7 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 
 def has_finished(run: Path, step: int) -> bool:
-    """Return whether the checkpoint of step `step` says that early stopping ended the run."""
+    """Return whether early stopping ended a run at `step`; False if its checkpoint is damaged."""
     from transduce.checkpoint.checkpoints import read_checkpoint_state
     from transduce.checkpoint.run_file import read_run
     from transduce.checkpoint.steps import CHECKPOINTS, step_folder

@@ -47,14 +47,14 @@ def command(
     changes: Sequence[tuple[str, str]],
     as_json: bool,
 ) -> None:
-    """Train RECIPE, or one for the text, with every combination of some settings.
+    """Train RECIPE, or one made for the text, with every combination of some settings.
 
-    The settings and their values are those of --vary. Without RECIPE and a development set pairs
-    are held out, as by `transduce train`. Prints the best validation of each run, the best run
-    first. Settings of the search train nothing: each run is trained once, and the mean of its last
-    snapshots decodes the development set with every combination of them. Ctrl-C, SIGTERM and a
-    closed terminal stop it after a checkpoint of the last finished update, and the same command
-    again resumes. A run that diverges is listed last, and the others are trained all the same.
+    The settings and their values are those of --vary. Without RECIPE or development set, pairs are
+    held out as in `transduce train`. Prints the best validation of each run, the best run first.
+    Settings of the search need no training: each run is trained once, and the mean of its last
+    snapshots decodes the development set with every combination of them. Ctrl-C, SIGTERM or a
+    closed terminal saves the last finished update and stops; the same command resumes. A run that
+    diverges is listed last, and the others are trained all the same.
 
     \b
     transduce sweep --source a.en --target a.de -o SWEEP --vary architecture.dropout=0.1,0.3

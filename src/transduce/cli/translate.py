@@ -232,7 +232,7 @@ class TextPart:
 
 
 def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
-    """Return a shard's part of a file of prefixes; refuse a file without one for each line."""
+    """Return a shard's prefixes; raise InputError unless the file has one prefix for each line."""
     from transduce.inference.shards import find_shard_text
 
     found = find_shard_text(file, text.shard)

@@ -1,6 +1,6 @@
 """The texts of a mixture, such as people's pairs and synthetic ones, and their shares of updates
 
-A store holds each text once, one after another; its manifest says how updates read them.
+A store holds the texts end to end, each once; its manifest says how updates read them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ KEY = "mixture"  # of the manifest
 @final
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How updates read one text of a store: how often, from which update to which, with a tag.
+    """How updates read one text of a store: how often, from and to which update, and if tagged.
 
-    `weight` is relative to the other texts that are read at the time. In a request it may be 0,
-    which stands for the text's number of pairs, and that of an added text is relative to all that
-    are not added; in a store all weights are relative to each other.
+    `weight` is relative to the other texts that are read at the time. In a request 0 stands for the
+    text's number of pairs, and the weight of an added text is relative to the sum of all texts that
+    are not added. In a store all weights are relative to each other.
     """
 
     name: str
     weight: float = 0.0
     start: int = 1  # the first update that reads it
-    stop: int = 0  # the last one; 0: none is
-    is_tagged: bool = False  # whether its sources begin with BEGIN, which no other source holds
+    stop: int = 0  # the last update; 0: no end
+    is_tagged: bool = False  # whether its sources begin with BEGIN, as no others do
     is_added: bool = False  # such as old, silver or synthetic pairs
     pairs: int = 0  # of the store
 
@@ -39,7 +39,7 @@ class Share:
 
 
 def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share]:
-    """Return shares with the numbers of pairs in the store, and weights relative to each other."""
+    """Return the shares with their numbers of pairs in the store, and with relative weights."""
     both = list(zip(shares, counts, strict=True))
     for share, count in both:
         if not count:
@@ -57,9 +57,9 @@ def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share
 
 
 def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
-    """Return a row for each text: name, pairs, share of those read, updates, whether it has a tag.
+    """Return a row for each text: name, pairs, share, updates, and whether it is tagged.
 
-    The shares hold for updates that read all texts.
+    The share is that of an update that reads all texts.
     """
     total = sum(share.weight for share in mixture)
     return [

@@ -112,7 +112,7 @@ def build_news_corpus(
 
 
 def build_newstest2013(language: str) -> Corpus:
-    """Build the Corpus newstest2013 in English and `language`."""
+    """Describe newstest2013 in English and `language` as a Corpus, from which it is fetched."""
     archived = "test/newstest2013-src.en.sgm", f"test/newstest2013-src.{language}.sgm"
     name = "newstest2013"
     return build_news_corpus(name, language, DEVELOPMENT, 3_000, name, archived)

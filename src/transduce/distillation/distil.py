@@ -39,6 +39,7 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import find_task_kind
 from transduce.text.arguments import ignore_event, read_folder, read_path
+from transduce.text.pair_files import Columns
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     *,
     source: str | PathLike[str] | None = None,
     pairs: str | PathLike[str] | None = None,
+    columns: Columns | None = None,
     outputs: str | PathLike[str] | None = None,
     dev: "Texts | None" = None,
     student: str | PathLike[str] | Recipe = STUDENT,
@@ -84,7 +86,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     """Translate text by a teacher, choose pairs by rules, and train a student on them.
 
     `source` has lines of the source language. `pairs` is a TSV file of given pairs, whose sources
-    are translated, too; of each beam the output nearest to the reference is kept. `outputs` are
+    are translated, too; of each beam the output nearest to the reference is kept. `columns` are
+    those of its sources and targets, such as (1, 3), if it has more than two. `outputs` are
     another program's translations of `source`, in place of a teacher's. The share `worst` of the
     pairs that the teacher finds least probable is dropped, or that `backward` does, a model of the
     other direction. With `language`, such as "de", outputs that read like another language are
@@ -113,7 +116,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         require_detectable(language)
     files = {"source": source, "pairs": pairs, "outputs": outputs}
     inputs = Inputs(
-        **{name: None if file is None else read_path(name, file) for name, file in files.items()}
+        **{name: None if file is None else read_path(name, file) for name, file in files.items()},
+        columns=columns,
     )
     folder = read_folder(folder)
     recipe = require_student(find_recipe(student), {} if settings is None else settings)

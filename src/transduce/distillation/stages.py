@@ -43,7 +43,7 @@ from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require
 from transduce.text.clean import normalise
 from transduce.text.files import read_lines, read_pairs
-from transduce.text.pair_files import read_pair_file
+from transduce.text.pair_files import Columns, read_pair_file
 
 TEXT_KIND, PAIRS_KIND = "distil-text", "distil-pairs"
 SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
@@ -63,6 +63,7 @@ class Inputs:
     source: Path | None = None
     pairs: Path | None = None
     outputs: Path | None = None  # line i is a translation of line i of `source`
+    columns: Columns | None = None  # of `pairs`, as `read_pair_file` takes them
 
     def __post_init__(self) -> None:
         require(
@@ -79,20 +80,23 @@ class Inputs:
     def read(self) -> Iterator[tuple[str, str, str]]:
         """Yield source, reference and output of each line; the last two may be empty."""
         if self.pairs is not None:
-            yield from ((ours, theirs, "") for ours, theirs in read_pair_file(self.pairs))
+            pairs = read_pair_file(self.pairs, self.columns)
+            yield from ((ours, theirs, "") for ours, theirs in pairs)
         if self.outputs is not None and self.source is not None:
             yield from ((ours, "", found) for ours, found in read_pairs(self.source, self.outputs))
         elif self.source is not None:
             yield from ((line, "", "") for line in read_lines(self.source))
 
     def fingerprint(self) -> dict[str, str]:
-        """Return the sha256 of each file's unpacked content, by the input's name."""
-        files = {name: file for name, file in asdict(self).items() if file is not None}
-        return {name: measure_text(file)[1] for name, file in files.items()}
+        """Return by name the sha256 of each file's unpacked content, and the columns."""
+        files = {"source": self.source, "pairs": self.pairs, "outputs": self.outputs}
+        found = {name: measure_text(file)[1] for name, file in files.items() if file is not None}
+        columns = {} if self.columns is None else {"columns": "{},{}".format(*self.columns)}
+        return found | columns
 
 
 def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
-    """Complete the stage `text`: every different source line that can be a sentence, once."""
+    """Complete the stage `text`: each usable source line once, with reference and given output."""
 
     def write(writer: FolderWriter) -> None:
         seen, counts = set[bytes](), {"read": 0, "kept": 0}
@@ -218,7 +222,7 @@ def parse_candidates(line: bytes) -> list[Candidate]:
 
 
 def read_translations(text: VerifiedFolder, shards: Path) -> Iterator[Translation]:
-    """Yield each source with its best translation, or the one nearest to its reference."""
+    """Yield each source with the output nearest to its reference, or the best if it has none."""
     sides = (read_lines(text.verified_path(name)) for name in (SOURCES, REFERENCES))
     for source, reference, found in zip(*sides, read_outputs(text, shards), strict=True):
         best = choose_nearest([one for one, _ in found], reference) if reference else 0

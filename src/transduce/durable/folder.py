@@ -468,7 +468,7 @@ def is_nearly_empty(descriptor: int) -> bool:
 
 
 def has_less_data(descriptor: int, least: int, *, counts_blocks: bool) -> bool:
-    """Return whether a sparse file stores fewer than `least` bytes; if unsure, `counts_blocks`.
+    """Return whether a sparse file stores under `least` bytes; if in doubt, return `counts_blocks`.
 
     The holes are searched for, because some file systems report no blocks for any file. If a file
     has more than `MOST_EXTENTS` parts, the result is `counts_blocks`, which says whether the file

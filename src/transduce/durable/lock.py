@@ -32,7 +32,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     finally:
         if descriptor in held_descriptors:  # false in a forked child, which has closed its copy
             held_descriptors.remove(descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for a child that has a copy still
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # even if a child still has a copy
             os.close(descriptor)
 
 

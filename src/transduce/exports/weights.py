@@ -152,7 +152,7 @@ class Collector:
         )
 
     def pad_attention(self, parts: list[Projection], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return attention with padded heads; `parts`: W^Q, W^K, W^V; `residual` has the norm."""
+        """Return attention, `parts` (W^Q, W^K, W^V) scaled and padded, with `residual`'s norm."""
         (output,) = split_projection(attention.output, [len(attention.output.weight)])
         rows = self.pad_rows(output.weight.T)
         query, key, value = (

@@ -151,10 +151,10 @@ class FlatAdam:
 
 
 def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tensor) -> None:
-    """Add a weight's new gradient to `view`, its part of the flat gradient; overwrite a stale view.
+    """Add a weight's gradient to `view`; the first gradient of an update overwrites the view.
 
-    A view is stale until the first gradient of an update. `stale` holds the indices of stale views,
-    and loses `index`, that of the weight.
+    The view is the weight's part of the flat gradient. `stale` holds the indices of the weights
+    without a gradient in this update so far, and loses `index`.
     """
     assert weight.grad is not None
     if index in stale:

@@ -156,7 +156,7 @@ class Transformer(nn.Module):
 
     @property
     def bias_of_logits(self) -> nn.Parameter | None:
-        """The bias of the map before the softmax, None in the paper's model."""
+        """The bias added to the logits; None in the paper's model."""
         return None if self.output_bias is None else self.output_bias.weight
 
     def named_weights(self) -> dict[str, Tensor]:
@@ -233,7 +233,7 @@ class DecoderLayer(nn.Module):
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
-# In decoding a sub-layer adds the residual itself, since `Linear.add` multiplies and adds at once:
+# When decoding, a sub-layer adds the residual itself: `Linear.add` multiplies and adds at once
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
@@ -403,8 +403,8 @@ class CrossAttention(nn.Module):
 class Compatibility(nn.Module):
     """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
 
-    Dot product, q · k: they are multiplied by √d_k. Bilinear, q W · k / √d_k: by each head's W.
-    Additive, w · tanh(q + k): each head's vector w is appended.
+    Dot product, q · k: multiplies q by √d_k. Bilinear, q W · k / √d_k: multiplies q by the head's
+    W. Additive, w · tanh(q + k): appends the head's vector w.
     """
 
     def __init__(self, sizes: Architecture) -> None:
@@ -430,7 +430,7 @@ class Compatibility(nn.Module):
 
 @runtime_checkable
 class BuildMixing(Protocol):
-    """Builds layer `number`'s self-attention, or a layer with the methods of `SelfAttention`."""
+    """Builds the self-attention of layer `number`, or a substitute with the same methods."""
 
     def __call__(self, sizes: Architecture, number: int, *, causal: bool) -> Any: ...  # noqa: ANN401
 
@@ -487,7 +487,7 @@ class FeedForward(nn.Module):
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A module that computes x Wᵀ + b, alone or with a ReLU or a sum after; see `Linear`."""
+    """A module that computes x Wᵀ + b, then perhaps a ReLU or a sum; see `Linear`."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
@@ -611,7 +611,7 @@ class LearnedPositions(nn.Module):
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the vectors from a normal distribution, as large as sinusoids (decision 0044)."""
+        """Draw the vectors from a normal distribution as wide as sinusoids (decision 0044)."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
 
@@ -624,16 +624,16 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 
 # --- Initial weights, which the paper does not state ----------------------------------------------
 #
-# - Matrices: Glorot uniform, for which W^Q, W^K and W^V of all heads are three matrices, even where
-#   one tensor stores them. Biases are 0, gains of norms are 1.
+# - Matrices: Glorot uniform. W^Q, W^K and W^V of all heads count as three matrices, even where one
+#   tensor stores them. Biases are 0, gains of norms are 1.
 # - Embeddings: normal with standard deviation d_model^-0.5. They are multiplied by √d_model and so
 #   begin about as large as the sinusoids; learned positions have the sinusoids' deviation, √½.
 # - With `architecture.initialisation = "by-depth"`, our default, the last matrix of each sub-layer
 #   is then divided by √(number of sub-layers in its stack). In post-norm each LayerNorm divides the
 #   residual stream by the standard deviation of x + Sublayer(x), so that large sub-layer outputs
-#   shrink the token's embedding from layer to layer. With small outputs all sub-layers together add
-#   about as much variance as the input has, and post-norm learns to attend to the source in half
-#   the updates (decision 0014).
+#   shrink the token's embedding from layer to layer. If outputs are small, all sub-layers together
+#   add about the variance of the input, and post-norm learns to attend to the source in half as
+#   many updates (decision 0014).
 
 
 def build_transformer(
@@ -694,8 +694,7 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
     """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
 
-    With `parts`, the tensor holds several matrices with these numbers of rows, each with its own
-    fan-out.
+    With `parts`, the tensor stacks matrices with these numbers of rows, each with its own fan-out.
     """
     for matrix in weight.split(list(parts) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))

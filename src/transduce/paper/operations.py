@@ -1,8 +1,8 @@
-"""What has no weights: attention, the cache of a search, the loss, the best continuations
+"""The parts without weights: attention, a search's cache, the loss, the best continuations
 
 These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, the update and
-the search get them as one frozen value, `Operations`, in which a faster function with the same
-result may replace each of them.
+the search get them as one frozen value, `Operations`, where a faster function with the same result
+may replace any of them.
 """
 
 import math
@@ -18,10 +18,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from transduce.packed import Batch
 
-# B sentences, T query or target tokens and S key or source tokens of each · H heads · K = d_k
-# Q numbers of a query: K, or 2 K for additive attention
+# B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
+# Q: a query's width, K, or 2 K for additive attention
 # packed: the tokens of all sentences end to end, T_P and S_P in all
-# R rows, one for each hypothesis of a search, W of each sentence · N layers · V symbols
+# R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
 # in shapes, #x may also be 1, and {x} is the value of x
 
 
@@ -57,7 +57,7 @@ FULL_ATTENTION = AttentionMask()
 
 
 def compare(q: Float[Tensor, "*B T Q"], k: Float[Tensor, "*B S K"]) -> Float[Tensor, "*B T S"]:
-    """Q Kᵀ / √d_k, or additive attention, w · tanh(q + k), for queries that hold [q; w]"""
+    """Q Kᵀ / √d_k; for queries that hold [q; w], additive attention: w · tanh(q + k)"""
     is_additive = q.shape[-1] != k.shape[-1]  # `Compatibility` has appended w
     if not is_additive:
         return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -102,8 +102,8 @@ def attend_padded(
         queries = torch.arange(is_query.shape[1], device=q.device)
         keys = torch.arange(is_key.shape[1], device=q.device)
         allowed = mask.compute_allowed(queries, keys) & is_key[:, None]  # [B T S]
-        # A padded query may have no key that it may attend to. The softmax over none is NaN, and so
-        # are its gradients: let it attend to all, since its result is dropped below.
+        # A padded query may have no key to attend to; a softmax over no keys is NaN, and so are its
+        # gradients. Let the query attend to all keys: its result is dropped below.
         allowed = allowed | ~is_query[:, :, None]
         out = attention(
             pad_sentences(q, query_lengths),
@@ -135,7 +135,7 @@ def is_token(lengths: Int[Tensor, " B"], longest: int) -> Bool[Tensor, "B {longe
 
 
 def pad_sentences(x: Float[Tensor, "T_P H K"], lengths: Sequence[int]) -> Float[Tensor, "B H T K"]:
-    """Pad packed sentences with zeros to the longest's length, heads before positions."""
+    """Pad packed sentences with zeros to one length, and put heads before positions."""
     return pad_sequence(x.split(list(lengths)), batch_first=True).transpose(1, 2)
 
 
@@ -188,7 +188,7 @@ def target_log_probs(
 def stable_topk(
     values: Float[Tensor, "B C"], count: int
 ) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
-    """Return the K = `count` highest of C values in each row and their columns, highest first.
+    """Return the K = `count` highest of each row's C values, highest first, and their columns.
 
     Of equal values the leftmost comes first, NaN comes last.
     """
@@ -233,7 +233,7 @@ class PlainCache:
     next_positions: Int[Tensor, " R"]  # each hypothesis' length so far, its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
-    reach: int | None = None  # how many steps back the next token may attend; None: to the first
+    reach: int | None = None  # how many steps back the next token may attend; None: no limit
 
     @staticmethod
     def start(
@@ -258,7 +258,7 @@ class PlainCache:
     def open(self, reach: int | None) -> "PlainCache":
         """Return the cache with a free place after each hypothesis, for its next token.
 
-        That token may attend to the `reach` tokens before it, or to all of them if that is None.
+        That token may attend to the `reach` tokens before it, or to all if `reach` is None.
         """
         k, v = (pad_cache(side, side.shape[2] + 1) for side in self.past)
         return replace(self, past=(k, v), reach=reach)
@@ -284,7 +284,7 @@ class PlainCache:
         return PlainCache(past, self.next_positions[rows], source, self.source_lengths[rows])
 
     def concatenate(self, other: "PlainCache") -> "PlainCache":
-        """Return the cache of this cache's hypotheses and then the other's."""
+        """Return one cache: this one's hypotheses, then the other's."""
 
         def join(first: Tensor, second: Tensor) -> Tensor:
             longest = max(first.shape[2], second.shape[2])
@@ -428,7 +428,7 @@ PadBatch = Callable[[Batch], Batch]
 class Operations:
     """The functions that model, update and search call; by default the plain ones above.
 
-    A replacement takes the same arguments, and model, update and search have the same results.
+    A replacement takes the same arguments and leaves the results of all three as they are.
     """
 
     attention: BuildAttention = attend_padded

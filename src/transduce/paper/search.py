@@ -1,11 +1,11 @@
 """Beam search: the most probable outputs of a model    (section 6.1)
 
-The search keeps W unfinished hypotheses of each sentence, the live ones. One step finds their 2 W
-best continuations. Those that end in END are finished; the best W without END stay live. At most W
-of the 2 W can end in END, so that W others fill the beam. A beam of 1 is greedy search: it appends
-the likeliest symbol until that is END.
+The search keeps W unfinished, or live, hypotheses of each sentence. One step finds their 2 W best
+continuations. Those that end in END are finished; the best W without END stay live. At most W of
+the 2 W can end in END, so W others are left to fill the beam. A beam of 1 is greedy search: it
+appends the likeliest symbol until that is END.
 
-Any model can be searched that implements `Decoder`. Many sentences are searched at once, as rows of
+Any model that implements `Decoder` can be searched. Many sentences are searched at once, as rows of
 the same tensors, and no result depends on the others.
 """
 
@@ -41,8 +41,8 @@ State = TypeVar("State")
 class Decoder(Protocol[State]):
     """A model or an ensemble as the search needs it: log-probabilities of the next symbol.
 
-    A decoder may rely on this. The first `step` has one row per source, then `reorder` repeats each
-    source over W rows. From then on each sentence has W adjacent rows, and sentences keep their
+    A decoder may rely on this: the first `step` has one row per source, and `reorder` then gives
+    each source W rows. From then on each sentence has W adjacent rows, and sentences keep their
     order until one of them ends. A state is not used again after another was made from it.
     `concatenate` is only called with states of W rows per sentence.
     """
@@ -234,8 +234,8 @@ def beam_strategy(
 ) -> DecodingStrategy:
     """Return the strategy of a beam search that keeps `nbest` finished hypotheses of each source.
 
-    With `end_candidates` only that many of the best continuations may end, as in other programs; by
-    default any of the 2 W may.
+    Only the best `end_candidates` continuations may end, as in other programs; by default any of
+    the 2 W may.
     """
     if not 1 <= nbest <= search.beam:
         raise InputError(
@@ -261,7 +261,7 @@ class Candidates(NamedTuple):
     parents: Int[Tensor, "S C"]  # index in the beam of the hypothesis that a candidate extends
     symbols: Int[Tensor, "S C"]  # the symbol that a candidate appends
     ends: Bool[Tensor, "S C"]  # whether that symbol is END
-    lengths: Int[Tensor, "S 1"]  # symbols of each candidate of a sentence
+    lengths: Int[Tensor, "S 1"]  # symbols in each candidate of a sentence
 
 
 def expand_beams(
@@ -313,8 +313,8 @@ def append_end(
 ) -> tuple[Float[Tensor, "S C"], Int[Tensor, " C"]]:
     """Append END to each sentence's W hypotheses; return their log P and their columns.
 
-    The column of symbol v after hypothesis w is w V + v. Of the C = `count` columns of the result
-    those after the first W have log P = -inf.
+    The column of symbol v after hypothesis w is w V + v. The result has C = `count` entries a
+    row; those after the first W have log P = -inf.
     """
     width, symbols = beams.log_probs.shape[1], log_probs.shape[1]
     ended = beams.log_probs + log_probs[:, END].view_as(beams.log_probs)
@@ -332,7 +332,7 @@ def update_finished(
     scores = length_score.score(candidates.log_probs, candidates.lengths)
     scores = scores.where(candidates.ends, -torch.inf)
     nbest = beams.finished_scores.shape[1]
-    # `kept`: columns of [N finished, C candidates] · `origins`: columns of [N finished, W live]
+    # `kept` indexes [N finished, C candidates], `origins` indexes [N finished, W live]
     scores, kept = stable_topk(torch.cat([beams.finished_scores, scores], dim=1), nbest)  # [S N]
     log_probs = torch.cat([beams.finished_log_probs, candidates.log_probs], dim=1)
     old = torch.arange(nbest, device=kept.device).expand_as(kept)
@@ -368,7 +368,7 @@ def update_live(
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return which sentences are done: no live hypothesis can beat the worst finished one kept.
+    """Return which sentences are done: no live hypothesis can beat the worst kept finished one.
 
     No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
     at the limit is done.
@@ -400,7 +400,7 @@ def run_continuous_batching(
 ) -> Iterator[Result]:
     """Decode sources, long ones first; yield (source index, hypotheses) as each one ends.
 
-    Only the sources with these `indices` are decoded if they are given. Waiting sources enter the
+    If `indices` are given, only those sources are decoded. Waiting sources enter the
     batch when half of its `search.batch_size` places are free.
     """
     wanted = range(len(sources)) if indices is None else indices
@@ -429,7 +429,7 @@ def start_batch(
 ) -> ActiveBatch[State]:
     """Build a batch of the given sentences (indices into `sources`) before their first symbol.
 
-    The decoder's state has one row per sentence, since all hypotheses of a sentence begin equal.
+    The decoder's state has one row per sentence, since all hypotheses of a sentence start equal.
     """
     count, width, device = len(sentences), strategy.width, decoder.device
     chosen = [sources[sentence] for sentence in sentences]
@@ -515,11 +515,11 @@ def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices, the last of them in the places of done ones.
+    """Return the unfinished sentences' indices; the last ones take the places of done ones.
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # as many are done before this index as are unfinished after it
+    count = done.count(False)  # done before this index: as many as unfinished from it on
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -1,9 +1,9 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
-over the target tokens of all micro-batches. Apart from rounding, the split changes only which
-elements dropout zeroes. Data and dropout of a step depend on nothing but the run's seed, the
-step and the micro-batch, so that a resumed run goes on as if it had never stopped.
+over the target tokens of all micro-batches. Apart from rounding, splitting an update
+changes only what dropout zeroes. Data and dropout of a step depend on nothing but the run's seed,
+the step and the micro-batch, so that a resumed run goes on as if it had never stopped.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> 
 
 # --- Adam (section 5.3) ---------------------------------------------------------------------------
 
-UPDATES = "updates"  # under this name `Adam.moments` has the number of updates so far
+UPDATES = "updates"  # the name of the number of updates so far in `Adam.moments`
 
 
 @final
@@ -178,7 +178,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - another `share` may add gradients to it
+    optimiser: "Optimiser",  # noqa: ARG001 - other `Share`s may add gradients to it
 ) -> Float[Tensor, "M 2"]:
     """Add up the gradients of M micro-batches; return each one's summed loss and -log p."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
@@ -215,7 +215,7 @@ def update_weights(  # noqa: PLR0913 - what an update is made of, and two of the
     *,
     add_gradients: "AddGradients" = add_gradients,
 ) -> PendingUpdate | None:
-    """Make the update of a step on its micro-batches; return None if `share` was interrupted.
+    """Do a step's update on its micro-batches; return None if `share` was interrupted.
 
     An update that was interrupted, or whose loss or gradient is not finite, changes no weight.
     """
@@ -270,9 +270,9 @@ def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
 ) -> None:
     """Make the updates after step `done`, up to `training.steps`.
 
-    `batches(step)` returns a step's micro-batches and must depend on nothing else. `add_gradients`
-    adds those of one micro-batch, `read` waits for an update's results, and `after_update` gets
-    them. Training ends early when it returns False, or when `share` was interrupted.
+    `batches(step)` returns a step's micro-batches, and must depend on `step` alone. `add_gradients`
+    adds one micro-batch's gradients, `read` waits for an update's results, and `after_update` gets
+    them. Training ends early if `after_update` returns False or `share` was interrupted.
     """
     for step in range(done + 1, training.steps + 1):
         pending = update_weights(

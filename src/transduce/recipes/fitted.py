@@ -93,7 +93,7 @@ FITTINGS: Mapping[str, Fitting] = MappingProxyType(
 
 
 def find_fitting(data: Data) -> Fitting:
-    """Return the starting recipe and sizes of the task `data.task`; refuse a task without them."""
+    """Return the default recipe of `data.task` and its sizes; raise InputError if it has none."""
     found = FITTINGS.get(data.task)
     if found is None:
         raise InputError(

@@ -112,7 +112,7 @@ def prepare_training(inputs: TrainingInputs, on_progress: OnProgress) -> Prepare
 
 
 def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> PreparedTraining:
-    """Choose the recipe of a training, regardless of `minutes`, and prepare or open its corpus."""
+    """Choose a training's recipe (`inputs.minutes` is not used yet); open or prepare its corpus."""
     parent = None if inputs.parent is None else read_parent(inputs.parent, inputs.folder)
     known = None if inputs.store is None else open_prepared(inputs.store)
     if parent is None:

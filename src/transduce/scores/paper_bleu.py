@@ -1,10 +1,10 @@
 """The paper's own BLEU, and which scores compare with it    (section 6.1, Table 2)
 
-The authors published their script for scoring English to German. It processes the output with two
-programs of the Moses toolkit in their versions of 2017, splits compounds in the output and in
-references that were already tokenised, and computes BLEU with a third program, multi-bleu.perl. The
-metric bleu-paper does the same. The metric bleu-paper-plain tokenises plain references too, and
-gives another score.
+The authors published their script for scoring English to German. It runs the output through two
+programs of the Moses toolkit of 2017, splits compounds in the output and in the references (which
+are already tokenised), and computes BLEU with a third program, multi-bleu.perl. The metric
+bleu-paper does the same. The metric bleu-paper-plain also tokenises plain references, so that its
+scores differ.
 
 The paper prints BLEU of English to German on newstest2013 (Table 3) and newstest2014 (Table 2), and
 of English to French on newstest2014. newstest2014 English-German exists in two editions. The
@@ -28,9 +28,9 @@ from transduce.scores.test_sets import (
 STEPS = "punctuation+moses2017de+compounds"
 UNDO_HINT = "undo the tokenisation; or --metric bleu-tok scores tokenised text as it is"
 
-# Makes full-width punctuation of Chinese and Japanese, curly quotes and the ellipsis ASCII. The
-# script of 2017 turns a full-width 1 into a quote by mistake and leaves the opening quotes „ and ‘
-# as they are; this table does so too.
+# Turns Chinese and Japanese full-width punctuation, curly quotes and the ellipsis into ASCII.
+# The script of 2017 turns a full-width 1 into a quote by mistake and leaves the opening quotes „
+# and ‘ as they are; this table does so too.
 PLAIN = str.maketrans(
     dict(
         zip("，、∶：？！；（）～━〈〉【】％", ",,::?!;()~-<>[]%", strict=True),
@@ -119,7 +119,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines that end in . ? or ! have a space before it; None if half do."""
+    """Return whether most lines that end in . ? or ! have a space before that; None if half do."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

@@ -74,7 +74,7 @@ def build_bleu(
 
 
 def require_mecab(texts: Texts, *, language: str) -> tuple[Texts, str]:
-    """Return the texts and ""; raise InputError if MeCab is not installed for a language."""
+    """Return the texts unchanged, and ""; raise InputError if the language's MeCab is missing."""
     if find_spec(MECAB[language]) is None:
         fact = f"the words of MeCab need the package {MECAB[language]}"
         raise InputError(fact, f"pip install 'sacrebleu[{language}]'")
@@ -142,9 +142,9 @@ def build_chrf() -> "CHRF":
 
 
 def build_ter(*, of_characters: bool = False) -> "TER":
-    """Build sacreBLEU's TER: word edits and shifts per word of the reference, case ignored.
+    """Build sacreBLEU's TER, case ignored: word edits and shifts per word of the reference.
 
-    With `of_characters` each Chinese or Japanese character is a word.
+    With `of_characters` each Chinese or Japanese character counts as a word.
     """
     from sacrebleu.metrics.ter import TER
 

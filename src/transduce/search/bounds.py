@@ -124,7 +124,7 @@ def estimate_bytes(
 
 
 def require_affordable_beam(needed: int, length: int, width: int) -> None:
-    """Refuse over 21 hypotheses of a sentence if they may need more than a beam may have.
+    """Raise InputError if a beam wider than 21 needs more bytes than a beam may use.
 
     That is `BEAM_BYTES`, or what the environment variable TRANSDUCE_BEAM_GB allows.
     """

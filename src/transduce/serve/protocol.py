@@ -59,7 +59,7 @@ class DeadlineProtocol(H11Protocol):
             longest.transport.abort()
 
     def note_waiting(self) -> None:
-        """Add this connection to those that wait for their clients, or remove it from them."""
+        """Put this connection into `waiting` if it waits for its client, else remove it."""
         is_partial = self.is_between_requests() or self.cycle.more_body
         if is_partial or self.reading is not None:
             self.waiting.setdefault(self, self.address)

@@ -177,9 +177,9 @@ class SearchWorker:
             self.answer_errors(sentence_id, lambda: self.finish(sentence_id))
 
     def finish(self, sentence_id: int) -> None:
-        """Send the outputs of a sentence when all its parts are translated.
+        """Send the outputs of a translated sentence, or begin its next attempt if they lack URLs.
 
-        If they lack URLs or the like, begin the next attempt instead, if there is one.
+        URLs stand for all that is kept. The outputs of the last attempt are sent all the same.
         """
         done = self.open.pop(sentence_id)
         attempt, sentence = done.attempts[0], done.sentence

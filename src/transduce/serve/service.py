@@ -17,7 +17,7 @@ from transduce.serve.interface import (
 )
 from transduce.serve.messages import Found, Page
 from transduce.serve.metrics import Metrics, write_metric
-from transduce.text.languages import DOUBTFUL, SURE, can_detect_languages, rank_languages
+from transduce.text.languages import can_detect_languages, find_other_language, rank_languages
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Pair = tuple[str, str]  # codes of source and target language
@@ -84,12 +84,10 @@ class Service:
 
     async def find_other_language(self, text: str, taken: Detection | None) -> str:
         """Return a warning that a text is surely not in the language it is taken for, or ""."""
-        if taken is None or taken["confidence"] >= 100 * DOUBTFUL:
+        if taken is None:
             return ""
-        likeliest, *_ = await self.detect(text)
-        if likeliest["confidence"] < 100 * SURE:
-            return ""
-        return f"the text reads like {likeliest['language']}, and is taken as {taken['language']}"
+        other = await asyncio.to_thread(find_other_language, text, taken["language"])
+        return f"the text reads like {other}, and is taken as {taken['language']}" if other else ""
 
     async def run(
         self, dispatcher: Dispatcher, orders: Sequence[Work], receive: Receive

@@ -6,7 +6,7 @@ from typing import final
 from transduce.settings.architecture import Architecture
 from transduce.settings.recipe import Recipe, Value, find_setting
 
-# Where the paper is silent, our defaults are its authors' code, but for the initial weights.
+# Where the paper is silent, our defaults are those of its authors' code, except initial weights.
 BASE = Recipe(name="base", architecture=Architecture(initialisation="glorot"))
 
 

@@ -182,9 +182,9 @@ def list_tree_files(path: Path, split: str) -> list[Path]:
 
 
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, cleaned tree) for every tree of a file.
+    """Yield (sentence, cleaned tree) for every tree of a file; ("", error) for a malformed one.
 
-    A malformed tree is yielded as ("", error message), a tree without words as ("", ""). The
+    A tree without words is yielded as ("", ""). The
     cleaning of the corpus, which follows, drops and counts both.
     """
     malformed: list[InputError] = []

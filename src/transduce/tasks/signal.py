@@ -100,7 +100,7 @@ def require_row(line: str, row: int, setting: str) -> Signal | None:
 
 
 def normalise_signal(line: str) -> str:
-    """Return a line normalised, or the signal of the file that it names, as a line."""
+    """Return a signal's line as it is, and for any other line the signal in the file it names."""
     return line if Signal.from_line(line) else read_signal_line(normalise(line), Path())
 
 
@@ -166,7 +166,7 @@ def infer_sizes(pairs: Iterable[tuple[str, str]]) -> Mapping[str, int]:
 
 
 def build_signal_task(data: Data, vocabularies: Vocabularies) -> SignalTask:
-    """Build the task of signals from the vocabularies and the rows in the data settings."""
+    """Build the task of signals from vocabularies, `data.source_row` and `data.target_row`."""
     fact = f"data.vocabulary is {data.vocabulary}, and signals are bytes of byte-pair vocabularies"
     require(data.vocabulary == "byte-pair", fact, "--set data.vocabulary=byte-pair")
     rows = (data.source_row, data.target_row)

@@ -316,7 +316,7 @@ class PrologCheck:
         self.parser.StartElementHandler = self.finish
 
     def read(self, part: bytes) -> None:
-        """Read a part of the file, unless the first element was found."""
+        """Feed the file's next bytes to the XML parser until the first element is found."""
         if not self.is_done:
             with suppress(expat.ExpatError, ValueError, LookupError):  # the other parser raises it
                 self.parser.Parse(part, False)  # noqa: FBT003 - expat's "this is the last part"

@@ -56,7 +56,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def build_optimiser(model: Transformer, training: Training) -> Optimiser:
-    """Return the optimiser of a model that is equipped for training."""
+    """Build Adam for a model that `equip` has prepared: the fast one where `fast/` is present."""
     flat_adam = import_fast("flat_adam")
     build: BuildOptimiser = flat_adam.choose_optimiser() if flat_adam else Adam
     return build(model, training)

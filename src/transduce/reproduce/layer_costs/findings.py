@@ -21,7 +21,7 @@ def describe_findings(table: LayerTable) -> list[str]:
 
 
 def describe_agreement(table: LayerTable) -> str:
-    """Return a sentence on the largest difference of operations by torch and by formula."""
+    """Return a sentence on how far torch's counts of operations differ from the formulas'."""
     differ = [
         abs(p.with_projections / (p.by_hand + p.projections_by_hand) - 1)
         for row in table.rows
@@ -35,7 +35,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on how many more scores than r a position's restricted attention has."""
+    """Return a sentence on how far restricted attention exceeds r scores a position."""
     row = next(row for row in table.rows if row.kind.restricted)
     times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by_n())
     return (
@@ -119,10 +119,10 @@ def describe_time_growth(table: LayerTable) -> Iterator[str]:
 
 
 def format_power_differences(row: LayerRow) -> Iterator[str]:
-    """Yield the powers of time and operations where they differ: "n^0.60 ± 0.05 for n^1.00".
+    """Yield the powers of time and operations where they differ, for n and then for d.
 
-    n and d are compared in turn. The first power is that of time, with its standard error; the
-    second is that of operations.
+    In "n^0.60 ± 0.05 for n^1.00" the first power is that of time, with its standard error, and the
+    second that of operations.
     """
     for letter, grows in (("n", row.fit_power_of_n), ("d", row.fit_power_of_d)):
         counted, timed = grows(lambda p: p.with_projections), grows(lambda p: p.seconds)

@@ -49,9 +49,9 @@ def count_projection_operations(kind: LayerKind, n: int, sizes: Architecture) ->
 
 
 def count_attention_operations(n: int, sizes: Architecture) -> int:
-    """Count attention's operations for n positions without projections: Q Kᵀ, weights times V.
+    """Count attention's operations for n positions, Q Kᵀ and weights times V: no projections.
 
-    Restricted attention has r scores a position, as Table 1 counts; the kernel computes more.
+    If restricted, it has r scores a position, as in Table 1; the kernel computes more.
     """
     keys = sizes.encoder_neighbourhood or n
     return 2 * n * keys * sizes.heads * (sizes.d_k + sizes.d_v)

@@ -94,9 +94,9 @@ def build_exact(kind: LayerKind, n: int, sizes: Architecture) -> MeasuredLayer:
 
 
 def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
-    """Count the operations of section 4's layers, projections of attention left out.
+    """Return the operations of section 4's layers by name; attention comes with a feed-forward one.
 
-    The feed-forward network has d_ff = d: two d × d matrices a position.
+    Attention's projections are left out. The feed-forward network has d_ff = d: two d × d matrices.
     """
 
     def count(kind: LayerKind, n: int, d: int, k: int = 3) -> float:

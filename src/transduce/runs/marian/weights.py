@@ -75,7 +75,7 @@ def find_embedding_names(found: Mapping[str, Tensor], config: MarianConfig) -> t
 
 
 def is_repeated(name: str, found: Mapping[str, Tensor], config: MarianConfig) -> bool:
-    """Return whether an unused tensor only repeats positions or an embedding matrix.
+    """Return whether an unused tensor is a copy of the sinusoids or of an embedding matrix.
 
     The output matrix is the decoder's embedding matrix.
     """

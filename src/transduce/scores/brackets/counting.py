@@ -235,7 +235,7 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
 
 
 def shift_constituent(constituent: Constituent, number: int, quote: Quote) -> Constituent:
-    """Return constituent `number` of a line with the span that it has once the mark is a word."""
+    """Return a line's constituent `number` with a span that counts the quotation mark as a word."""
     opens_later = number >= quote.opened
     return constituent._replace(
         start=constituent.start + opens_later,

@@ -111,7 +111,7 @@ def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray
 
 
 def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
-    """Return mean, minimum and maximum of the first `blocks` blocks of 64, then all later values.
+    """Return the mean, low and high of `blocks` blocks of 64 values; later values follow as means.
 
     NaN does not count; a block of NaN only is NaN.
     """

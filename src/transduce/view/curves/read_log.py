@@ -132,7 +132,7 @@ class Validation:
 @final
 @dataclass(frozen=True)
 class RunLog:
-    """A run's log without the lines that a resume made void, and how many lines were left out."""
+    """A run's updates, validations and resumes, and how many of its log's lines are left out."""
 
     updates: Updates
     validations: tuple[Validation, ...]

@@ -154,7 +154,7 @@ class CurvesServer(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore errors of connections that a browser closes; others are answered elsewhere."""
+        """Ignore an error of a connection, such as a closed browser; requests answer their own."""
 
 
 @final

@@ -204,7 +204,7 @@ def draw_figure_1(
     *,
     is_map: bool = False,
 ) -> str:
-    """Draw the encoder and decoder of a recipe with vocabularies of `symbols` (source, target)."""
+    """Return Figure 1 of a recipe as SVG; `symbols` are the sizes of both vocabularies."""
     a, diagram = recipe.architecture, Diagram("model", language, is_map=is_map)
     encoder = Column(diagram, "encoder", LEFT, -1, a)
     decoder = Column(diagram, "decoder", RIGHT, 1, a)

@@ -199,7 +199,7 @@ def read_facts() -> dict[str, list[Fact]]:
 
 
 def read_test(files: list[str], name: str) -> Test:
-    """Return the test of this name in one of these files; raise FolderError if none has it."""
+    """Return the test function of this name; raise FolderError if none of the files defines it."""
     if not IS_CHECKOUT:
         return Test(files[0], name)
     for file in files:

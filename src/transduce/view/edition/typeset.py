@@ -57,7 +57,7 @@ def set_equation(text: str, *, is_block: bool = False) -> str:
 
 
 def set_sum(tokens: list[tuple[bool, str]]) -> str:
-    """Set products with the signs between them, up to a closing parenthesis; remove the tokens."""
+    """Typeset a sum of products up to a closing parenthesis; remove its tokens from the list."""
     found = list[str]()
     while tokens and tokens[0][1] != ")":
         if tokens[0][1] in SIGNS:

@@ -300,7 +300,7 @@ def compute_example(translator: Translator, stored: StoredWeights, text: str) ->
 
 
 def draw_maps(translator: Translator, languages: Sequence[str]) -> dict[str, Any]:
-    """Return Figure 1 of a model by language, as the page's map, and each colour's by night."""
+    """Return a model's Figure 1 in each language, and the dark theme's colour for each colour."""
     recipe, task = translator.recipe, translator.task
     symbols = len(task.source), len(task.target)
     known = [code for code in languages if code in ("en", *read_texts("drawings"))]
