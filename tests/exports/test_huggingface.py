@@ -99,9 +99,21 @@ def test_the_written_weights_compute_the_models_log_probabilities(tmp_path, name
 )
 def test_what_marian_cannot_compute_is_refused(name, why):
     assert why in find_unsupported(random_member(shapes()[name]))
-    two = random_member(shapes()["untied"], WORDS, PIECES, shared_vocabulary=False)
-    assert "one vocabulary" in find_unsupported(two)
     assert not any(find_unsupported(random_member(shapes()[one])) for one in POSSIBLE)
+
+
+@pytest.mark.parametrize("sides", [(WORDS, PIECES), (PIECES, WORDS)])
+def test_a_model_with_two_vocabularies_has_two_tokenizers(tmp_path, sides):
+    member = random_member(shapes()["untied"], *sides, shared_vocabulary=False)
+    weights, config = write(member, tmp_path / "out")
+    assert config["vocab_size"] == len(weights["model.encoder.embed_tokens.weight"])
+    assert config["decoder_vocab_size"] == len(sides[1]) + 1
+    found = log_probs(rebuild(weights, config), SOURCE, TARGET)
+    np.testing.assert_allclose(found[:, :-1], our_log_probs(member), atol=1e-4)
+    for file, vocabulary in zip(("tokenizer", "target.tokenizer"), sides, strict=True):
+        tokenizer = Tokenizer.from_file(str(tmp_path / f"out/{file}.json"))
+        assert tokenizer.encode("the dog").ids == [*vocabulary.encode("the dog"), 0]
+        assert tokenizer.token_to_id("<pad>") == len(vocabulary)
 
 
 def test_the_fast_tokenizer_gives_the_models_ids_with_end_and_padding(tmp_path):

@@ -14,6 +14,7 @@ from transduce.errors import InputError
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.inference.load import load_task_model
 from transduce.text.clean import normalise
+from transduce.vocabulary import END
 
 GOLDEN = Path(__file__).parents[1] / "golden/imported-1"
 ODD = "a\u0301\u00a0 \u2028\x1c\x85\t\u200b\ufeffé x\x00y İ \u1100\u1161 ▁ Ġ </s> "
@@ -52,8 +53,18 @@ def load_imported():
     return load_task_model(GOLDEN / "imported").task.source
 
 
-def test_an_imported_model_is_written_for_ctranslate2(tmp_path):
+def test_an_imported_model_is_written_with_both_of_its_vocabularies(tmp_path):
     transduce.export(GOLDEN / "imported", to="ctranslate2", output=tmp_path / "out")
     assert (tmp_path / "out/source.tokenizer.json").is_file()
+    transduce.export(GOLDEN / "imported", to="huggingface", output=tmp_path / "hf")
+    imported = load_task_model(GOLDEN / "imported").task
+    for name, vocabulary in (("tokenizer", imported.source), ("target.tokenizer", imported.target)):
+        tokenizer = Tokenizer.from_file(str(tmp_path / f"hf/{name}.json"))
+        assert tokenizer.encode("the dog").ids == [*vocabulary.encode("the dog"), END]
     with pytest.raises(InputError, match="this model has two"):
-        transduce.export(GOLDEN / "imported", to="huggingface", output=tmp_path / "hf")
+        transduce.export(
+            GOLDEN / "imported",
+            to="argos",
+            output=tmp_path / "m.argosmodel",
+            languages=("en", "de"),
+        )

@@ -1,6 +1,7 @@
 """The programs that models are exported to, each in its own environment, load and prove them."""
 
 import json
+import shutil
 import string
 import subprocess
 from itertools import cycle, permutations
@@ -44,7 +45,8 @@ ENGINES = {
     "onnx": ("onnx", "onnxruntime"),
 }
 SUFFIXES = {"argos": ".argosmodel"}
-REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned"), "argos": ("learned",)}
+IMPORTED, TWO = Path(__file__).parents[1] / "golden/imported-1/imported", "two vocabularies"
+REFUSED = {"huggingface": ("pre-norm", "wide heads", "learned"), "argos": ("learned", TWO)}
 IN_8_BITS = ("ctranslate2", "argos")
 
 
@@ -99,6 +101,10 @@ def exported(request, tmp_path_factory):
         str(save_with_lines(target, sizes, folder / name.replace(" ", "-"))): name
         for name, sizes in shapes().items()
     }
+    two = folder / "two-vocabularies"
+    shutil.copytree(IMPORTED, two)
+    Path(f"{two}.lines").write_text("\n".join(LINES), encoding="utf-8")
+    models[str(two)] = TWO
     ended = subprocess.run(
         [python, SCRIPT, target, SUFFIXES.get(target, ""), *models],
         env={"PYTHONPATH": str(SOURCES), "PATH": "", "HOME": str(folder)},
@@ -111,7 +117,7 @@ def exported(request, tmp_path_factory):
     return target, {models.get(model, model): one for model, one in found.items()}
 
 
-@pytest.mark.parametrize("name", shapes())
+@pytest.mark.parametrize("name", [*shapes(), TWO])
 def test_the_program_translates_as_the_model_does(exported, name):
     target, found = exported
     if name in REFUSED.get(target, ()):

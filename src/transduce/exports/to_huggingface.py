@@ -11,7 +11,7 @@ import safetensors.numpy
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
 from transduce.exports.target import EngineOutput, Target, importing
-from transduce.exports.tokenizer import build_tokenizer_json
+from transduce.exports.tokenizer import build_tokenizer_json, name_tokenizers
 from transduce.exports.weights import (
     POSITIONS,
     Affine,
@@ -23,11 +23,12 @@ from transduce.exports.weights import (
     collect_weights,
 )
 from transduce.inference.load import TaskModel
-from transduce.vocabulary import BEGIN, END
+from transduce.vocabulary import BEGIN, END, Vocabulary
 from transduce.vocabulary.symbols import SPECIALS
 from transduce.vocabulary.vocabulary import special_token_json
 
 PADDING = "<pad>"
+TOKENIZER, TARGET_TOKENIZER = "tokenizer.json", "target.tokenizer.json"
 EPSILON = 1e-5  # what Marian's norms add to the variance
 FEATURE_COLUMNS = tuple(  # arrays that read d_model features: one in each column
     f"{name}.weight"
@@ -52,7 +53,9 @@ def write_huggingface(model: TaskModel, writer: FolderWriter, _precision: str) -
     writer.write("model.safetensors", safetensors.numpy.save(weights, {"format": "pt"}))
     writer.write("config.json", to_json(build_config(model)))
     writer.write("generation_config.json", to_json(build_generation_config(model)))
-    writer.write("tokenizer.json", build_fast_tokenizer(model))
+    writer.write(TOKENIZER, build_fast_tokenizer(model.task.source))
+    if has_two_vocabularies(model):
+        writer.write(TARGET_TOKENIZER, build_fast_tokenizer(model.task.target))
     writer.write("tokenizer_config.json", to_json(build_tokenizer_config(model)))
 
 
@@ -77,7 +80,9 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
     if projection is not decoder:
         tables["lm_head"] = projection
     for name, table in tables.items():
-        found[f"{name}.weight"] = np.pad(table, ((0, 1), (0, 0)))  # a row of zeros for padding
+        # zeros for padding; in a source vocabulary its number may be beyond the symbols
+        rows = max(1, symbols + 1 - len(table))
+        found[f"{name}.weight"] = np.pad(table, ((0, rows), (0, 0)))
     for side, stack in (("encoder", weights.encoder), ("decoder", weights.decoder)):
         scales = [np.float32(1), *[scale] * (len(stack.layers) - 1), np.float32(1)]
         for number, layer in enumerate(stack.layers):
@@ -143,7 +148,7 @@ def order_features(name: str, value: Array) -> Array:
 
 
 def build_config(model: TaskModel) -> dict[str, Any]:
-    """Return the entries of config.json; its vocabulary has one symbol more, for padding."""
+    """Return the entries of config.json; its vocabularies have one symbol more, for padding."""
     sizes, symbols = model.recipe.architecture, len(model.task.target)
     both = {"attention_heads": sizes.heads, "ffn_dim": sizes.d_ff}
     stacks = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in both.items()}
@@ -159,7 +164,7 @@ def build_config(model: TaskModel) -> dict[str, Any]:
         "scale_embedding": True,
         "static_position_embeddings": True,
         "max_position_embeddings": POSITIONS,
-        "vocab_size": symbols + 1,
+        "vocab_size": max(symbols, len(model.task.source)) + 1,
         "decoder_vocab_size": symbols + 1,
         "share_encoder_decoder_embeddings": sizes.tie_embeddings == "all",
         "tie_word_embeddings": sizes.tie_embeddings != "none",
@@ -192,9 +197,9 @@ def build_generation_config(model: TaskModel) -> dict[str, Any]:
     }
 
 
-def build_fast_tokenizer(model: TaskModel) -> bytes:
-    """Return tokenizer.json: the source vocabulary, then padding; END is added to every text."""
-    padding = special_token_json(len(model.task.target), PADDING)
+def build_fast_tokenizer(vocabulary: Vocabulary) -> bytes:
+    """Return a tokenizer.json: the vocabulary, then padding; END is added to every text."""
+    padding = special_token_json(len(vocabulary), PADDING)
     specials = [special_token_json(number, name) for number, name in enumerate(SPECIALS)]
     end = {"SpecialToken": {"id": SPECIALS[END], "type_id": 0}}
     template = {
@@ -210,7 +215,7 @@ def build_fast_tokenizer(model: TaskModel) -> bytes:
         },
     }
     changes = {"post_processor": template, "added_tokens": [*specials, padding]}
-    return build_tokenizer_json(model.task.source, **changes)
+    return build_tokenizer_json(vocabulary, **changes)
 
 
 def build_tokenizer_config(model: TaskModel) -> dict[str, Any]:
@@ -227,16 +232,24 @@ def build_tokenizer_config(model: TaskModel) -> dict[str, Any]:
     }
 
 
-def describe_use(_model: TaskModel) -> str:
+def describe_use(model: TaskModel) -> str:
     """Return how to translate with an exported folder, as Markdown."""
-    return """```python
-from transformers import AutoTokenizer, MarianMTModel
+    is_two = has_two_vocabularies(model)
+    name, more = ("target", ", PreTrainedTokenizerFast") if is_two else ("tokenizer", "")
+    load = f'target = PreTrainedTokenizerFast(tokenizer_file="FOLDER/{TARGET_TOKENIZER}")\n'
+    return f"""```python
+from transformers import AutoTokenizer, MarianMTModel{more}
 
 tokenizer = AutoTokenizer.from_pretrained("FOLDER")  # this folder
-model = MarianMTModel.from_pretrained("FOLDER")
+{load if is_two else ""}model = MarianMTModel.from_pretrained("FOLDER")
 inputs = tokenizer(["…"], return_tensors="pt", padding=True)
-print(tokenizer.batch_decode(model.generate(**inputs), skip_special_tokens=True))
+print({name}.batch_decode(model.generate(**inputs), skip_special_tokens=True))
 ```"""
+
+
+def has_two_vocabularies(model: TaskModel) -> bool:
+    """Return whether source and target of a model have different vocabularies."""
+    return len(name_tokenizers(model)) > 1
 
 
 def find_unsupported(model: TaskModel) -> str:
@@ -253,9 +266,6 @@ def find_unsupported(model: TaskModel) -> str:
         f"MarianMTModel's heads have d_model / heads = {sizes.d_model / sizes.heads:g} features, "
         f"and this model's have d_k = {sizes.d_k}, d_v = {sizes.d_v}": (
             bool(rest) or max(sizes.d_k, sizes.d_v) > width
-        ),
-        "a fast tokenizer has one vocabulary, and this model has two": (
-            model.task.source.hash != model.task.target.hash
         ),
     }
     return next((fact for fact, holds in facts.items() if holds), "")
@@ -295,6 +305,9 @@ class HuggingFaceEngine:
         self.name = f"transformers {transformers.__version__}"
         self.inference_mode = torch.inference_mode
         self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(str(folder))
+        self.target, other = self.tokenizer, folder / TARGET_TOKENIZER
+        if other.exists():
+            self.target = transformers.PreTrainedTokenizerFast(tokenizer_file=str(other))
         self.model: Any = transformers.MarianMTModel.from_pretrained(str(folder)).eval()
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
@@ -316,7 +329,7 @@ class HuggingFaceEngine:
             steps = self.model.compute_transition_scores(
                 found.sequences, found.scores, indices, normalize_logits=beam == 1
             )
-        texts = self.tokenizer.batch_decode(found.sequences, skip_special_tokens=True)
+        texts = self.target.batch_decode(found.sequences, skip_special_tokens=True)
         ends = (found.sequences == END).any(dim=1).tolist()
         return [
             EngineOutput(text, sum(one for one in row if math.isfinite(one)), is_cut=not ended)
