@@ -10,7 +10,6 @@ from tests.exports.random_members import PIECES, WORDS
 from tokenizers import Tokenizer
 
 import transduce
-from transduce.errors import InputError
 from transduce.exports.tokenizer import build_tokenizer_json
 from transduce.inference.load import load_task_model
 from transduce.text.clean import normalise
@@ -61,10 +60,3 @@ def test_an_imported_model_is_written_with_both_of_its_vocabularies(tmp_path):
     for name, vocabulary in (("tokenizer", imported.source), ("target.tokenizer", imported.target)):
         tokenizer = Tokenizer.from_file(str(tmp_path / f"hf/{name}.json"))
         assert tokenizer.encode("the dog").ids == [*vocabulary.encode("the dog"), END]
-    with pytest.raises(InputError, match="this model has two"):
-        transduce.export(
-            GOLDEN / "imported",
-            to="argos",
-            output=tmp_path / "m.argosmodel",
-            languages=("en", "de"),
-        )
