@@ -1,7 +1,7 @@
 """The Transformer    (section 3)
 
 Batches are packed: the tokens of all sentences lie end to end, and only attention knows where one
-sentence ends. What has no weights, such as attention itself, is in `Operations` (operations.py).
+sentence ends. Parts without weights, such as attention, are in `Operations` (operations.py).
 """
 
 import math
@@ -106,7 +106,7 @@ class Transformer(nn.Module):
     def decode(
         self, inputs: Packed, memory: EncoderOutput, operations: Operations | None = None
     ) -> Float[Tensor, "T d_model"]:
-        """Return the decoder's states for `inputs`, target tokens already shifted right    (3.1)"""
+        """Return the decoder's state for each of `inputs`, the target shifted right    (3.1)"""
         operations = operations or self.operations
         attend = self.decoder[0].self_attention.bind(operations, inputs.lengths)
         attend_to_source = operations.attention(inputs.lengths, memory.lengths, FULL_ATTENTION)
@@ -137,7 +137,7 @@ class Transformer(nn.Module):
         return self.dropout(x)
 
     def start_cache(self, memory: EncoderOutput, operations: Operations | None = None) -> Cache:
-        """Return the cache of encoded sources before the first step, one row for each source."""
+        """Return a cache for the first decoding step, with one row for each encoded source."""
         keys, values = zip(
             *(layer.cross_attention.project_keys_values(memory.states) for layer in self.decoder),
             strict=True,
@@ -224,7 +224,7 @@ class DecoderLayer(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the states of R hypotheses' newest tokens; cache their keys and values."""
+        """Return the states of R hypotheses' newest tokens; cache the tokens' keys and values."""
         x = self.add_self.decode_step(x, partial(self.self_attention.decode_step, cache=cache))
         x = self.add_cross.decode_step(x, partial(self.cross_attention.decode_step, cache=cache))
         return self.add_feed_forward.decode_step(x, self.feed_forward.decode_step)
@@ -233,7 +233,7 @@ class DecoderLayer(nn.Module):
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
-# When decoding, a sub-layer adds the residual itself: `Linear.add` multiplies and adds at once
+# In decoding a sub-layer adds the residual itself, so that `Linear.add` multiplies and adds at once
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
@@ -259,7 +259,7 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
     ) -> Float[Tensor, "R d_model"]:
-        """Compute the same without dropout; `add_sublayer(y, x)` returns x + Sublayer(y)."""
+        """Compute `forward` without dropout; `add_sublayer(y, x)` returns x + Sublayer(y)."""
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
 
@@ -324,7 +324,7 @@ class SelfAttention(nn.Module):
         self.reach = mask.reach  # how many steps back a decoding step attends
 
     def bind(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
-        """Return attention under this layer's mask, for sentences of these lengths."""
+        """Return the attention function for sentences of these lengths, under the layer's mask."""
         return operations.attention(lengths, lengths, self.mask)
 
     def forward(
@@ -344,7 +344,7 @@ class SelfAttention(nn.Module):
         return self.output.add(cache.attend(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw W^Q, W^K, W^V, as three separate matrices, and then W^O, by Glorot's rule."""
+        """Draw W^Q, W^K and W^V as three matrices, and then W^O, by Glorot's rule."""
         self.query_key_value.fill_glorot(generator, self.parts)
         self.output.fill_glorot(generator)
 
@@ -414,7 +414,7 @@ class Compatibility(nn.Module):
         self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
 
     def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
-        """Return the queries for `compare`; in the paper's model they stay as they are."""
+        """Return the queries that `compare` takes; the paper's model leaves them unchanged."""
         if self.weight is None:
             return q * math.sqrt(q.shape[-1]) if self.kind == "dot" else q
         w = self.weight.to(q.dtype).unflatten(0, (self.heads, -1))  # [H K K] or [H 1 K]
@@ -506,7 +506,7 @@ class Linear(nn.Module):
 
     @classmethod
     def from_weight(cls, weight: nn.Parameter, bias: nn.Parameter | None = None) -> "Linear":
-        """Return a linear map that shares the given weight, and the bias if there is one."""
+        """Return a linear map that shares the given weight and the given bias, if any."""
         linear = cls(0, 0, bias=False)
         linear.weight, linear.bias = weight, bias
         return linear
@@ -523,7 +523,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw the weight, split into `parts`, by Glorot's rule, and set the bias to 0."""
+        """Draw each of the weight's `parts` (row counts) by Glorot's rule; set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -550,7 +550,7 @@ class Embedding(nn.Module):
 
 @final
 class OutputBias(nn.Module):
-    """A bias for the logit of every symbol, which the paper's model does not have."""
+    """A bias for the logit of every symbol; the paper's model has none."""
 
     def __init__(self, symbols: int) -> None:
         super().__init__()
@@ -586,7 +586,7 @@ class SinusoidalPositions(nn.Module):
         self.table: Tensor
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """Return the encodings of all tokens' positions, which must be below `longest`."""
+        """Return the encoding of each token's position; every position must be below `longest`."""
         table = self.table
         if longest > len(table):
             self.table = table = compute_sinusoids(2 * longest, self.d_model).to(table)
@@ -602,7 +602,7 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(count, d_model))
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
-        """Return the vectors of all tokens' positions; raise InputError if too few were learned."""
+        """Return each token's position vector; raise InputError for positions not learned."""
         if longest > len(self.weight):
             raise InputError(
                 f"a sentence has {longest} pieces, this model learned {len(self.weight)} positions",
@@ -611,7 +611,7 @@ class LearnedPositions(nn.Module):
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the vectors from a normal distribution as wide as sinusoids (decision 0044)."""
+        """Draw the vectors from a normal distribution with the deviation of sinusoids (0044)."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
 
@@ -707,10 +707,10 @@ def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int]
 @final
 @dataclass(frozen=True)
 class TransformerDecoder:
-    """A Transformer as the `Decoder` of a search: log P of the next symbol, step by step."""
+    """A Transformer as the `Decoder` of a search; each step returns log P of the next symbol."""
 
     model: Transformer
-    operations: Operations | None = None  # those of the model if None
+    operations: Operations | None = None  # None: the model's operations
 
     @property
     def device(self) -> torch.device:
@@ -723,7 +723,7 @@ class TransformerDecoder:
         return self.model.start_cache(memory, self.operations)
 
     def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
-        """Append an id to each of R hypotheses; return log P of each next symbol, and the cache."""
+        """Append an id to each of R hypotheses; return log P of all next symbols, and the cache."""
         states, state = self.model.decode_step(ids, state, self.operations)
         log_softmax = (self.operations or self.model.operations).log_softmax
         return log_softmax(self.model.logits(states)), state

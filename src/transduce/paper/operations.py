@@ -49,7 +49,7 @@ class AttentionMask:
 
     @property
     def reach(self) -> int | None:
-        """How far from itself a position may attend, (r - 1) / 2; None: no limit."""
+        """How far from itself a position may attend, (r - 1) / 2, or None if there is no limit."""
         return (self.neighbourhood - 1) // 2 if self.neighbourhood else None
 
 
@@ -86,7 +86,7 @@ def attention(
 def attend_padded(
     query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
 ) -> "BatchAttention":
-    """Return attention for a packed batch, given the lengths of its sentences.
+    """Return a function for attention over packed sentences of these lengths, under a mask.
 
     It pads the sentences to one length, attends, and packs the results.
     """
@@ -190,7 +190,7 @@ def stable_topk(
 ) -> tuple[Float[Tensor, "B K"], Int[Tensor, "B K"]]:
     """Return the K = `count` highest of each row's C values, highest first, and their columns.
 
-    Of equal values the leftmost comes first, NaN comes last.
+    Of equal values the leftmost comes first. NaN comes last.
     """
     columns = values.neg().sort(dim=1, stable=True).indices[:, :count]
     return values.gather(1, columns), columns
@@ -202,7 +202,7 @@ def highest_sums(
     """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
     A sentence has W hypotheses with one score each; R = B W. The column of symbol v after
-    hypothesis w is w V + v. Of equal sums the leftmost comes first, NaN comes last.
+    hypothesis w is w V + v. Of equal sums the leftmost comes first. NaN comes last.
     """
     sums = scores[:, :, None] + log_probs.view(*scores.shape, -1)  # [B W V]
     return stable_topk(sums.flatten(1), count)
@@ -227,10 +227,10 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """The keys and values of every hypothesis so far, and those of its source, in all layers."""
+    """The keys and values of every hypothesis so far and of its source, in all layers."""
 
     past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
-    next_positions: Int[Tensor, " R"]  # each hypothesis' length so far, its next token's position
+    next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
     reach: int | None = None  # how many steps back the next token may attend; None: no limit
@@ -241,7 +241,7 @@ class PlainCache:
         values: Sequence[Float[Tensor, "S_P H d_v"]],
         lengths: Sequence[int],
     ) -> "PlainCache":
-        """Return a cache without past tokens, with each layer's keys and values of the sources."""
+        """Return a cache that holds each layer's keys and values of the sources, and no past."""
         k, v = (
             torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
             for side in (keys, values)
@@ -264,7 +264,7 @@ class PlainCache:
         return replace(self, past=(k, v), reach=reach)
 
     def view_step(self) -> "list[PlainLayerCache]":
-        """Return each layer's part of this cache, as a view: appending to it changes this cache."""
+        """Return a view of each layer's part of this cache; appending to it changes the cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
@@ -284,7 +284,7 @@ class PlainCache:
         return PlainCache(past, self.next_positions[rows], source, self.source_lengths[rows])
 
     def concatenate(self, other: "PlainCache") -> "PlainCache":
-        """Return one cache: this one's hypotheses, then the other's."""
+        """Return one cache with the hypotheses of this cache, then the hypotheses of `other`."""
 
         def join(first: Tensor, second: Tensor) -> Tensor:
             longest = max(first.shape[2], second.shape[2])
@@ -329,11 +329,11 @@ class PlainLayerCache:
         self.values[rows, self.positions] = v
 
     def attend(self, q: Float[Tensor, "R H Q"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from the newest tokens to their own hypotheses    (equation 1)"""
+        """Attend from each newest token to its hypothesis; concatenate the heads    (equation 1)"""
         return attend_to_rows(q, self.keys, self.values, self.allowed)
 
     def attend_to_source(self, q: Float[Tensor, "R H Q"]) -> Float[Tensor, "R Hd_v"]:
-        """Attend from the newest tokens to their own sources    (equation 1)"""
+        """Attend from each newest token to its source; concatenate the heads    (equation 1)"""
         return attend_to_rows(q, self.source_keys, self.source_values, self.allowed_in_source)
 
 
@@ -351,7 +351,7 @@ def attend_to_rows(
 def run_layers(
     decoder: "Iterable[StepLayer]", x: Float[Tensor, "R d_model"], caches: "Iterable[LayerCache]"
 ) -> Float[Tensor, "R d_model"]:
-    """Compute the last layer's states of the newest tokens; cache their keys and values."""
+    """Return the last layer's states of the newest tokens; cache all layers' keys and values."""
     for layer, cache in zip(decoder, caches, strict=True):
         x = layer.decode_step(x, cache)
     return x
@@ -389,7 +389,7 @@ class LayerCache(Protocol):
 class Cache(Protocol):
     """The state of incremental decoding; see `PlainCache`.
 
-    A cache may share memory with those that it came from: only the newest may be used.
+    A cache may share memory with the caches it was made from. Use only the newest one.
     """
 
     @property
@@ -405,7 +405,7 @@ class Cache(Protocol):
 
 @runtime_checkable
 class StepLayer(Protocol):
-    """A decoder layer, as one decoding step uses it."""
+    """A decoder layer with the method that a decoding step calls."""
 
     def decode_step(
         self, x: Float[Tensor, "R d_model"], cache: LayerCache
@@ -428,7 +428,7 @@ PadBatch = Callable[[Batch], Batch]
 class Operations:
     """The functions that model, update and search call; by default the plain ones above.
 
-    A replacement takes the same arguments and leaves the results of all three as they are.
+    A replacement takes the same arguments; model, update and search give the same results with it.
     """
 
     attention: BuildAttention = attend_padded

@@ -39,7 +39,7 @@ State = TypeVar("State")
 
 @runtime_checkable
 class Decoder(Protocol[State]):
-    """A model or an ensemble as the search needs it: log-probabilities of the next symbol.
+    """A model or an ensemble that gives a search the log-probabilities of the next symbol.
 
     A decoder may rely on this: the first `step` has one row per source, and `reorder` then gives
     each source W rows. From then on each sentence has W adjacent rows, and sentences keep their
@@ -52,10 +52,10 @@ class Decoder(Protocol[State]):
         """The device of ids and log-probabilities."""
 
     def start(self, sources: Sequence[Sequence[int]]) -> State:
-        """Encode the sources, each with its END, into a state of one row per source."""
+        """Encode the sources, each closed by END; return a state with one row per source."""
 
     def step(self, state: State, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], State]:
-        """Append a symbol to each of R rows; return log P (<= 0) of each next symbol."""
+        """Append a symbol to each row; return log P (<= 0) of all next symbols and the state."""
 
     def reorder(self, state: State, rows: Int[Tensor, " R2"]) -> State:
         """Return the state of the given rows in the given order; rows may repeat or be left out."""
@@ -103,7 +103,7 @@ LENGTH_TERMS: dict[str, Callable[[int, Search], LengthTerms]] = {  # key: search
 @final
 @dataclass(frozen=True)
 class LengthScore:
-    """Turns log P into a score, with tables of the divisor and the reward of each length.
+    """Tables of the divisor and the reward of each length, which turn log P into a score.
 
     With tables an output has the same score in every batch; computed powers could round
     differently.
@@ -158,7 +158,7 @@ class LengthScore:
 def score_log_probs(
     log_probs: Sequence[float], lengths: Sequence[int], search: Search
 ) -> list[float]:
-    """Return the scores of outputs from their log P and lengths (with END), in float64."""
+    """Compute the scores of outputs from their log P and lengths (with END), in float64."""
     length_score = LengthScore.tabulate(search, max(lengths, default=0), dtype=torch.float64)
     values = torch.tensor(log_probs, dtype=torch.float64)
     return length_score.score(values, torch.tensor(lengths, dtype=torch.long)).tolist()
@@ -214,9 +214,9 @@ def beam_search(
     nbest: int = 1,
     operations: Operations = PLAIN,
 ) -> list[list[Hypothesis]]:
-    """Return the `nbest` best hypotheses of each source, best first, in input order.
+    """Return each source's `nbest` best hypotheses, best first; sources stay in input order.
 
-    A source has fewer hypotheses if fewer exist. The result does not depend on other sources.
+    A source has fewer if fewer are found. Its hypotheses do not depend on the other sources.
     """
     strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
     found = dict(run_continuous_batching(decoder, sources, search, strategy))
@@ -252,9 +252,9 @@ def beam_strategy(
 
 
 class Candidates(NamedTuple):
-    """The best continuations, by one symbol, of each sentence's live hypotheses.
+    """The best one-symbol continuations of each sentence's live hypotheses.
 
-    The best come first, except at the length limit: there they have the order of the beam.
+    The best come first, except at the length limit, where they have the order of the beam.
     """
 
     log_probs: Float[Tensor, "S C"]  # log P of a candidate, the sum over its symbols
@@ -348,7 +348,7 @@ def update_finished(
 def update_live(
     beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"], operations: Operations
 ) -> tuple[BeamState, Int[Tensor, "S W"]]:
-    """Make the W best candidates without END live; return the beams, and the parents' indices.
+    """Make the W best candidates without END live; return the new beams and the parents' indices.
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
@@ -368,7 +368,7 @@ def update_live(
 
 
 def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
-    """Return which sentences are done: no live hypothesis can beat the worst kept finished one.
+    """Return True where no live hypothesis can beat the sentence's worst finished hypothesis.
 
     No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
     at the limit is done.
@@ -398,7 +398,7 @@ def run_continuous_batching(
     *,
     indices: Iterable[int] | None = None,
 ) -> Iterator[Result]:
-    """Decode sources, long ones first; yield (source index, hypotheses) as each one ends.
+    """Decode the longest sources first; yield (source index, hypotheses) whenever a source ends.
 
     If `indices` are given, only those sources are decoded. Waiting sources enter the
     batch when half of its `search.batch_size` places are free.
@@ -455,7 +455,7 @@ def start_batch(
 def take_first_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Do a batch's first step; return the batch of unfinished sentences, if any, and the results.
+    """Do a batch's first step; return the unfinished batch, or None, and the finished results.
 
     Before this step the decoder has one row per sentence, afterwards one per hypothesis.
     """
@@ -469,7 +469,7 @@ def take_first_step(
 def take_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append a symbol to each hypothesis; return the unfinished batch, if any, and new results."""
+    """Append a symbol to each hypothesis; return the unfinished batch, or None, and new results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
     return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
 
@@ -477,7 +477,7 @@ def take_step(
 def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Remove the sentences that a step has finished; return the remaining batch and the results."""
+    """Remove finished sentences; return the remaining batch, or None, and the finished results."""
     beams, parent_rows, is_done = step
     done: list[bool] = is_done.tolist()
     if not any(done):
@@ -494,7 +494,7 @@ def retire_done(
 
 
 def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
-    """Return the hypotheses of finished sentences, given the indices of their rows."""
+    """Return (sentence, hypotheses) of each given row; raise NotFiniteError if a row has none."""
     rows = move_to_device(torch.tensor(done), beams.sentences.device)
     finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
     sentences, *lists = read_tensors([one[rows] for one in (beams.sentences, *finished)])
@@ -515,11 +515,11 @@ def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices; the last ones take the places of done ones.
+    """Return the unfinished sentences' indices; the last fill the places of finished sentences.
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # done before this index: as many as unfinished from it on
+    count = done.count(False)  # as many are done before this index as are unfinished from it on
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 
@@ -527,7 +527,7 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 def merge_batches(
     decoder: Decoder[State], first: ActiveBatch[State], second: ActiveBatch[State]
 ) -> ActiveBatch[State]:
-    """Concatenate the sentences of two batches, those of the first batch first."""
+    """Return one batch with the sentences of `first`, then the sentences of `second`."""
     length = max(batch.beams.tokens.shape[2] for batch in (first, second))
     both = zip(resize_tokens(first.beams, length), resize_tokens(second.beams, length), strict=True)
     return ActiveBatch(
@@ -537,7 +537,7 @@ def merge_batches(
 
 
 def select_sentences(beams: BeamState, rows: Sequence[int]) -> BeamState:
-    """Return the given sentences' beams (rows), with tokens cut to their highest length limit."""
+    """Return the beams of these rows, with tokens cut to the highest length limit among them."""
     index = move_to_device(torch.tensor(rows), beams.last_ids.device)
     selected = BeamState(*(tensor[index] for tensor in beams))
     return resize_tokens(selected, int(selected.max_lengths.max()))

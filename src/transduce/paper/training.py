@@ -1,9 +1,9 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
-over the target tokens of all micro-batches. Apart from rounding, splitting an update
-changes only what dropout zeroes. Data and dropout of a step depend on nothing but the run's seed,
-the step and the micro-batch, so that a resumed run goes on as if it had never stopped.
+over the target tokens of all micro-batches. Apart from rounding, the way an update is split
+changes only what dropout zeroes. A step's data and dropout depend only on the run's seed, the step
+and the micro-batch, so that a resumed run goes on as if it had never stopped.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> 
 
 # --- Adam (section 5.3) ---------------------------------------------------------------------------
 
-UPDATES = "updates"  # the name of the number of updates so far in `Adam.moments`
+UPDATES = "updates"  # the key for the number of updates so far in `Adam.moments`
 
 
 @final
@@ -73,7 +73,7 @@ class Adam:
         return named
 
     def list_gradients(self) -> list[Tensor]:
-        """Return all gradients, zeros for a weight that the loss does not depend on."""
+        """Return each weight's gradient, all zeros if the loss does not depend on the weight."""
         for weight in self.parameters.values():
             if weight.grad is None:
                 weight.grad = torch.zeros_like(weight)
@@ -81,21 +81,21 @@ class Adam:
 
     @property
     def state_tensors(self) -> list[Tensor]:
-        """The weights, moments and the number of updates."""
+        """The weights, their moments, and the number of updates."""
         return [*self.named_weights.values(), *self.moments.values()]
 
     def clear_gradients(self) -> None:
-        """Forget all gradients: the next backward pass begins anew."""
+        """Forget all gradients, so that the next backward pass does not add to them."""
         for weight in self.parameters.values():
             weight.grad = None
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """Return the norm of all gradients of this update together."""
+        """Return the norm of all gradients together, as one vector."""
         return torch.cat([g.float().flatten() for g in self.list_gradients()]).norm()
 
     @torch.no_grad()
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
-        """Take one step with this learning rate, unless `skip` is 1."""
+        """Update the weights with this learning rate, or do nothing if `skip` is 1."""
         if skip:
             return
         self.updates += 1
@@ -110,7 +110,7 @@ class Adam:
 
     @torch.no_grad()
     def refresh_model(self) -> None:
-        """Copy the weights into the model, after they were changed."""
+        """Copy the optimiser's changed weights into the model."""
         for name, weight in self.parameters.items():
             weight.copy_(self.named_weights[name])
 
@@ -139,7 +139,7 @@ class Update:
     target_tokens: int
     learning_rate: float
     gradient_norm: float
-    applied: bool  # false when loss or gradient were not finite: then no weight was changed
+    applied: bool  # false if loss or gradient was not finite, so that no weight was changed
 
 
 @final
@@ -153,10 +153,10 @@ class PendingUpdate:
     learning_rate: float
     sums: Float[Tensor, "M 2"]  # summed loss and -log P of each micro-batch
     gradient_norm: Float[Tensor, ""]
-    skipped: Float[Tensor, ""]  # 1 when loss or gradient were not finite
+    skipped: Float[Tensor, ""]  # 1 if loss or gradient was not finite, else 0
 
     def read(self) -> Update:
-        """Return the results as numbers, the micro-batches' sums added in order."""
+        """Wait for the results; return them as numbers, with the micro-batches' sums added up."""
         *sums, gradient_norm, skipped = torch.cat(
             [self.sums.flatten(), torch.stack([self.gradient_norm, self.skipped]).to(self.sums)]
         ).tolist()
@@ -180,7 +180,7 @@ def accumulate_in_order(
     costs: Sequence[int],
     optimiser: "Optimiser",  # noqa: ARG001 - other `Share`s may add gradients to it
 ) -> Float[Tensor, "M 2"]:
-    """Add up the gradients of M micro-batches; return each one's summed loss and -log p."""
+    """Add up the gradients of M micro-batches; return each micro-batch's loss and -log p sums."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
 
 
@@ -199,7 +199,7 @@ def batch_loss(
 def add_gradients(
     model: Transformer, training: Training, batch: Batch, target_tokens: int | Float[Tensor, ""]
 ) -> Float[Tensor, "2"]:
-    """Add the gradients of a micro-batch's loss / `target_tokens`; return its loss and -log p."""
+    """Add a micro-batch's gradients of loss / `target_tokens`; return its loss and -log p sums."""
     loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
     (loss / target_tokens).backward()
     return torch.stack([loss.detach(), nats])
@@ -248,7 +248,7 @@ def update_weights(  # noqa: PLR0913 - what an update is made of, and two of the
 
 
 def dropout_seed(seed: int, step: int, number: int) -> int:
-    """Return the seed of dropout for a step's micro-batch `number`, given the run's seed."""
+    """Return the dropout seed of a step's micro-batch `number`, from the run's seed."""
     digest = hashlib.blake2b(f"dropout {seed} {step} {number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1  # 63 bits, as torch takes them
 
@@ -268,7 +268,7 @@ def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
     read: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
 ) -> None:
-    """Make the updates after step `done`, up to `training.steps`.
+    """Do the updates from step `done` + 1 to step `training.steps`.
 
     `batches(step)` returns a step's micro-batches, and must depend on `step` alone. `add_gradients`
     adds one micro-batch's gradients, `read` waits for an update's results, and `after_update` gets
@@ -313,10 +313,10 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 @runtime_checkable
 class Share(Protocol):
-    """The type of `share` in `train`: calls `accumulate` for an update's micro-batches.
+    """A function, `share` in `train`, that calls `accumulate` for an update's micro-batches.
 
-    It may leave some to other processes, and add the gradients that those computed. `costs` are the
-    micro-batches' token counts. It returns None if it was interrupted: the update is dropped.
+    It may leave micro-batches to other processes, and add the gradients computed there. `costs` are
+    the micro-batches' token counts. It returns None if interrupted; the update is then dropped.
     """
 
     def __call__(
