@@ -119,7 +119,7 @@ def choose_and_store(model: Path, files: tuple[Path, Path, Path], *, as_json: bo
 
 
 def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
-    """Yield a table of each layer's best heads and the last layer unshifted, then the choice."""
+    """Yield the lines of a table of each layer's best heads, then a line that names the choice."""
     rows = [["layer", "heads", "AER", "precision", "recall"]]
     names = {True: "", False: ", unshifted"}
     rows += [
@@ -131,7 +131,7 @@ def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
 
 
 def format_row(name: str, scored: "ScoredHeads") -> list[str]:
-    """Return a table row: a name, the heads, AER, precision and recall in percent."""
+    """Return a table row: a name, the heads, and AER, precision and recall in percent."""
     found = scored.result
     figures = [f"{value:.2f}" for value in (found.score, found.precision, found.recall)]
     return [name, ",".join(map(str, scored.heads.heads)), *figures]

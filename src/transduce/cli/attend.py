@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transduce.view.attention.record import AttentionView
     from transduce.view.attention.survey.survey import HeadSurvey
 
-LARGE = 20_000_000  # for a page of more bytes a message says how to make it smaller
+LARGE = 20_000_000  # bytes of a page from which on a message says how to make it smaller
 PRINTED = 10  # how many lines of a ranking are printed
 COLUMNS = ("kind", "layer", "head", "tendency", "share", "entropy", "distance", "aligned", "loss")
 
@@ -29,7 +29,7 @@ COLUMNS = ("kind", "layer", "head", "tendency", "share", "entropy", "distance", 
 @final
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """The options of the page of one text."""
+    """The options of the HTML page about one text."""
 
     layers: tuple[int, ...] | None = option(
         type=Numbers(), help="Layers of the page, such as 5,6 (default: all)."
@@ -76,7 +76,7 @@ class FigureOptions:
         return self.layer or LAYER
 
     def choose(self) -> "PaperFigure":
-        """Return the paper's figure with the words that options name; refuse contradictions."""
+        """Return the paper's figure, with --word and --read in it; refuse both for Figure 5."""
         from transduce.view.attention.figures import FIGURES
 
         figure = FIGURES[int(self.figure or 0)]
@@ -194,7 +194,7 @@ def command(
 def require_consistent(
     output: Path | None, save: Path | None, figure: FigureOptions, survey: SurveyOptions
 ) -> None:
-    """Refuse options that would write nothing, or that need an option which is missing."""
+    """Raise InputError if nothing would be written, or if an option needs one that is missing."""
     require(bool(output or save or figure.find), "nothing to write", "-o page.html")
     require(not survey.gold, "--gold is for a survey", "add --survey")
     of_figure = {
@@ -215,7 +215,7 @@ def require_consistent(
 def record(
     choice: TranslatorChoice, text: str | None, target: str | None, figure: str | None
 ) -> "AttentionView":
-    """Return the attention record of a text, by default the figure's or standard input's."""
+    """Return the attention record of a text, by default the figure's sentence or standard input."""
     from transduce.text.files import read_short_lines
     from transduce.view.attention.recorder import record_attention
 
@@ -233,7 +233,7 @@ def record(
 
 
 def find_figure_text(number: str, language: str) -> str:
-    """Return the English sentence of a figure of the paper; refuse other source languages."""
+    """Return the sentence of a figure of the paper; refuse a `language` other than English."""
     from transduce.view.attention.figures import FIGURES
 
     require(
@@ -288,7 +288,7 @@ def find_link(view: "AttentionView", options: FigureOptions) -> str:
 def find_best_heads(
     view: "AttentionView", options: FigureOptions, *, as_json: bool
 ) -> FigureOptions:
-    """Print how heads rank for a figure; return the options with the best layer and heads set."""
+    """Print how heads rank for a figure; return its options with the best layer and heads."""
     from transduce.view.attention.figures import choose_heads, join_encoder_words, rank_heads
 
     require(
@@ -304,7 +304,7 @@ def find_best_heads(
 
 
 def print_ranking(ranked: "Sequence[RankedHeads]", figure: "PaperFigure", *, as_json: bool) -> None:
-    """Print the highest-ranked heads; for Figure 3, also the number of strong heads by layer."""
+    """Print the highest-ranked heads; for Figures 3 and 4, also how many per layer are strong."""
     from transduce.view.attention.figures import STRONG, count_strong
 
     if as_json:
@@ -366,7 +366,7 @@ def survey_corpus(
 def read_survey_pairs(
     recipe: "Recipe", text: str, target: str | None, most: int
 ) -> list[tuple[str, str]]:
-    """Return the first pairs of one file in the format of the model's task, or of two files."""
+    """Return the first `most` pairs of two files, or of one file in the model's task format."""
     from transduce.tasks import find_task_kind
     from transduce.text.files import read_pairs, read_short_lines
 

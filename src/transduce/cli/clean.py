@@ -1,4 +1,4 @@
-"""`transduce clean`: a parallel text without the pairs that break a rule."""
+"""`transduce clean`: write a parallel text without the pairs that break a rule."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`transduce curves`: the training curves of runs as a page, live or in a file, image or CSV."""
+"""`transduce curves`: draw training curves as a live page, or as an HTML, image or CSV file."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def command(
 
 
 def require_choice(output: Path | None, *, full: bool, serve: bool, port: int | None) -> None:
-    """Require either -o or --serve; refuse --full and --port where they have no effect."""
+    """Raise InputError unless just one of -o and --serve is given, and --full and --port fit it."""
     if (output is None) != serve:
         raise InputError(
             "either -o or --serve" if serve else "nothing says where the curves go",

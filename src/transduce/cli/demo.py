@@ -80,7 +80,7 @@ def command(
 def choose_recipe(changes: Mapping[str, str]) -> "Recipe":
     """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
 
-    Refuses another text than the demo's, by which its scores are computed.
+    Refuses a change of the text, because the scores are computed on the demo's own text.
     """
     usual = by_name("demo")
     found = customise_recipe(usual, changes)
@@ -108,7 +108,7 @@ def prepare_demo_corpus(folder: Path, data: "Data") -> "PreparedCorpus":
 
 
 def format_split(split: "SplitEvaluation") -> list[str]:
-    """Format a test split's BLEU, an untrained model's BLEU and some translations as lines."""
+    """Return lines with the BLEU of a test split, trained and untrained, and some translations."""
     from transduce.inference.demo import choose_examples
 
     lines = ["", f"{split.about}:"]
@@ -122,7 +122,7 @@ def format_split(split: "SplitEvaluation") -> list[str]:
 
 
 def split_as_json(split: "SplitEvaluation") -> dict[str, object]:
-    """Return what a test split is, and the scores of both models on it, for JSON."""
+    """Return a test split's description and the trained and untrained model's scores, for JSON."""
     scores = {"scores": [split.score.as_json()], "untrained": split.untrained.as_json()}
     return {"split": split.about, **scores}
 

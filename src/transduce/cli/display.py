@@ -29,7 +29,7 @@ TERMINAL_SIZE = re.compile("[1-9][0-9]{0,3}")
 def build_console() -> "Console":
     """Build a rich console on standard error, which honours NO_COLOR and TERM=dumb.
 
-    FORCE_COLOR, which many build servers set, does not make a terminal of a file.
+    FORCE_COLOR, which many build servers set, does not turn a file into a terminal.
     """
     from rich.console import Console
 
@@ -52,7 +52,7 @@ def print_result(*lines: str) -> None:
 def print_json(value: object) -> None:
     """Print a value as one line of JSON on standard output."""
     line = json.dumps(value, ensure_ascii=False)
-    print_result(line.encode(errors="backslashreplace").decode())  # of a name that is no UTF-8
+    print_result(line.encode(errors="backslashreplace").decode())  # a file's name may be no UTF-8
 
 
 def print_message(line: str) -> None:
@@ -78,14 +78,14 @@ def print_unless_unread(line: str) -> None:
 
 
 def print_error(fact: str, hint: str = "") -> None:
-    """Print what is wrong (`fact`) and the hint on standard error, unless nobody reads it."""
+    """Print the error `fact` and the hint on standard error; discard both if nobody reads it."""
     print_unless_unread(f"error: {fact}")
     if hint:
         print_unless_unread(f"hint: {hint}")
 
 
 def discard_messages() -> None:
-    """Discard all later output to standard error, and what is buffered, so that none fails."""
+    """Redirect standard error to /dev/null, so that no later or buffered message fails."""
     os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 2)
 
 
@@ -101,7 +101,7 @@ def is_quiet() -> bool:
 
 
 def is_live() -> bool:
-    """Return whether neither --quiet nor --no-progress forbids live displays on a terminal."""
+    """Return whether live displays are allowed: neither --quiet nor --no-progress was given."""
     return not (is_quiet() or _given().get("transduce.no_progress"))
 
 
@@ -111,7 +111,7 @@ def _given() -> Mapping[str, object]:
 
 
 def escape_controls(text: str) -> str:
-    """Return a text with control characters escaped, as \\x1b, so that no terminal obeys them."""
+    """Return a text with control characters as escapes such as \\x1b, which no terminal obeys."""
     return "".join(
         character.encode("unicode_escape").decode()
         if unicodedata.category(character) in ("Cc", "Cf", "Cs")
@@ -132,7 +132,7 @@ def show_pair_count() -> Iterator[Callable[[str, int], None]]:
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, figures: bool = False) -> Iterator[str]:
-    """Yield each row of a table as a line, its cells padded to the width of their columns.
+    """Yield each row of a table as a line, with cells padded to the width of their columns.
 
     In a table of figures all cells but each row's first are aligned on the right.
     """
@@ -198,7 +198,7 @@ def replace_closed_streams() -> None:
 def use_blocking_streams() -> None:
     """Make standard streams blocking, since otherwise a part of a line would be read as a line.
 
-    Programs that leave a pipe or a terminal non-blocking pass it on to those that they start.
+    A program that makes a pipe or terminal non-blocking leaves it so for programs that it starts.
     """
     for number in range(3):
         os.set_blocking(number, True)

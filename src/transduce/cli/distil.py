@@ -1,4 +1,4 @@
-"""`transduce distil`: translations of a teacher, and a student that learns from them."""
+"""`transduce distil`: translate text with a teacher, and train a student on the translations."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""`transduce draw`: figures and formulas of the paper as pictures, with a recipe's numbers."""
+"""`transduce draw`: draw figures and formulas of the paper with a recipe's numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -72,7 +72,7 @@ def command(
 
 
 def require_matching(what: str, recipes: int, given: Mapping[str, object]) -> None:
-    """Refuse several recipes but for a learning rate, and options of other pictures."""
+    """Raise InputError for an option of another picture, or for several recipes not for `rate`."""
     if what != "rate" and recipes > 1:
         raise InputError(f"`draw {what}` takes one recipe, and these are {recipes}", "name one")
     for name, own, picture, hint in (

@@ -123,9 +123,9 @@ def translate_and_score(
 ) -> "tuple[Evaluation, Mapping[str, object]]":
     """Translate a test set, write the translations to `output`, and return scores and provenance.
 
-    `files` are the source and the reference file. `scoring` is metrics and language, by default as
-    the model's task and recipe say, and the training text of a baseline. `has_contrast` adds scores
-    of the test set in other forms.
+    `files` are the source and the reference file. `scoring` has the metrics, the language and a
+    baseline's training text; by default metrics and language come from the model's task and recipe.
+    `has_contrast` adds scores of the test set in other forms.
     """
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
@@ -201,7 +201,7 @@ def format_evaluation(found: "Evaluation") -> list[str]:
 
 
 def format_contrast(found: "Evaluation") -> Iterator[str]:
-    """Yield the lines of a table of scores in other forms, below those of the plain text."""
+    """Yield a table of the scores of the plain text and its changed forms; nothing without any."""
     names = [score.name for score in found.scores]
     rows = [["", "lines changed", *names], ["plain", "", *map(format_value, found.scores)]]
     others = list[str]()

@@ -1,4 +1,4 @@
-"""`transduce explain`: a page in which a small model runs, every step visible."""
+"""`transduce explain`: write a page in which a small model runs and shows every step."""
 
 from pathlib import Path
 

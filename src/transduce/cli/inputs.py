@@ -30,7 +30,7 @@ TEST = ("test_source", "test_target", "test_pairs")
 
 
 def read_columns(value: str) -> str:
-    """Return the text of two different numbers from 1, or names, such as 1,3; refuse others."""
+    """Return `value` if it names two different columns, as 1,3 or en,de; else raise InputError."""
     if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
         hint = "the columns of source and target, counted from 1, or their names: --columns 1,2"
         raise InputError(f"--columns {value}: not two different columns", hint)
@@ -40,7 +40,7 @@ def read_columns(value: str) -> str:
 @final
 @dataclass(frozen=True)
 class WeightedFile:
-    """A file of pairs, its weight (0: none was named), and the first and last update to read it."""
+    """A file of pairs, its weight (0 if none is named), and the first and last update to use it."""
 
     path: Path
     weight: float = 0.0
@@ -49,12 +49,12 @@ class WeightedFile:
 
 
 class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
-    """The parameter type for FILE[:WEIGHT[:FIRST-LAST]], read from update FIRST to LAST."""
+    """The parameter type of FILE[:WEIGHT[:FIRST-LAST]], a file that updates FIRST to LAST read."""
 
     name = "file[:weight[:first-last]]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Split a file's name from its weight and updates, unless a file has the whole name."""
+        """Return a `WeightedFile`, without a weight if the whole text is the name of a file."""
         if isinstance(value, WeightedFile):
             return value
         found = WEIGHTED.fullmatch(value)
@@ -68,15 +68,15 @@ class WeightedFileType(click.ParamType):  # type: ignore[type-arg]
 
 
 PAIRS_FILE = WeightedFileType()
-SHARE = 0.5  # of synthetic pairs, if none is named
+SHARE = 0.5  # share of synthetic pairs, if none is named
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """The files of texts that a command's options name. A command has some of these options.
+    """The files of texts that a command's options name.
 
-    The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list them.
+    The constants PARALLEL, TREES, CORPUS, TRAINING and TEST list which options a command has.
     """
 
     source: Path | None = option(type=FILE, help="Training text in the source language.")
@@ -154,7 +154,7 @@ class TextOptions:
     test_pairs: Path | None = option(type=FILE, help="Both in one file, separated by a tab.")
 
     def read_train(self) -> "Pairs | None":
-        """Return the training text, mixed with silver trees or synthetic pairs; None without any.
+        """Return the training text, with any silver trees or synthetic pairs; None without text.
 
         Refuses synthetic pairs without a text.
         """
@@ -173,7 +173,7 @@ class TextOptions:
         return add_pairs(train, silver, self.silver_ratio or 1.0, ("gold", "silver"))
 
     def _read_own(self) -> "Pairs | None":
-        """Return the text or texts for training, mixed with synthetic pairs; None without any."""
+        """Return the training text with any synthetic pairs mixed in; None if no text is named."""
         from transduce.corpus.mixture import Share
         from transduce.runs.mix import mix_texts
         from transduce.runs.texts import MixedText
@@ -183,7 +183,7 @@ class TextOptions:
             share = Share(name="", weight=weight, start=one.first, stop=one.last)
             return MixedText(pairs, share)
 
-        first = self._find_text("")  # of several --pairs, the first
+        first = self._find_text("")  # the first of several --pairs
         if first is None:
             require(
                 not self.synthetic,
@@ -204,7 +204,7 @@ class TextOptions:
         return self._find_text("dev_")
 
     def choose_dev(self) -> "Pairs | Literal[False] | None":
-        """Return the development set; None if none is named, False if there is to be none."""
+        """Return the development set, None if none is named, or False with --no-dev."""
         dev = self.read_dev()
         if self.no_dev and dev is not None:
             raise InputError("--no-dev and a development set exclude each other", "leave out one")
@@ -228,7 +228,7 @@ class TextOptions:
         )
 
     def _find_text(self, split: str) -> "Pairs | None":
-        """Return the text in the files of the fields that begin with `split`; None if all are."""
+        """Return the text in the files of fields that begin with `split`; None without files."""
         from transduce.runs.texts import FilePair, TaskFiles
         from transduce.tasks.parsing import PARSING
         from transduce.tasks.signal import SIGNAL
@@ -257,14 +257,14 @@ class TextOptions:
                 raise InputError(fact, "give one of them")
 
     def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
-        """Return the text in a file of pairs, by the columns that --columns names."""
+        """Return the text in a file of pairs, read from the columns that --columns names."""
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION
 
         return TaskFiles(path, TRANSLATION, split, self.split_columns())
 
     def split_columns(self) -> "Columns | None":
-        """Return what --columns names as two numbers or two names."""
+        """Return the two columns of --columns, as numbers or as names; None if it is not given."""
         if self.columns is None:
             return None
         ours, theirs = self.columns.split(",")

@@ -1,4 +1,4 @@
-"""Outputs of input lines: writing and formats, progress and warnings."""
+"""Write the outputs of input lines; show progress and warnings."""
 
 import io
 import json
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from transduce.inference.outputs import Output
 
 Found = TypeVar("Found")  # what is found for a line, such as its outputs
-# The end of a line that is not tokenised. It begins where a word does: if that fails, each later
-# letter of the word would fail too, each after a search to its end.
+# Matches the end of a line that is not tokenised. A match may begin only where a word does:
+# trying every letter of a very long word would take time that grows with its length squared.
 RAW_END = re.compile(r"(?<![^\W\d_])[^\W\d_]{3,}+[.?!]\s*$")
 EFFECTS = {  # kind of warning -> about one line, about several, and how the sentence ends
     "too long": ("is longer than the model takes", "are longer than the model takes", ""),
@@ -46,7 +46,7 @@ class WarningPrinter:
         self.counts[warning.kind] += 1
 
     def print_count(self, too_long: str) -> None:
-        """Print how many lines had each warning; `too_long` ends the sentence on long lines."""
+        """Print how many lines had each warning; `too_long` ends the sentence about long lines."""
         for kind, (one, several, end) in EFFECTS.items():
             if count := self.counts[kind]:
                 lines = f"1 line {one}" if count == 1 else f"{count:,} lines {several}"
@@ -62,7 +62,7 @@ def write_lines(
     first: int = 1,
     flush: bool = False,
 ) -> None:
-    """Write what is found for each line, formatted with its number, to the file that is opened.
+    """Write each line's result, formatted with the line's number, to the file that `opened` opens.
 
     With `flush` each line is passed on before the next one is found. `first` is the number of the
     first line.
@@ -89,7 +89,7 @@ def show_line_count(found: Iterator[Found], verb: str) -> Iterator[Found]:
 
 @contextmanager
 def open_output(output: Path | None) -> Iterator[IO[str]]:
-    """Open the output for a with block: standard output, or a file that is written atomically."""
+    """In a with block, yield standard output (for None or -), or a file to write atomically."""
     from transduce.durable.files import atomic_file
     from transduce.durable.folder import resolve_output
 
@@ -101,9 +101,9 @@ def open_output(output: Path | None) -> Iterator[IO[str]]:
 
 
 def is_standard_output(path: Path) -> bool:
-    """Return whether a path is "-", or a link to where standard output goes, as /dev/stdout is.
+    """Return whether a path is "-", or a link to where standard output goes, such as /dev/stdout.
 
-    If that is a file, another one in its place would not have what others write there.
+    If standard output is a file, replacing the file would lose what other programs write there.
     """
     with suppress(OSError):
         if path.is_symlink():
@@ -140,7 +140,7 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
 def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
     """Yield a file's lines as words separated by spaces; with `tokenise`, split raw text first.
 
-    Otherwise prints a note about the first line whose full stop is not a word of its own.
+    Without it, prints a note about the first line whose full stop is not a word of its own.
     """
     from transduce.text.files import read_short_lines
     from transduce.text.tokenise import tokenise as split

@@ -61,7 +61,7 @@ class LazyCommands(Commands):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import and return the command of that name, or None."""
+        """Import and return the command of that name; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         command = importlib.import_module(f"transduce.cli.{cmd_name}").command
@@ -103,7 +103,7 @@ def transduce(context: click.Context) -> None:
 
 
 def require_place() -> None:
-    """Refuse to start in a folder that was deleted, where torch's libraries end the process."""
+    """Raise InputError in a deleted folder, where torch's libraries would end the process."""
     try:
         Path.cwd()
     except FileNotFoundError as error:
@@ -116,7 +116,7 @@ def main() -> NoReturn:
     display.replace_closed_streams()
     display.use_blocking_streams()
     display.ignore_absurd_terminal_sizes()
-    # Write UTF-8 in every locale; on standard output also the bytes of file names that are none.
+    # Write UTF-8 in every locale, and on standard output also file names that are not UTF-8.
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
@@ -136,7 +136,7 @@ def main() -> NoReturn:
 
 
 def terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise an error on SIGTERM, SIGHUP or SIGXCPU, so that locks and temporary files go."""
+    """Raise an error for SIGTERM, SIGHUP or SIGXCPU, so that locks and temporary files vanish."""
     if number == signal.SIGXCPU:
         signal.signal(number, signal.SIG_IGN)  # the system repeats it every second
         raise ProcessorTimeSpent

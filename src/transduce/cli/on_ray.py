@@ -1,7 +1,7 @@
-"""`translate --on ray`: all shards of a text, each a task of a Ray cluster
+"""`translate --on ray`: translate all shards of a text, each as a task of a Ray cluster.
 
 A task gets the words of a command line, runs that command in a process of its own, and returns its
-exit code and the end of its messages: nothing else goes from process to process. A shard's folder
+exit code and the end of its messages. Nothing else passes between processes. A shard's folder
 is complete or absent, so that a task may run again, here or elsewhere.
 """
 
@@ -84,14 +84,14 @@ def require_reachable(address: str) -> None:
 
 
 def list_words(context: click.Context) -> list[str]:
-    """Return the words of the command that runs, without those of `LEFT_OUT`."""
+    """Return the running command as words, without the options in `LEFT_OUT`."""
     words = [context.command.name or ""]
     arguments = list[str]()
     for one in context.command.params:
         given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
         if not given or one.name in LEFT_OUT:
             continue
-        value = context.params.get(one.name or "")  # --quiet and --no-progress keep none
+        value = context.params.get(one.name or "")  # --quiet and --no-progress store no value here
         values = value if isinstance(value, tuple) else (value,)
         if isinstance(one, click.Argument):
             arguments += map(str, values)
@@ -107,7 +107,7 @@ def list_words(context: click.Context) -> list[str]:
 def run_command(words: Sequence[str], folder: str) -> tuple[int, str]:
     """Run a command of this package in a folder; return its exit code and the end of its messages.
 
-    One that fails is run again, because the process of a lost task may have been at work still.
+    A command that fails runs once more, since a lost task's process may still have been at work.
     """
     command = [sys.executable, "-m", "transduce", *words]
     code, said = run_quietly(command, folder)
@@ -121,7 +121,7 @@ def run_quietly(command: Sequence[str], folder: str) -> tuple[int, str]:
 
 
 def wait_for_all(ray: Any, numbers: dict[Any, int], count: int) -> int:  # noqa: ANN401
-    """Wait for all tasks and say how each ended; return the exit code of the first that failed."""
+    """Wait for all tasks, print how each ended, and return the exit code of the first failure."""
     failed, left = 0, list(numbers)
     while left:
         (done,), left = ray.wait(left)

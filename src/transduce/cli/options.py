@@ -34,9 +34,9 @@ NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
 class FilePath(click.Path):
-    """The parameter type of paths; it refuses an empty path, such as that of an unset variable.
+    """The parameter type of paths; an empty path, as an unset variable gives, is refused.
 
-    An empty `Path` would be the current folder, and `./-`, a file, would be standard input.
+    An empty `Path` would be the current folder. A file named `./-` would become standard input.
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
@@ -53,14 +53,14 @@ class OutputFile(FilePath):
     """The parameter type of a file to write; a path that ends in a slash is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Convert the text of a path to a `Path`, which no longer shows a slash at the end."""
+        """Convert a text to a `Path`; refuse a slash at its end, which a `Path` would lose."""
         require_file_name(value)
         return super().convert(value, param, ctx)
 
 
 @final
 class FiniteRange(click.FloatRange):
-    """The parameter type of numbers in a range; nan, which click takes, is refused."""
+    """The parameter type of numbers in a range; nan, which click would accept, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Convert the text of a number to a finite float in the range."""
@@ -85,7 +85,7 @@ class RecipeName(click.ParamType):  # type: ignore[type-arg]  # generic in later
         return find_recipe(value)
 
     def shell_complete(self, _context: object, _: object, incomplete: str) -> list[CompletionItem]:
-        """Complete a typed prefix to the names of recipes that begin with it, and to files."""
+        """Return completions of a typed prefix: the recipes that begin with it, and files."""
         matching = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
         return [*matching, CompletionItem(incomplete, type="file")]
 
@@ -112,7 +112,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: object) -> tuple[int, ...]:  # noqa: ANN401, ARG002
-        """Convert "5,6" to (5, 6); refuse anything else."""
+        """Convert comma-separated numbers to a tuple of ints; refuse any other text."""
         if isinstance(value, tuple):
             return value
         parts = value.split(",")
@@ -139,7 +139,7 @@ def option(*names: str, default: Any = None, help: str, **attributes: Any) -> An
 def add_options(
     group: "type[DataclassInstance]", keyword: str, only: Collection[str] = (), **helps: str
 ) -> Callable[[Command], Command]:
-    """Add a group's options to a command, which gets their values as one object, `keyword`.
+    """Return a decorator that adds a group's options; the command gets one object as `keyword`.
 
     With `only`, just these fields become options, and the others keep their defaults. `helps`
     replaces help texts by the names of fields.
@@ -169,7 +169,7 @@ def name_option(one: Field[Any]) -> tuple[str, ...]:
 
 
 def format_options(group: "DataclassInstance", *names: str) -> list[str]:
-    """Return the words of a command line that give these values of a group, without defaults."""
+    """Return command-line words for those fields `names` of a group that are not the defaults."""
     words = []
     for one in fields(group):
         if one.name in names and (value := getattr(group, one.name)) != one.default:
@@ -178,7 +178,7 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
 
 
 def require_sentence(text: str) -> None:
-    """Refuse a sentence that is the path of a file, whose text is probably meant."""
+    """Raise InputError if a sentence is the path of a file, whose content is probably meant."""
     fact = f"{shorten(text, 100)} is a file, and TEXT is a sentence"
     hint = f'"$(head -n 1 {shlex.quote(text)})" is its first line'
     is_file = os.path.isfile(text)  # noqa: PTH113 - Path refuses text that is too long for a name
@@ -210,13 +210,13 @@ def hide_value(context: click.Context, parameter: click.Parameter, value: object
 
 
 def output(help_text: str) -> Callable[[Command], Command]:
-    """Build the option -o for a file that a command writes."""
+    """Return a decorator that adds the option -o for a file that a command writes."""
     file = OutputFile(path_type=Path)
     return click.option("-o", "--output", type=file, help=help_text)
 
 
 def output_folder(help_text: str, *, required: bool = True) -> Callable[[Command], Command]:
-    """Build the option -o for a folder that a command writes."""
+    """Return a decorator that adds the option -o for a folder that a command writes."""
     return click.option("-o", "--output", type=FILE, required=required, help=help_text)
 
 

@@ -21,7 +21,7 @@ from transduce.errors import (
     suggest_names,
 )
 
-RESERVE = 1 << 23  # bytes that are given back when memory has run out, to say so
+RESERVE = 1 << 23  # bytes that are freed when memory has run out, to report the error
 FULL = {
     errno.ENOSPC: "free some disk space and repeat the command",
     errno.EDQUOT: "free some disk space and repeat the command",
@@ -38,12 +38,12 @@ COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is press
 
 
 class Commands(click.Group):
-    """A group of commands that refuses an unknown name with the nearest known ones."""
+    """A group of commands whose error for an unknown name suggests the most similar names."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first argument names, and the rest; refuse unknown names."""
+        """Return the first argument, its command, and the other arguments; refuse unknown names."""
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
@@ -114,7 +114,7 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
     with command.make_context("transduce", list(arguments)) as context:
         try:
             command.invoke(context)
-        except Exception as error:  # before click leaves its context, for which it needs memory
+        except Exception as error:  # handled before click leaves its context, which needs memory
             if is_out_of_memory(error):
                 reserve.close()
                 _free_frames(error)
@@ -123,7 +123,7 @@ def _invoke(command: click.Command, arguments: Sequence[str]) -> int:
 
 
 def _free_frames(error: BaseException) -> None:
-    """Clear the variables of the frames that raised an error and those that caused it."""
+    """Clear the local variables of all frames that raised an error or one of its causes."""
     cause: BaseException | None = error
     while cause is not None:
         traceback.clear_frames(cause.__traceback__)
@@ -156,20 +156,20 @@ def _report_error(error: Exception | KeyboardInterrupt) -> int:
 
 
 def convert_system_error(error: BaseException) -> BaseException:
-    """Return a system error, such as a full disk, as a TransduceError; other errors unchanged."""
+    """Return a TransduceError for a system error, such as a full disk; return others unchanged."""
     is_ours = isinstance(error, InputError | FolderError | SaveError)
     origin = error.__context__ if is_ours else error
     if origin and (exhaustion := find_exhaustion(origin)):  # this may have caused the error
         return exhaustion
     if isinstance(error, Exception) and is_raised_while_loading("torch", error):
-        # such as by the variable TORCH_LOGS=junk; a signal is no Exception
+        # the variable TORCH_LOGS=junk does this, for example; a signal is no Exception
         fact = f"torch cannot be loaded: {short_repr(str(error), 200)}"
         return InputError(fact, "look at the environment variables that begin with TORCH")
     if not isinstance(error, OSError):
         return error
     if error.errno == errno.EBADF:  # such as `1< FILE`, which opens the output for reading
         return SaveError("the output is not open for writing", "look at the redirections")
-    if NO_TEMPORARY_FOLDER in str(error):  # of the module tempfile
+    if NO_TEMPORARY_FOLDER in str(error):  # a message of the module tempfile
         return SaveError("no folder for temporary files can be written", "name one in TMPDIR")
     if error.errno in FULL:
         return SaveError(f"cannot write: {error.strerror}", FULL[error.errno])

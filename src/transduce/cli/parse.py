@@ -131,7 +131,7 @@ def command(
 def read_sentences(
     file: Path, tags: Path | None, *, columns: bool, tokenise: bool
 ) -> Iterator[Sentence]:
-    """Yield each input sentence: its words, and its part-of-speech tags if the input has them."""
+    """Yield each sentence's words and its tags (None without any); refuse tags that do not fit."""
     from transduce.text.files import read_short_lines
     from transduce.text.tags import read_tagged
     from transduce.text.words import split_words

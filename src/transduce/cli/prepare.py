@@ -69,7 +69,7 @@ def command(
 
 
 def describe_corpus(prepared: "PreparedCorpus") -> list[str]:
-    """Describe a prepared corpus in lines: pairs read, kept and left out, and vocabulary sizes."""
+    """Return lines about a prepared corpus: pairs read, kept and left out, and vocabulary sizes."""
     from transduce.corpus.mixture import list_rows
     from transduce.tasks import find_task_kind
     from transduce.text.clean import EMPTY

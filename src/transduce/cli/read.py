@@ -1,4 +1,4 @@
-"""`transduce read`: the paper's code as an annotated edition."""
+"""`transduce read`: write the paper's code as an annotated edition."""
 
 from pathlib import Path
 

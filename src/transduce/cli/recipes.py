@@ -23,7 +23,7 @@ COUNTS = (
 
 
 class KnownRecipe(NamedTuple):
-    """A recipe, and the sizes of the source and target vocabularies if a model or run has them."""
+    """A recipe, and the sizes of both vocabularies (None unless a model or run has them)."""
 
     recipe: Recipe
     sizes: tuple[int, int] | None = None
@@ -44,7 +44,7 @@ class RecipeOrFolder(options.RecipeName):
     """The parameter type for a recipe's name or file, or a model folder, a run, or its file."""
 
     def convert(self, value: Any, param: object, ctx: object) -> Any:  # noqa: ANN401
-        """Return a `KnownRecipe` of the recipe that is named, or of a model folder or run."""
+        """Return the `KnownRecipe` of a recipe's name or file, of a model folder, or of a run."""
         if isinstance(value, KnownRecipe):
             return value
         path = Path(str(value))
@@ -127,7 +127,7 @@ def show(
 
 
 def show_recipe(known: KnownRecipe, *, has_peers: bool, as_json: bool) -> None:
-    """Print every setting of a recipe, and its source."""
+    """Print each setting of a recipe, and where its value comes from."""
     recipe = known.recipe
     if as_json:
         settings = [

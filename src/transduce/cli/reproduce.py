@@ -37,7 +37,7 @@ class Names(click.ParamType):  # type: ignore[type-arg]  # generic in later vers
     name = "row,row,…"
 
     def convert(self, value: Any, param: object, ctx: object) -> tuple[str, ...]:  # noqa: ANN401, ARG002
-        """Split a comma-separated list into its names, without repetitions; refuse an empty one."""
+        """Split a comma-separated text into different names; raise InputError if there is none."""
         if isinstance(value, tuple):
             return value
         names = tuple(dict.fromkeys(filter(None, (name.strip() for name in value.split(",")))))
@@ -145,7 +145,7 @@ def table1(
 
 
 def format_layers(table: "LayerTable") -> list[str]:
-    """Format the measured Table 1, and sentences that sum it up, as lines."""
+    """Return lines: the measured Table 1, then sentences that sum it up."""
     from transduce.reproduce.layer_costs.findings import describe_findings
     from transduce.reproduce.layer_costs.report import build_sections, describe_conditions
 
@@ -158,7 +158,7 @@ def format_layers(table: "LayerTable") -> list[str]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """The options that `reproduce table2` and `reproduce table3` share, but for their texts."""
+    """The options that `reproduce table2` and `reproduce table3` share, except those for texts."""
 
     scale: str = option(
         type=click.Choice(list(SCALES)),
@@ -265,7 +265,7 @@ def table3(*, rows: RowOptions, texts: TextOptions) -> None:
 def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str) -> None:
     """Train a table's rows and print its report, or only print a command for each row.
 
-    `own` are the words of the command that only this table has.
+    `own` are command-line words for the options that only this table has.
     """
     from transduce.machine.process_settings import keep_freed_memory
     from transduce.reproduce.job import plan_jobs
@@ -304,7 +304,7 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
 
 
 def build_table_callbacks() -> "TableCallbacks":
-    """Return callbacks that print messages and failures, and display how rows are trained."""
+    """Return callbacks that print messages, prepare the corpus, and train rows with a display."""
     from transduce.reproduce.request import TableCallbacks
 
     return TableCallbacks(
@@ -328,7 +328,7 @@ def format_command(job: "RowJob", rows: RowOptions, given: Sequence[str]) -> str
 def prepare_corpus(
     folder: Path, data: Data, train: "Pairs", dev: "Pairs | None"
 ) -> "PreparedCorpus":
-    """Return the prepared corpus in a folder; if it is not there yet, prepare it and say so."""
+    """Return the prepared corpus in a folder; if it is missing, prepare it and print its counts."""
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.prepared_corpus import prepare_corpus
 

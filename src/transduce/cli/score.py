@@ -29,7 +29,7 @@ from transduce.scores.scoring import describe_slow_metrics
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.text.arguments import read_text
 
-MESSAGES = 10  # the most of EVALB's messages that are printed
+MESSAGES = 10  # how many of EVALB's messages are printed at most
 TAGGING = "tagging accuracy"
 
 FIGURES: dict[str, Callable[[BracketSummary], float]] = {
@@ -54,7 +54,7 @@ COUNTS: dict[str, Callable[[BracketSummary], int]] = {
 @final
 @dataclass(frozen=True, kw_only=True)
 class TreeOptions:
-    """The options of --brackets."""
+    """The options for scoring trees, which need --brackets."""
 
     parameters: str | None = option(
         metavar="NAME",
@@ -76,7 +76,7 @@ class TreeOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """The options of the test sets that --against draws."""
+    """The options of --against: how many test sets it draws, and with which seed."""
 
     samples: int = option(
         default=SAMPLES, show_default=True, help="Number of test sets that --against draws."
@@ -174,7 +174,7 @@ def command(
             "--spans": {"scheme": scheme},
         },
     )
-    gold, output = hypotheses, references[0]  # of trees, labels and alignments
+    gold, output = hypotheses, references[0]  # for trees, labels and alignments
     match kind:
         case "--brackets":
             report_trees(gold, output, against, trees, draws, as_json=as_json)
@@ -188,7 +188,7 @@ def command(
 
 
 def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
-    """Return the option that says what the files are, such as --spans; "" for plain text."""
+    """Return the one option of `kinds` that is given, such as --spans, or "" for plain text."""
     given = [kind for kind, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are of different files", "choose one of them")
@@ -198,7 +198,7 @@ def choose_kind(kinds: Mapping[str, bool], references: int) -> str:
 
 
 def refuse_options_of_others(kind: str, values: Mapping[str, Mapping[str, object]]) -> None:
-    """Refuse an option of another kind of file than `kind`; `values` has each kind's options."""
+    """Raise InputError if an option in `values` is given for a kind of file other than `kind`."""
     for other, named in values.items():
         wrong = [name for name, value in named.items() if other != kind and value]
         if wrong:
@@ -216,7 +216,7 @@ def report_texts(
     *,
     as_json: bool,
 ) -> None:
-    """Print the scores of `texts[0]` by the other texts, or compare it with `against` if named."""
+    """Print the scores of `texts[0]` by references `texts[1:]`, or compare it with `against`."""
     read = [read_text("", text) for text in texts]
     times = (len(texts) - 1) * (1 if against is None else 2)
     if slow := describe_slow_metrics(metrics, read[1], language, times):
@@ -238,7 +238,7 @@ def report_texts(
 def report_alignments(
     gold: str, output: str, against: str | None, draws: Draws, *, as_json: bool
 ) -> None:
-    """Print the error rate of a file of alignments, or compare it with another if named."""
+    """Print the alignment error rate of a file, or its comparison with the file `against`."""
     if against is not None:
         found = compare_alignments(gold, (output, against), **asdict(draws))
         display.print_comparison(found, (output, against), as_json=as_json)
@@ -251,7 +251,7 @@ def report_alignments(
 
 
 def describe_links(score: Score) -> str:
-    """Return precision, recall and the numbers of links as a line."""
+    """Return a line with precision, recall, and the counts of links, sure links and gold links."""
     found = score.details
     return (
         f"precision {found['precision']:.2f} | recall {found['recall']:.2f}"
@@ -262,7 +262,7 @@ def describe_links(score: Score) -> str:
 def report_labels(
     gold: str, output: str, against: str | None, scheme: str, draws: Draws, *, as_json: bool
 ) -> None:
-    """Print the accuracy and span F1 of a file of labels, or compare it with another if named."""
+    """Print a label file's accuracy and span F1, or its comparison with the file `against`."""
     if against is not None:
         for found in compare_tags(gold, (output, against), scheme=scheme, **asdict(draws)):
             display.print_comparison(found, (output, against), as_json=as_json)
@@ -293,7 +293,7 @@ def format_report(report: SpanReport) -> Iterator[str]:
 def report_trees(
     gold: str, output: str, against: str | None, trees: TreeOptions, draws: Draws, *, as_json: bool
 ) -> None:
-    """Print the scores of a file of trees, in EVALB's layout with --table; or compare two files."""
+    """Print a tree file's scores (with --table as EVALB), or its comparison with `against`."""
     chosen: dict[str, Any] = {"gold_tags": trees.gold_tags, "clean": trees.clean}
     if trees.parameters:
         chosen["parameters"] = trees.parameters
@@ -339,7 +339,7 @@ def format_number(number: float) -> str:
 
 
 def print_evalb_messages(report: BracketReport, *, gold_tags: bool) -> None:
-    """Print EVALB's first messages and where EVALB would stop; hint at --gold-tags if not used."""
+    """Print EVALB's first messages, the line where EVALB would stop, and hints at options."""
     for message in report.messages[:MESSAGES]:
         display.print_message(f"  line {message}")
     if len(report.messages) > MESSAGES:

@@ -65,11 +65,11 @@ class BeamOptions:
     )
 
     def given(self) -> dict[str, int | float | str]:
-        """Return the settings that were given, by their names in `Search`."""
+        """Return the settings that are not None, by their names in `Search`."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def require_used_strengths(self, penalty: str) -> None:
-        """Refuse --alpha or --gamma if the penalty in use does not read it."""
+        """Raise InputError if --alpha or --gamma is given and the penalty in use ignores it."""
         for name, value, reader in (("alpha", self.alpha, "gnmt"), ("gamma", self.gamma, "reward")):
             require(
                 value is None or penalty == reader,
@@ -138,7 +138,7 @@ class ModelOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Processes:
-    """The values of --workers and --threads, of which at most one may be given."""
+    """The values of --workers and --threads; giving both raises InputError."""
 
     workers: int | None = option(
         type=click.IntRange(1, MOST_PROCESSES),
@@ -159,7 +159,7 @@ class Processes:
         )
 
     def choose(self, count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
-        """Return the number of worker processes: the given one, or one to suit input and machine.
+        """Return the count of worker processes: as given, else as many as suit input and machine.
 
         `count_lines(most)` counts the input's lines, but at most `most`; `folders` are the models'.
         """
@@ -194,11 +194,11 @@ class TranslatorChoice:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The model folders, of which several are an ensemble."""
+        """The folders of the model and of the others in its ensemble, if any."""
         return (self.model, *self.models.ensemble)
 
     def load(self) -> "Translator":
-        """Load the models (several as one ensemble) with the settings that the options name."""
+        """Return a translator of the model or the ensemble, with the options' settings."""
         from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
         from transduce.machine.process_settings import keep_freed_memory
@@ -229,9 +229,9 @@ class TranslatorChoice:
     def open(
         self, processes: Processes, on_warning: "OnWarning", file: Path | None = None
     ) -> "Translator":
-        """Load the models in this process, with worker processes for the lines of a long `file`.
+        """Load the models; return a translator, which has worker processes if `file` is long.
 
-        Prints a note on each model that is a run which is not finished.
+        Prints a note on each model that is an unfinished run.
         """
         from transduce.machine.process_settings import use_threads
 
@@ -245,7 +245,7 @@ class TranslatorChoice:
     def share(
         self, translator: "Translator", processes: Processes, count_lines: Callable[[int], int]
     ) -> "Translator":
-        """Return the translator with as many worker processes as options or machine say.
+        """Return the translator with the worker processes that the options or the machine decide.
 
         `count_lines(most)` counts the lines that the workers would share, but at most `most`.
         """
@@ -256,7 +256,7 @@ class TranslatorChoice:
 
 
 def load_in_worker(load: "Callable[[], Translator]") -> "Translator":
-    """Load the models in a worker process, which ends with its parent."""
+    """Call `load` in a worker process, which from then on ends when its parent ends."""
     from transduce.cli.outcome import Terminated
     from transduce.cli.signals import die_with_parent
 
@@ -278,7 +278,7 @@ def count_file_lines(path: Path, most: int) -> int:
 
 
 def choose_for_machine(count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
-    """Choose how many workers load the models in `folders`, by lines, idle cores, free memory."""
+    """Return how many workers suit the input's lines, the idle cores and the free memory."""
     from transduce.machine.limits import available_cpus
 
     cores = available_cpus()
@@ -303,7 +303,7 @@ def computes_on_cpu() -> bool:
 
 
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
-    """Print a message for each run that is not finished, with the step of its last checkpoint."""
+    """Print a note on each unfinished run in `folders`, with the step of its last checkpoint."""
     from transduce.checkpoint.run_file import is_run, read_run
     from transduce.checkpoint.steps import CHECKPOINTS, list_steps
 

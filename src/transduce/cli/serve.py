@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--api-key",
     default=lambda: os.environ.get(
         "TRANSDUCE_API_KEY"
-    ),  # click's envvar takes an empty one as none
+    ),  # click's envvar takes an empty value as none
     help="The key that requests must carry. The environment variable TRANSDUCE_API_KEY sets it "
     "without showing it to other users of this machine.",
 )
@@ -141,7 +141,7 @@ def command(
 
 
 def require_packages(find: Callable[[str], object] = importlib.util.find_spec) -> None:
-    """Raise InputError if `find` finds no package of a name that the server needs."""
+    """Raise InputError if `find` returns None for a package that the server needs."""
     for name in ("starlette", "uvicorn"):
         if find(name) is None:
             raise InputError(f"a server needs the package {name}", "pip install starlette uvicorn")

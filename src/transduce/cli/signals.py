@@ -35,7 +35,7 @@ class SignalsDeferred(MetaPathFinder):
     """
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Return the spec of torch, once, with a loader that delays signals; None for others."""
+        """Return torch's spec with a loader that delays signals; None later and for other names."""
         if name != "torch" or threading.current_thread() is not threading.main_thread():
             return None
         sys.meta_path.remove(self)
@@ -47,7 +47,7 @@ class SignalsDeferred(MetaPathFinder):
 
 
 def defer_signals(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """Return `load`, a function that delays the signals that end a command until it returns."""
+    """Return a function that calls `load`, and delays ending signals until `load` returns."""
 
     def execute(module: ModuleType) -> None:
         received: list[int] = []
@@ -72,7 +72,7 @@ def install_handlers(handlers: Mapping[int, Handler]) -> Iterator[None]:
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
-    """Return SIGINT, SIGTERM, SIGXCPU, and SIGHUP unless it is ignored, as under nohup."""
+    """Return SIGINT, SIGTERM and SIGXCPU, and SIGHUP too unless it is ignored, as under nohup."""
     has_terminal = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
     hangup = (signal.SIGHUP,) if has_terminal else ()
     return (signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, *hangup)
@@ -114,7 +114,7 @@ def handle_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
 
 def count_ending_signal(number: int, received: list[int]) -> bool:
-    """Append an ending signal to `received`, and return True, unless it only repeats SIGXCPU.
+    """Append an ending signal to `received` and return True; return False for a repeated SIGXCPU.
 
     The system repeats SIGXCPU every second. After SIGHUP the terminal is no longer written to.
     """
@@ -128,7 +128,7 @@ def count_ending_signal(number: int, received: list[int]) -> bool:
 
 @contextmanager
 def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequests]:
-    """In a with block, turn signals into requests to stop or to checkpoint; `report` each one."""
+    """In a with block, turn signals into stop or checkpoint requests; call `report` on each."""
     requests = SignalRequests()
 
     def handle(number: int) -> None:
@@ -147,8 +147,8 @@ def signals_as_requests(report: Callable[[str], None]) -> Iterator[SignalRequest
 def ending_signals_as_interrupts() -> Iterator[None]:
     """Handle SIGTERM, SIGHUP and SIGXCPU as Ctrl-C, so that `transduce.train` saves its run.
 
-    Ctrl-C works even if the shell ignores it. When one of the three signals ends the with block,
-    its own error is raised in place of KeyboardInterrupt, or that of the first one of several.
+    Ctrl-C works even if the shell ignores it. When any of the three signals ends the with block,
+    the error of the first that arrived is raised in place of KeyboardInterrupt.
     """
     received: list[int] = []
 

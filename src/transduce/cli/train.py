@@ -62,7 +62,7 @@ class ProcessOptions:
         )
 
     def open_rendezvous(self) -> "Rendezvous | None":
-        """Connect to the rendezvous of all processes; None if this is the only process."""
+        """Return the rendezvous with the other processes; None if this is the only process."""
         if self.rank.is_single_process:
             return None
         from transduce.training.distributed.rendezvous import Rendezvous
@@ -172,7 +172,7 @@ def command(
 
 
 def prepare(inputs: "TrainingInputs") -> "PreparedTraining":
-    """Choose a recipe and prepare its corpus; print reasons for the recipe, and pair counts."""
+    """Choose a recipe, prepare its corpus and return both; print the reasons and pair counts."""
     from transduce.cli.prepare import describe_corpus
     from transduce.runs.training_inputs import prepare_training
 
@@ -196,7 +196,7 @@ def train_with_display(
 ) -> None:
     """Train a run with a display, from a parent's weights if given; exit if a signal stops it.
 
-    With `estimates` a new run's duration is measured and told.
+    With `estimates` a new run's duration is measured and printed.
     """
     from transduce.runs.copies import observe_and_copy
     from transduce.runs.training_run import run_training

@@ -39,8 +39,8 @@ def display_run(
 ) -> "Iterator[tuple[TrainingCallbacks, SignalRequests]]":
     """Context manager: yield callbacks that display a run, and the requests that signals make.
 
-    The callbacks may write TensorBoard files, too. A pipe that nobody reads any more, as of `head`,
-    ends the run as a closed terminal does.
+    The callbacks may write TensorBoard files, too. When the reader of a pipe, such as `head`, has
+    ended, the run ends as under a closed terminal.
     """
     with open_display(recipe.training.steps) as displayed:
         shown = stop_when_unread(displayed)
@@ -50,7 +50,7 @@ def display_run(
 
 
 def stop_when_unread(callbacks: "TrainingCallbacks") -> "TrainingCallbacks":
-    """Return callbacks that raise SIGHUP, once, in place of an error that a pipe is closed."""
+    """Return callbacks that raise SIGHUP in place of BrokenPipeError and drop later messages."""
 
     def guard(function: Callable[..., None]) -> Callable[..., None]:
         def call(*values: object) -> None:
@@ -98,9 +98,9 @@ def open_display(steps: int, *, may_be_live: bool = True) -> "Iterator[TrainingC
 
 @contextmanager
 def show_progress(recipe: Recipe) -> "Iterator[TrainingCallbacks]":
-    """Display a training on standard error as the command does; for `callbacks` of `train`.
+    """Context manager for `callbacks` of `train`: display the training on standard error.
 
-    On a terminal that is a panel, elsewhere a line every fifteen seconds.
+    Shows a panel on a terminal, and prints a line every fifteen seconds elsewhere.
 
         texts, settings = ("a.en", "a.de"), {"training.steps": 200}
         transduce.train("run", texts, settings=settings, callbacks=transduce.show_progress)
@@ -124,7 +124,7 @@ class RecentUpdates:
         self.marks = [*self.marks[-AVERAGED_UPDATES:], (time.monotonic(), progress.target_tokens)]
 
     def format_perplexity(self) -> str:
-        """Return the training perplexity of up to 50 last updates, without label smoothing."""
+        """Return the perplexity of the last 50 updates without label smoothing, as text."""
         last = self.nats[-AVERAGED_UPDATES:]
         if not last:
             return "perplexity nan"  # there was no finite loss
@@ -146,7 +146,7 @@ class RecentUpdates:
 
 @final
 class LineDisplay:
-    """Prints a progress line every fifteen seconds, for files and pipes."""
+    """A display that prints a progress line every fifteen seconds, for files and pipes."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.recent, self.last_printed = steps, RecentUpdates(), 0.0
@@ -179,7 +179,7 @@ class LineDisplay:
 
 @final
 class PanelDisplay:
-    """Keeps a panel of the run's progress up to date on the terminal."""
+    """A display of the run's progress as a panel on the terminal."""
 
     def __init__(self, steps: int, console: "Console") -> None:
         self.steps, self.console, self.recent = steps, console, RecentUpdates()
@@ -262,7 +262,7 @@ def write_tensorboard(callbacks: "TrainingCallbacks", run: Path) -> "Iterator[Tr
 
     def add(group: str, values: dict[str, float], step: int) -> None:
         nonlocal writer
-        if writer is None:  # a resumed run has lost its points from this step on
+        if writer is None:  # a resumed run writes its points anew from this step on
             from torch.utils.tensorboard import SummaryWriter
 
             with raise_save_errors(run / CURVES):

@@ -197,7 +197,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
 
 
 def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) -> None:
-    """Write each output that is a picture as a PNG file, in a folder, by the line's number."""
+    """Write each output picture into a new folder as a PNG file named by its line's number."""
     from transduce.durable.folder import atomic_folder
     from transduce.text.signals import Signal, write_png
 
@@ -212,7 +212,7 @@ def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) ->
 def require_place(
     output: Path | None, inputs: tuple[Path, Path | None], shard: str | None, *, line_buffered: bool
 ) -> None:
-    """Refuse an output that cannot be written, or a shard without a folder."""
+    """Raise InputError if the output cannot be written, or if a shard has no output folder."""
     if shard is None:
         options.require_writable(output, *inputs)
     else:
@@ -242,7 +242,7 @@ def find_prefixes(file: Path, text: "ShardText") -> "ShardText":
 
 
 def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | None) -> TextPart:
-    """Return a shard whose output is a folder in `output`; no lines if the folder is there."""
+    """Return a shard with its own folder in `output`; without lines if it is written already."""
     from transduce.inference.shards import create_shard, is_written
     from transduce.inference.translator import WORKER_BLOCK
 
@@ -256,7 +256,7 @@ def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | No
 
 
 def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
-    """Return what the ending of a file's name means, if `meanings` has it, else None."""
+    """Return what an ending of a file's name means; None if `meanings` has none of its endings."""
     endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     return next((meanings[ending] for ending in endings if ending in meanings), None)
 
@@ -303,7 +303,7 @@ def write_document(
 
 
 def describe(sentences: int, kept: int, doubtful: int) -> str:
-    """Return a sentence with the numbers of sentences translated, kept and marked for review."""
+    """Return as text how many sentences were translated, kept and marked for review."""
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:
         parts.append(f"{kept:,} {'entry was' if kept == 1 else 'entries were'} translated before")
