@@ -27,7 +27,7 @@ from transduce.paper.model import AddDropout, LayerNorm, Linear
 
 # R rows · n numbers in, m out · k sums · T tokens of a batch, end to end
 
-LEAST_TRANSPOSED = 512  # columns that both factors need for a transposed copy to pay
+LEAST_TRANSPOSED = 512  # columns that both factors need before a transposed copy pays off
 SUM_ROWS = 16  # sums computed at once: oneDNN's kernel takes less time for 16 than for 1
 
 
@@ -38,7 +38,7 @@ def is_update() -> bool:
 
 @final
 class Bfloat16Linear(Linear):
-    """x Wᵀ + b by oneDNN when training in bfloat16; without gradients, the plain `Linear`."""
+    """The linear map x Wᵀ + b by oneDNN for bfloat16 training; without gradients as in `Linear`."""
 
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute x Wᵀ + b for R rows of n numbers each."""
@@ -69,7 +69,7 @@ class Bfloat16LayerNorm(LayerNorm):
 
 @final
 class Bfloat16AddDropout(AddDropout):
-    """x + Dropout(y) for training in bfloat16, with 16 random bits an element    (section 5.4)"""
+    """x + Dropout(y) for training in bfloat16, with 16 random bits per element    (section 5.4)"""
 
     def forward(
         self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
@@ -121,7 +121,7 @@ def multiply_transposed(a: Float[Tensor, "R m"], b: Float[Tensor, "R n"]) -> Flo
 
 
 def transpose_by_product(a: Float[Tensor, "R m"]) -> Float[Tensor, "m R"]:
-    """Return a transposed copy of a matrix, computed exactly as the unit matrix times Aᵀ.
+    """Return a transposed copy of a matrix, computed without rounding as the unit matrix times Aᵀ.
 
     torch copies a transposed matrix in one thread. One infinite or NaN element makes a whole
     column NaN here; an update with such a gradient is skipped anyway.
@@ -136,7 +136,7 @@ def unit_matrix(size: int, dtype: torch.dtype) -> Float[Tensor, "size size"]:
 
 
 def sum_rows(a: Float[Tensor, "R m"]) -> Float[Tensor, " m"]:
-    """Return the sum of a bfloat16 matrix's rows, added in float32, in half of torch's time."""
+    """Return the sum of a bfloat16 matrix's rows, added in float32, twice as fast as torch."""
     return weighted_sums(torch.ones(1, len(a), dtype=a.dtype), a)[0]
 
 
@@ -149,7 +149,7 @@ def weighted_sums(factors: Float[Tensor, "k R"], a: Float[Tensor, "R m"]) -> Flo
 
 @functools.cache
 def is_transposed_product_slow() -> bool:
-    """Return whether oneDNN multiplies a transposed matrix at half its rate, as with AMX."""
+    """Return whether oneDNN halves its rate for transposed matrices here: True on CPUs with AMX."""
     return "amx_bf16" in read_processor().features
 
 
@@ -199,9 +199,9 @@ class AddDropoutFunction(torch.autograd.Function):
 
 
 def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
-    """Draw 64-bit words as `draw_words` does, but by numpy, from a seed that torch draws.
+    """Draw one random 64-bit integer for every four elements of x, by numpy with a seed from torch.
 
-    This takes half the time. torch's compiler cannot trace it, so masks use `draw_words`.
+    numpy takes half the time, but torch's compiler cannot trace it, so masks use `draw_words`.
     """
     seed = int(torch.empty((), dtype=torch.int64).random_().numpy())
     words = np.random.SFC64(seed).random_raw((x.numel() + 3) // 4)
@@ -211,7 +211,7 @@ def draw_words_by_numpy(x: Float[Tensor, "*shape"]) -> Int[Tensor, " words"]:
 def zero_dropped(
     y: Float[Tensor, "*shape"], bits: Int[Tensor, "*shape"], p: float
 ) -> Float[Tensor, "*shape"]:
-    """Return 16-bit floats y, zeroed where `bits` are in the lowest share p of 16-bit integers."""
+    """Return 16-bit floats y with 0 where `bits` are in the lowest fraction p of int16 values."""
     return zero_where_at_most(y, bits, max(least_kept(p) - 1, LEAST_BITS))
 
 

@@ -69,7 +69,7 @@ class BucketedAttention:
 @final
 @dataclass(frozen=True)
 class BlockLayout:
-    """Index tables between a batch's packed tokens and its padded blocks, and their masks."""
+    """Index tables from packed tokens to padded blocks and back, and the masks of the blocks."""
 
     heads: int
     queries: "HeadRows"
@@ -183,7 +183,7 @@ class BlockTokens:
 @final
 @dataclass(frozen=True)
 class PaddedBlock:
-    """Sentences that are padded to equal length: token indices of queries and keys, and a mask."""
+    """The token indices of queries and keys, and the mask, of sentences padded to equal length."""
 
     queries: BlockTokens
     keys: BlockTokens
@@ -193,14 +193,14 @@ class PaddedBlock:
 @final
 @dataclass(frozen=True)
 class Spans:
-    """Neighbouring tokens of a packed batch: where each piece of them begins, and its length."""
+    """Start and length of each piece, which is a run of neighbouring tokens of a packed batch."""
 
     starts: Int[np.ndarray, " pieces"]
     lengths: Int[np.ndarray, " pieces"]
 
     @classmethod
     def from_lengths(cls, lengths: Sequence[int]) -> "Spans":
-        """Return whole sentences as spans."""
+        """Return one span for each whole sentence."""
         each = np.asarray(lengths)
         return cls(np.cumsum(each) - each, each)
 
@@ -208,20 +208,20 @@ class Spans:
 @final
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces that a batch is computed in: whole sentences, or queries with their windows."""
+    """The pieces of a batch: whole sentences, or some queries with the keys they may attend to."""
 
     queries: Spans
     keys: Spans
     lead: Int[np.ndarray, " pieces"]  # positions between a piece's first key and its first query
 
 
-LEAST_QUERIES = 32  # a piece's; fewer make products too small to be fast
+LEAST_QUERIES = 32  # the fewest queries of a piece; smaller products would not be fast
 
 
 def cut_into_pieces(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> Pieces:
-    """Return whole sentences as pieces, or parts of them if that computes less than half.
+    """Return a batch's pieces: whole sentences, or parts of them if that more than halves the work.
 
     A part has as many queries as a position may attend to on one side, or a multiple of it, so that
     parts of a picture begin with a row. On GPUs sentences stay whole: there the gradients of keys
@@ -251,7 +251,7 @@ def cut_into_pieces(
 def build_padded_blocks(
     queries: Sequence[int], keys: Sequence[int], mask: AttentionMask, device: torch.device
 ) -> list[PaddedBlock]:
-    """Group a batch's pieces, given its sentences' lengths, into few blocks with little padding."""
+    """Build a batch's padded blocks, few and with little padding, from its sentences' lengths."""
     pieces = cut_into_pieces(queries, keys, mask, device)
     query_lengths, key_lengths = pieces.queries.lengths, pieces.keys.lengths
     order = np.lexsort((query_lengths, key_lengths))
@@ -260,7 +260,7 @@ def build_padded_blocks(
 
 
 def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
-    """Return the indices that cut a batch, sorted by key length, into buckets for blocks."""
+    """Return the indices that cut pieces, sorted by key length, into one bucket per block."""
     bounds: list[int] = []
     first, needed, tallest = 0, 0, 0
     for index, (query, key) in enumerate(zip(queries.tolist(), keys.tolist(), strict=True)):
@@ -276,12 +276,12 @@ def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
 def build_padded_block(
     pieces: Pieces, bucket: "np.ndarray", mask: AttentionMask, device: torch.device
 ) -> PaddedBlock:
-    """Build the block of a bucket, the indices of the pieces in it."""
+    """Build the padded block of the pieces whose indices are in `bucket`."""
     queries, keys = (index_block_tokens(side, bucket) for side in (pieces.queries, pieces.keys))
     masked = None
     if not (mask == FULL_ATTENTION and keys.is_real.all()):
         lead, indices = pieces.lead[bucket, None], queries.indices
-        position = indices - indices[:, :1] + lead  # [G t]; of padding: the last
+        position = indices - indices[:, :1] + lead  # [G t]; padding repeats the last
         rows = torch.arange(int(position.max()) + 1)
         allowed = mask.compute_allowed(rows, torch.arange(keys.indices.shape[1]))
         visible = (

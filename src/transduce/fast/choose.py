@@ -1,9 +1,9 @@
 """The choice of what is fastest, by the device, the processor, the precision and the job's size
 
 Functions without weights are given to a model as `Operations`. Modules with weights change their
-classes in place and keep their parameters and names. The chapters of `paper/` never ask where they
-run; other functions of this package ask only where the answer depends on their tensors. What only
-training uses is imported when it is chosen.
+classes in place and keep their parameters and names. The code in `paper/` never checks the device.
+Other functions of this package check only what depends on their tensors. What only training uses is
+imported when it is chosen.
 """
 
 import inspect
@@ -100,7 +100,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Equip a model, in place, to decode fastest; convert it if a precision is given.
+    """Make a model decode fastest, in place; if a precision is given, convert its weights to it.
 
     Without a precision its weights stay as they are. With one they are converted and packed for
     good: such a model cannot be trained, saved, copied or moved to a device.
@@ -115,7 +115,7 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
 
 
 def choose_layers(model: Transformer) -> RunLayers:
-    """Return what runs the layers of a converted model in decoding steps, as a graph."""
+    """Return the runner of a converted model's decoder layers: by graphs where they work."""
     weight = model.output.weight
     if weight.device.type == "cpu":
         return LayerGraph(model.decoder)
@@ -151,7 +151,7 @@ def choose_operations(
 
 
 def choose_highest_sums(device: torch.device) -> HighestSums:
-    """Return the fastest `highest_sums` for a GPU, which never waits to read a flag."""
+    """Return the fastest `highest_sums` for a GPU; it never waits for the GPU to read a flag."""
     if not runs_triton(device, "triton_search"):
         find_maxima = partial(find_block_maxima, is_any=assume_any)
         return partial(highest_sums, find_maxima=find_maxima)
@@ -165,8 +165,8 @@ def choose_search_operations(
 ) -> list[Operations]:
     """Return each model's operations for a search of that many sentences; None means very many.
 
-    They do not depend on earlier searches. Compiled loops run in one thread, and torch's operators
-    are faster with several.
+    The choice does not depend on earlier searches. Compiled loops run in one thread, so torch's
+    operators are faster with several threads.
     """
     is_long = sentences is None or sentences >= SENTENCES_FOR_LOOPS
     on_cpu = models[0].output.weight.device.type == "cpu"
@@ -228,7 +228,7 @@ def with_compiled_loops(operations: Operations) -> Operations:
 
 
 def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[nn.Module]]:
-    """Return each module class' replacement for training on a CPU, in bfloat16 if `is_half`."""
+    """Return each module class with its fast form for training on a CPU (bfloat16 if `is_half`)."""
     from transduce.fast.dropout import CheapAddDropout, CheapDropout
 
     if not is_half:
@@ -246,7 +246,7 @@ def choose_training_modules(*, is_half: bool) -> Mapping[type[nn.Module], type[n
 def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Module]]) -> None:
     """Replace the classes of a model's modules in place; `classes` maps old classes to new.
 
-    Modules of other classes stay, also of derived ones; so do those whose class was changed.
+    Modules of other classes stay, even of derived ones, as do modules whose class was edited.
     """
     for module in model.modules():
         if type(module) in classes.keys() - find_changed_modules():
@@ -276,10 +276,10 @@ def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
 def choose_loop(
     model: Transformer, optimiser: "Optimiser", training: Training, batches: "ReadBatches"
 ) -> "tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]":
-    """Return three functions for a loop: they read batches, add gradients, and read an update.
+    """Return a loop's functions to read batches, to add gradients, and to read an update's results.
 
     Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
-    them while the GPU is busy.
+    these graphs while the GPU is busy.
     """
     from transduce.fast.prefetch import read_ahead
     from transduce.paper.training import add_gradients
@@ -343,9 +343,9 @@ def choose_attention(
 
 
 def runs_varlen(sizes: Architecture, device: torch.device, precision: torch.dtype) -> bool:
-    """Return whether torch's variable-length kernel computes a model here.
+    """Return whether torch's variable-length attention kernel works for these sizes on a device.
 
-    It needs a GPU, half precision and heads that are not too wide, and drops no weights.
+    The kernel needs a GPU, half precision and heads that are not too wide, and has no dropout.
     """
     if device.type != "cuda" or precision not in HALF_PRECISIONS:
         return False

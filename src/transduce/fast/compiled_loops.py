@@ -1,7 +1,7 @@
 """Loops over numbers in Python, compiled for this processor by numba, the extra `fast`
 
-Those of a search are in search_loops.py, which is imported only where loops are used. Loops run in
-one thread, so torch's operators are faster with several.
+The loops of a search are in search_loops.py, which is imported only where loops are used. Loops run
+in one thread, so with several threads torch's operators are faster.
 """
 
 import functools
@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 # From this many rows (one per hypothesis) on, other ways are faster: compiled loops, and oneDNN for
-# 8-bit products and for attention in bfloat16. So a graph of the layers is traced for fewer rows or
-# for more, not for both.
+# 8-bit products and for attention in bfloat16. So each graph of the layers is traced either for
+# fewer rows or for more.
 MANY_ROWS = 64
 
 LOOP_TYPES = torch.float32, torch.bfloat16  # of tensors that compiled loops read

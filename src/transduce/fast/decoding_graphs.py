@@ -1,8 +1,8 @@
 """The layers of a decoding step on a GPU as one CUDA graph, which a single call starts
 
 A step for few sentences is a hundred kernels of a few microseconds. A graph serves all steps with
-as many hypotheses, whatever their lengths: its kernels read from a table where the cache lies. The
-number of sentences is rounded up; what is computed for more of them than there are is dropped.
+the same number of hypotheses, whatever their lengths, because its kernels read the addresses of the
+cache from a table. The number of sentences is rounded up, and the surplus results are dropped.
 """
 
 from collections.abc import Iterable
@@ -21,12 +21,12 @@ from transduce.paper.operations import LayerCache, StepLayer, run_layers
 # S sentences · W hypotheses of each · R = S W rows
 
 MOST_GRAPHS = 64
-NEAR = 0.02  # most relative distance from the plain layers, in bfloat16
+NEAR = 0.02  # the largest relative distance from the plain layers, in bfloat16
 
 
 @final
 class LayersGraph:
-    """The layers of a decoding step, for one number of sentences and hypotheses, as a graph."""
+    """A CUDA graph of a decoding step's layers, for one number of sentences and of hypotheses."""
 
     def __init__(self, decoder: Iterable[StepLayer], x: Tensor, step: StepTensors) -> None:
         """Run the layers once, which compiles their kernels, and capture them."""
@@ -47,7 +47,7 @@ class LayersGraph:
             self.states = run_layers(decoder, self.x, layers)
 
     def fill(self, x: Float[Tensor, "R d_model"], step: StepTensors) -> None:
-        """Copy the inputs of a step, and write where its cache lies."""
+        """Copy a step's inputs into the graph, and the addresses of its cache into the table."""
         from transduce.fast.triton_search import list_table
 
         self.x[: len(x)] = x
@@ -65,7 +65,7 @@ class LayersGraph:
 @final
 @dataclass
 class DecodingGraphs:
-    """Runs the layers of a decoder in decoding steps by graphs; weights must not be replaced."""
+    """CUDA graphs that run a decoder's layers in decoding steps; weights must not be replaced."""
 
     graphs: dict[tuple[int, int], LayersGraph | None] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)  # a graph computes one step at a time
@@ -93,7 +93,7 @@ class DecodingGraphs:
 def build_graph(
     decoder: Iterable[StepLayer], x: Tensor, step: StepTensors, states: Tensor
 ) -> LayersGraph | None:
-    """Return a graph of the layers; None if that fails or it does not return `states`."""
+    """Return the layers' graph; None if capturing fails or its results are not near `states`."""
     try:
         graph = LayersGraph(decoder, x, step)
     except Exception:  # noqa: BLE001 - an operator that no graph can hold, or no kernel for it
@@ -103,6 +103,6 @@ def build_graph(
 
 
 def round_up(sentences: int) -> int:
-    """Round up to 1, 2, 3, 4, 6, 8, 12, 16 and so on, two sizes for each doubling."""
+    """Return the next of 1, 2, 3, 4, 6, 8, 12, 16 …, which are powers of two or 3/4 of them."""
     power = 1 << (sentences - 1).bit_length()
     return power // 4 * 3 if power >= 4 and sentences <= power // 4 * 3 else power

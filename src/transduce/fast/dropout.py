@@ -18,7 +18,7 @@ LEAST_BITS = -(2**15)  # the least 16-bit integer
 
 @final
 class CheapDropout(Dropout):
-    """Dropout on a CPU with 16 random bits an element    (section 5.4)"""
+    """Dropout on a CPU with 16 random bits per element    (section 5.4)"""
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return Dropout(x), or x outside training mode."""
@@ -27,7 +27,7 @@ class CheapDropout(Dropout):
 
 @final
 class CheapAddDropout(AddDropout):
-    """x + Dropout(y) on a CPU with 16 random bits an element    (section 5.4)"""
+    """x + Dropout(y) on a CPU with 16 random bits per element    (section 5.4)"""
 
     def forward(
         self, x: Float[Tensor, "*shape"], y: Float[Tensor, "*shape"]
@@ -37,7 +37,7 @@ class CheapAddDropout(AddDropout):
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """Return x with elements zeroed with probability p, the others scaled by 1 / (1 - p)."""
+    """Return x, each element being 0 with probability p and otherwise scaled by 1 / (1 - p)."""
     if p == 0:
         return x
     dropped: Tensor = DropoutFunction.apply(x, p)
@@ -49,7 +49,7 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:  # noqa: ANN401 - torch's own context
-        """Return x with elements zeroed with probability p, the others scaled by 1 / (1 - p)."""
+        """Return x, each element being 0 with probability p and otherwise scaled by 1 / (1 - p)."""
         mask = build_dropout_mask(x, p)
         ctx.save_for_backward(mask)
         return x * mask

@@ -173,7 +173,7 @@ def choose_optimiser(plain: BuildOptimiser = Adam) -> BuildOptimiser:
 
 
 def update_twice(build: BuildOptimiser) -> Sequence[Tensor]:
-    """Update the weights of a linear map twice; return them, and the moments."""
+    """Return a linear map's weights and Adam's moments after two updates by an optimiser."""
     model = nn.Linear(2, 3)
     optimiser = build(model, Training())
     for step in range(2):

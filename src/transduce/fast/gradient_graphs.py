@@ -1,10 +1,10 @@
 """The gradients of a micro-batch on a GPU as one CUDA graph, which a single call starts
 
 A GPU computes the 800 kernels of a base model's update faster than Python starts them. A graph
-serves all batches of one shape: the numbers of tokens, which padding sentences round up, and the
-number of sentences and the longest one, rounded up to powers of two. The first batch of a shape is
-computed without a graph. The second is computed both ways, and the graph is kept if the results
-agree. Dropout draws the same numbers either way.
+serves all batches of one shape. To a shape belong the numbers of tokens, which padding sentences
+round up, and the number of sentences and the longest length, rounded up to powers of two. The first
+batch of a shape is computed without a graph. The second is computed both ways, and the graph is
+kept if the results agree. Dropout draws the same numbers either way.
 """
 
 from collections import Counter
@@ -31,8 +31,8 @@ from transduce.settings import Training
 LEAST_MULTIPLE = 64  # of tokens, for the products in bfloat16
 SHAPES_AN_OCTAVE = 16  # sizes of a side between n and 2 n tokens; at most a 16th is padding
 MOST_GRAPHS = 256  # each keeps some megabytes on the device
-SHARE = 0.4  # most of the device's memory for a micro-batch; a graph needs as much once more
-NEAR = 0.02  # most relative distance of gradients: some kernels add in any order
+SHARE = 0.4  # the most of the device's memory for a micro-batch; a graph needs as much again
+NEAR = 0.02  # the largest relative distance of gradients, as some kernels add in any order
 
 
 class Shape(NamedTuple):
@@ -41,29 +41,29 @@ class Shape(NamedTuple):
     tokens: tuple[int, ...]  # of source and target
     longest: tuple[int, ...]
     offsets: int
-    overwritten: int = 0  # how many gradients the micro-batch overwrites; to the others it adds
+    overwritten: int = 0  # how many gradients the micro-batch overwrites; it adds to the others
 
     @property
     def parts(self) -> list[int]:
-        """The counts of ids, positions and offsets of each side, and of labels."""
+        """The lengths of a graph's inputs: ids, positions and offsets of each side, then labels."""
         source, target = self.tokens
         return [source, source, self.offsets, target, target, self.offsets, target]
 
 
 @dataclass(frozen=True)
 class LaidOutBatch(Batch):
-    """A micro-batch in the computer's memory, and beside it, padded, the numbers of a graph."""
+    """A micro-batch in main memory, with the numbers that a graph reads of its padded form."""
 
     shape: Shape
     numbers: Int[Tensor, " n"]
 
     def to(self, device: torch.device | str) -> "LaidOutBatch":  # noqa: ARG002 - a graph copies
-        """Return the batch as it is."""
+        """Return the batch itself, because a graph copies its numbers to the device."""
         return self
 
 
 def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
-    """Pad a batch and write all that a graph reads of it into one pinned tensor."""
+    """Return a batch with all numbers that a graph reads of its padded form, in a pinned tensor."""
     if isinstance(batch, LaidOutBatch):
         return batch
     padded = pad(batch)
@@ -83,10 +83,10 @@ def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
 
 
 def pad_to_few_shapes(batch: Batch, *, longest: int) -> Batch:
-    """Pad both sides to multiples of a power of two that grows with the batch.
+    """Return a batch padded to a multiple of tokens, a power of two that grows with the batch.
 
-    No padding sentence has more than `longest` tokens, nor more than the batch's longest sentences,
-    since attention takes the time of the longest.
+    No padding sentence is longer than `longest` tokens or than either side's longest sentence,
+    because the longest sentence decides how long attention takes.
     """
     sides = batch.source, batch.target
     tokens = max(len(side.ids) for side in sides)
@@ -97,12 +97,12 @@ def pad_to_few_shapes(batch: Batch, *, longest: int) -> Batch:
 
 @dataclass(frozen=True)
 class FixedSide(Packed):
-    """A side of a batch whose tensors stay where a graph found them."""
+    """The source or target of a batch, whose tensors stay at the addresses that a graph reads."""
 
     positions: Int[Tensor, " T"]
 
     def shift_right(self, begin: int) -> "FixedSide":
-        """Return the side with `begin` before each sentence, without its last id."""
+        """Return the side with `begin` before each sentence and without each sentence's last id."""
         return replace(self, ids=self.ids.roll(1).masked_fill(self.positions == 0, begin))
 
     def compute_positions(self) -> Int[Tensor, " T"]:
@@ -112,7 +112,7 @@ class FixedSide(Packed):
 
 @final
 class GradientGraph:
-    """The gradients of micro-batches of one shape, as a graph."""
+    """A CUDA graph that adds the gradients of a micro-batch, for one shape."""
 
     def __init__(self, optimiser: FlatAdam, shape: Shape) -> None:
         self.optimiser, device = optimiser, optimiser.weights.device
@@ -133,7 +133,7 @@ class GradientGraph:
         training: Training,
         pool: Any,  # noqa: ANN401 - torch has no public type for it
     ) -> None:
-        """Record the kernels; their memory comes from a pool that graphs share."""
+        """Record a micro-batch's kernels; their memory comes from `pool`, which graphs share."""
         plain, stale = model.operations, set(self.optimiser.stale)
         loss = partial(lose_labels, labels=self.labels, loss=plain.smoothed_loss)
         model.operations = replace(plain, pad_batch=keep_batch, smoothed_loss=loss)
@@ -147,7 +147,7 @@ class GradientGraph:
         self.optimiser.stale |= self.written
 
     def __call__(self, batch: LaidOutBatch, target_tokens: int) -> Float[Tensor, "2"]:
-        """Add the gradients of a batch of this shape."""
+        """Add the gradients of a batch of this shape; return its loss and -log p."""
         self.numbers.copy_(batch.numbers, non_blocking=True)
         self.target_tokens.fill_(target_tokens)
         self.graph.replay()
@@ -165,14 +165,14 @@ def lose_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss against other labels, those of padding included."""
+    """Return the loss and -log p against `labels`, which include padding, not the batch's own."""
     return loss(states, weight, labels, mass, bias)
 
 
 @final
 @dataclass
 class GradientGraphs:
-    """Adds gradients of micro-batches by graphs, one for each shape that comes again."""
+    """CUDA graphs that add micro-batches' gradients, one for each shape that occurs again."""
 
     optimiser: FlatAdam
     graphs: dict[Shape, GradientGraph] = field(default_factory=dict)
@@ -206,7 +206,7 @@ class GradientGraphs:
     def compare(
         self, plain: Callable[[], Tensor], other: Callable[[], Tensor]
     ) -> tuple[Float[Tensor, "2"], bool]:
-        """Return the results of `plain`, and whether `other` fits and adds the same gradients."""
+        """Return `plain`'s results, and whether `other` fits in memory and adds equal gradients."""
         flat = self.optimiser.weights.grad
         assert flat is not None
         begin, stale = flat.clone(), set(self.optimiser.stale)
@@ -228,7 +228,7 @@ class GradientGraphs:
 
 
 def restore(optimiser: FlatAdam, gradients: Tensor, stale: set[int]) -> None:
-    """Make gradients what they were; gradients that a failure left at weights go."""
+    """Restore saved gradients and stale indices; delete gradients that a failed graph left."""
     assert optimiser.weights.grad is not None
     optimiser.weights.grad.copy_(gradients)
     optimiser.stale.clear()
@@ -238,5 +238,5 @@ def restore(optimiser: FlatAdam, gradients: Tensor, stale: set[int]) -> None:
 
 
 def is_near(found: Tensor, expected: Tensor) -> bool:
-    """Return whether two tensors are equal but for the last digits of bfloat16."""
+    """Return whether two tensors are equal up to rounding in bfloat16."""
     return bool((found - expected).norm() <= NEAR * expected.norm())

@@ -36,7 +36,7 @@ def highest_sums(
 ) -> tuple[Float[Tensor, "S K"], Int[Tensor, "S K"]]:
     """Return each sentence's `count` highest sums of score and log P, and their columns    (6.1)
 
-    `find_maxima` is in the place of `find_block_maxima`.
+    `find_maxima` replaces `find_block_maxima` if it is given.
     """
     if log_probs.dtype == torch.float64:  # its bits and a column do not fit into one sort key
         return operations.highest_sums(scores, log_probs, count)
@@ -122,9 +122,9 @@ def choose_leftmost(
 ) -> Int[Tensor, "S K"]:
     """Return the indices of each row's `count` highest values; ties go to the lowest of `columns`.
 
-    The highest value comes first. The high part of the sort key is the bit pattern of |value|,
-    which as an integer increases with |value|, negated for values above 0. The low part is the
-    column, so no two keys are equal. NaN has the largest bits and is not above 0, so it comes last.
+    The highest value comes first. The high part of the sort key is the bit pattern of |value| as an
+    integer, which grows with |value| and is negated for values above 0. The low part is the column,
+    so no two keys are equal. NaN has the largest bits and is not above 0, so it comes last.
     """
     bits = values.float().abs().view(torch.int32)
     keys = (torch.where(values > 0, -bits, bits).long() << 32) | columns

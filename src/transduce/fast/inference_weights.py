@@ -36,7 +36,7 @@ MKL_PACK, MKL_LINEAR = "mkl._mkl_reorder_linear_weight", "mkl._mkl_linear"
 MKL_ROWS = 256  # rows of x to pack for: the packed form for 256 or more is the fastest
 
 
-# Traced, a call would keep the number of rows that it was traced with.
+# A traced call would keep the number of rows that it was traced with.
 @script_if_traced
 def multiply_by_mkl(x: Tensor, packed: Tensor, shape: Tensor, bias: Tensor | None) -> Tensor:
     """Compute x Wᵀ + b with W packed for MKL."""
@@ -151,7 +151,7 @@ class MklLinear(PackedModule):
 
 @functools.cache
 def has_mkl_packing() -> bool:
-    """Return whether this torch multiplies any number of rows with a matrix that MKL packed."""
+    """Return whether this torch multiplies by matrices packed for MKL, with any number of rows."""
     if not all(map(find_operator, (MKL_PACK, MKL_LINEAR))):
         return False
     linear = Linear(8, 6, bias=False)
@@ -205,11 +205,11 @@ def replace_linear_operators(
 
 
 def choose_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
-    """Return the linear map whose layout of a weight matrix makes a search fastest.
+    """Return the class of linear map whose layout of a weight matrix makes search fastest.
 
-    It depends on the device, on the matrix' precision and size and on the kind of processor, but on
-    no measurement, so that results do not change from one start to the next. In bfloat16 oneDNN's
-    blocks are faster wherever it has instructions for them.
+    The choice depends on the device, the matrix' precision and size, and the kind of processor, but
+    on no measurement, so that results do not change from one start to the next. In bfloat16
+    oneDNN's blocks are faster wherever the processor has instructions for bfloat16.
     """
     if weight.device.type != "cpu":
         return TransposedLinear
@@ -220,7 +220,7 @@ def choose_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
 
 
 def choose_float32_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
-    """Return the linear map with the fastest layout of a float32 matrix on a CPU.
+    """Return the class of linear map with the fastest layout of a float32 matrix on a CPU.
 
     On Intel, MKL is as fast as oneDNN or faster, and with AVX-512 it is faster still if large
     matrices are packed. On AMD, oneDNN is faster with AVX-512; without it, only for large matrices

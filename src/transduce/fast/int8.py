@@ -1,10 +1,10 @@
 """Linear maps in 8-bit integers for inference: each row has a scale of its own (decision 0039)
 
-A row of x is divided by its largest magnitude and rounded to 8 bits; so is every row of W, once.
+Each row of x is divided by its largest magnitude and rounded to 8 bits; W was rounded so before.
 The products are summed exactly, as integers: a row has the same product alone and in a batch.
 
-The kernels of two libraries give products that are equal to the bit. FBGEMM's rounds its inputs and
-is faster with few rows. oneDNN's takes inputs that are rounded already and is faster with many.
+The kernels of two libraries give products that are equal to the bit. FBGEMM's kernel rounds its
+inputs and is faster with few rows. oneDNN's kernel takes rounded inputs and is faster with many.
 """
 
 import functools
@@ -38,7 +38,7 @@ WIDE, LARGE = 3, 2**19
 
 
 def count_rows_for_onednn(outputs: int, inputs: int, processor: Processor) -> int:
-    """Return the least number of rows for which oneDNN's kernel is faster, or NEVER."""
+    """Return the least number of rows for which oneDNN's kernel beats FBGEMM's, or NEVER."""
     if not has_equal_onednn_kernel():
         return NEVER
     if "amx_int8" in processor.features:
@@ -105,7 +105,7 @@ def build_int8(linear: Linear, parent: nn.Module) -> Int8Linear:
 
 @torch.no_grad()
 def is_never_negative(layer: FeedForward) -> bool:
-    """Return whether the activation gives no number below 0, as a ReLU does and swish does not."""
+    """Return whether the activation's output is never negative: True for ReLU, False for swish."""
     width = layer.outer.weight.shape[0]
     return bool((layer.activate(torch.linspace(-4, 4, 16 * width).view(16, width)) >= 0).all())
 
@@ -126,7 +126,7 @@ POSITIVE = InputLevels(255, 0)  # for inputs from 0 to 1: twice as fine
 
 
 def round_rows_to_int8(weight: Float[Tensor, "m n"], levels: int) -> Tensor:
-    """Return a quantized tensor: each row rounded to -levels .. levels by a scale of its own."""
+    """Return W as a quantized tensor, each row rounded to -levels .. levels by its own scale."""
     scales = weight.abs().amax(dim=1).clamp_(min=SMALLEST).double() / levels
     zeros = torch.zeros(len(weight), dtype=torch.long)
     with without_announcement():

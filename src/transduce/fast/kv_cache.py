@@ -80,7 +80,7 @@ class KVCache:
         return replace(some, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of the given sentences (indices); move only those with a new index."""
+        """Return the cache of the sentences with these indices; may overwrite all others."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         source_lengths = (mask == 0).sum(dim=-1).flatten()
         kept, tokens, source_tokens = read_tensors([sentences, lengths, source_lengths])
@@ -117,7 +117,7 @@ class KVCache:
     def find_live_slots(self) -> Int[Tensor, "S kept"]:
         """Return the indices of each sentence's slots that a hypothesis may still read.
 
-        A sentence that has fewer of them than another is filled up with hidden slots.
+        A sentence with fewer such slots than another is filled up with hidden slots.
         """
         live = self.visible.any(dim=1)  # [S c]
         kept = int(live.sum(dim=1).max()) if live.numel() else 0
@@ -126,14 +126,14 @@ class KVCache:
     def select_slots(
         self, order: Int[Tensor, "S kept"], count: int
     ) -> tuple[Bool[Tensor, "S W {count}"], Int[Tensor, "S {count}"]]:
-        """Return which rows may read the slots `order`, and their positions, padded to `count`."""
+        """Return masks and positions of each sentence's slots `order`, padded to `count` slots."""
         width, more = self.visible.shape[1], count - order.shape[1]
         visible = self.visible.gather(2, order[:, None].expand(-1, width, -1))
         positions = self.positions.gather(1, order)
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
     def open(self, reach: int | None) -> "KVCache":
-        """Return the cache with a slot for each next token; hide slots over `reach` steps back."""
+        """Return the cache with slots for the next tokens; hide slots over `reach` steps back."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
         own = torch.eye(width, dtype=torch.bool, device=cache.visible.device)
@@ -209,7 +209,7 @@ def move_sentences(sides: Sequence[Float[Tensor, "N S _ _ _"]], moves: Mapping[i
 def locate_slots(
     order: Int[Tensor, "S kept"], shape: torch.Size, capacity: int
 ) -> Int[Tensor, " indices"]:
-    """Return flat indices of each sentence's slots `order` in the keys of a layer, for all heads.
+    """Return the flat indices of all sentences' slots `order` in one layer's keys, for all heads.
 
     The slots are padded to `capacity`. `shape` is that of the keys: layers, sentences, heads,
     slots, width.
@@ -326,7 +326,7 @@ class StepTensors(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CacheStep:
-    """The cache's tensors and attention function in a decoding step; iterates over its layers."""
+    """The cache's tensors and attention function in a step; iterating yields each layer's part."""
 
     tensors: StepTensors
     attend: AttendCached
@@ -344,7 +344,7 @@ class CacheStep:
 class StepSizes:
     """Sizes and mask of a decoding step, computed once for all layers.
 
-    In a graph of the layers, reading a shape is an operator.
+    In a graph of the layers, each reading of a shape would be one more operator.
     """
 
     tensors: StepTensors
@@ -372,7 +372,7 @@ class StepSizes:
 @final
 @dataclass(frozen=True)
 class CachedLayer:
-    """A layer's view of the KV cache in a decoding step: appends to it and attends to it."""
+    """One layer's part of the KV cache in a decoding step, to append to and attend to."""
 
     step: StepSizes
     attend_cached: AttendCached
@@ -421,8 +421,7 @@ def attend_to_cache(
 ) -> Float[Tensor, "R Hd_v"]:
     """Attend from R = S W hypotheses to s cached positions of their sentences    (equation 1)
 
-    The mask is 0 or -inf. `width` is H d_v; it is given because reading a shape is an operator in a
-    graph.
+    The mask is 0 or -inf. `width` is H d_v; reading it from a shape would slow a graph down.
     """
     if is_faster_as_products(q):
         out = attend_by_products(q, k, v, mask)

@@ -47,10 +47,10 @@ def find_kind(x: Float[Tensor, "R d_model"], attend: AttendCached) -> StepKind:
 
 @final
 class LayerGraph:
-    """Runs the layers of a decoder in decoding steps on a CPU: plainly at first, then as a graph.
+    """A runner of a decoder's layers in decoding steps on a CPU: plainly at first, then by a graph.
 
-    Afterwards weights and modules must not be replaced. Where torch cannot trace the layers, or the
-    graph's first states differ from the plain ones, and with a plain cache, the layers stay plain.
+    Afterwards weights and modules must not be replaced. The layers stay plain with a plain cache,
+    where torch cannot trace them, and if the graph's first states differ from the plain ones.
     """
 
     def __init__(self, decoder: Iterable[StepLayer]) -> None:

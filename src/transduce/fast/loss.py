@@ -162,13 +162,13 @@ def target_log_probs(
 
 
 def log_softmax_in_place(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Log-softmax over V, in at least float32. Overwrites float32 and float64 logits in place."""
+    """Return the log-softmax over V in at least float32; overwrites float32 and float64 logits."""
     logits = at_least_float32(logits)
     return torch.log_softmax(logits, dim=-1, out=logits)
 
 
 def log_softmax_by_loops_if_faster(logits: Float[Tensor, "R V"]) -> Float[Tensor, "R V"]:
-    """Log-softmax over V, which may overwrite the logits; many rows by compiled loops."""
+    """Return the log-softmax over V, for many rows by compiled loops; may overwrite the logits."""
     logits = at_least_float32(logits)
     if not has_rows_for_loops(logits, logits.shape[0]):
         return torch.log_softmax(logits, dim=-1, out=logits)

@@ -17,8 +17,8 @@ def read_ahead(
 ) -> tuple[ReadBatches, Callable[[PendingUpdate], Update]]:
     """Return two functions: one gets a step's batches, the other reads an update's results.
 
-    On a GPU the second one fetches and prepares the next step's batches before it waits for the
-    results.
+    On a GPU the second function fetches and prepares the next step's batches before it waits for
+    the results.
     """
     if device.type != "cuda":
         return batches, PendingUpdate.read

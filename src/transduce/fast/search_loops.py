@@ -185,7 +185,7 @@ def attend(
 def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
     """Return the indices of the blocks that each sentence's hypotheses read, and their counts.
 
-    A sentence with more than half of its blocks gets all: memory is read faster without gaps.
+    A sentence that reads over half of its blocks gets all: memory is read faster without gaps.
     """
     (sentences, width), count = mask.shape[:2], mask.shape[2] // POSITIONS_AT_ONCE
     every, blocks = np.arange(count), np.empty((sentences, count), int32)
@@ -207,7 +207,7 @@ def list_visible_blocks(mask: Numbers) -> tuple[Indices, Indices]:
 def prefetch_head(
     side: Strided, turn: int, heads: int, width: int, blocks: Indices, counts: Indices
 ) -> None:
-    """Prefetch the keys or values that a sentence's head reads, if it skips some.
+    """Prefetch the keys or values that a sentence's head reads, unless it reads all of them.
 
     `turn` is sentence · heads + head. Without gaps the processor itself prefetches, and faster.
     """
@@ -226,7 +226,7 @@ def prefetch_head(
 def score_positions(
     q: Numbers, step: int, sizes: tuple[int, int], keys: Numbers, blocks: Indices, scores: Numbers
 ) -> None:
-    """Write the products of W queries, `step` numbers apart, with the keys of some blocks.
+    """Write to `scores` the products of W queries, `step` numbers apart, with some blocks' keys.
 
     Four queries and two keys are computed at once; the last query fills up its group of four.
     """
@@ -277,7 +277,7 @@ def masked_softmax(scores: Numbers, mask: Numbers, sizes: tuple[int, int], block
 
 @compile_sums
 def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) -> None:
-    """Scale and mask the scores of some blocks in place; subtract the highest."""
+    """Scale and mask a row's scores in place, then subtract the highest of them."""
     for block in range(blocks.shape[0]):
         at, first = block * POSITIONS_AT_ONCE, blocks[block] * POSITIONS_AT_ONCE
         for j in range(POSITIONS_AT_ONCE):
@@ -291,7 +291,7 @@ def mask_scores(row: Numbers, scale: float32, mask: Numbers, blocks: Indices) ->
 
 @compile_sums
 def add_up_values(weights: Numbers, values: Numbers, blocks: Indices, h: int, out: Numbers) -> None:
-    """Write to `out` the weighted sum of the values of some blocks for each hypothesis, at head h.
+    """Write each hypothesis' weighted sum of some blocks' values to `out`, at head h.
 
     Four hypotheses and four values are computed at once.
     """
@@ -355,7 +355,7 @@ def sum_powers(x: Numbers, highest: float32) -> float32:
 
 @compile_loops
 def subtract(x: Numbers, first: float32, second: float32) -> None:
-    """Subtract `first`, then `second`, from n numbers in place; their sum would be less exact."""
+    """Subtract `first`, then `second`, from n numbers in place: more exact than one subtraction."""
     for j in range(x.shape[0]):
         x[j] = (x[j] - first) - second
 
@@ -372,7 +372,7 @@ def fill_highest_sums(
     sums: NDArray[float32],
     columns: NDArray[int64],
 ) -> bool:
-    """Write each sentence's K highest sums and their columns; return False if one has fewer.
+    """Write each sentence's K highest sums and their columns; False if a sentence has fewer sums.
 
     The highest comes first, and the leftmost of equal ones. NaN does not count. Only blocks whose
     highest sum may be among the K are read.
@@ -411,7 +411,7 @@ def insert_highest(
     columns: NDArray[int64],
     found: int,
 ) -> int:
-    """Insert each number plus `score` into the `found` best sums (at most K); return their count.
+    """Insert each number plus `score` into the `found` best sums; return their count, at most K.
 
     `first` is the first number's column. A sum goes after equal ones. NaN is left out.
     """

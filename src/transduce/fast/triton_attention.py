@@ -1,8 +1,8 @@
 """Attention over short sentences on a GPU by Triton, with one program per sentence and head
 
 torch's variable-length kernel is made for long sequences. At 28 tokens most of each tile that it
-computes is padding, and it took a third of an update of the base model. Here a program holds all
-queries, keys and values of its sentence and head, and the backward pass recomputes the weights.
+computes is padding, and the kernel took a third of the base model's update. Here a program holds
+all queries, keys and values of its sentence and head, and the backward pass recomputes the weights.
 """
 
 from collections.abc import Sequence
@@ -234,7 +234,7 @@ def run_backward(
 
 
 def list_strides(*sides: Tensor) -> list[int]:
-    """Return the strides between tokens of each tensor, and then those between heads."""
+    """Return the strides between tokens of all tensors, then the strides between heads of all."""
     return [side.stride(n) for n in (0, 1) for side in sides]
 
 

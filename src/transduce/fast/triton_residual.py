@@ -1,7 +1,7 @@
 """LayerNorm(x + Dropout(y)) on a GPU by Triton: one kernel forward, one back    (sections 3.1, 5.4)
 
-As torch's operators it is three kernels each way, all of which only move numbers. The backward
-pass draws the same random numbers again instead of reading a mask.
+torch runs three kernels each way for this, and all of them only move numbers. The backward pass
+draws the same random numbers again instead of reading a mask.
 """
 
 from typing import Any, final
@@ -20,12 +20,12 @@ from transduce.paper.model import Residual
 PROGRAMS = 2_112  # of the backward pass; each adds up its rows' gradients of gain and bias
 MOST_NUMBERS = 4_096  # of a token
 SEEDS = 2**31
-ROUNDS = tl.constexpr(7)  # of Philox; it passes the tests of random numbers with 7, 10 are usual
+ROUNDS = tl.constexpr(7)  # of Philox; 10 are usual, but 7 are enough for the tests of randomness
 
 
 @triton.jit
 def draw_mask(seed_at, group, row, WIDTH: tl.constexpr, p):  # type: ignore[no-untyped-def]
-    """Return 0 with probability p, else 1 / (1 - p), for four rows: a draw gives four numbers."""
+    """Return a dropout mask of four rows: 0 with probability p, else 1 / (1 - p)."""
     first, second, third, fourth = tl.rand4x(
         tl.load(seed_at), group * WIDTH + tl.arange(0, WIDTH), ROUNDS
     )
@@ -71,7 +71,7 @@ def add_and_norm_backward(  # type: ignore[no-untyped-def]
     d_out_at, total_at, gain_at, seed_at, mean_at, scale_at, d_x_at, d_y_at, d_gain_at, d_bias_at,
     p, rows, numbers: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradients of x and y, and this program's part of those of gain and bias."""
+    """Write the gradients of x and y, and this program's share of the gain and bias gradients."""
     program, column = tl.program_id(0), tl.arange(0, WIDTH)
     row = tl.arange(0, 4)[:, None]
     gain = tl.load(gain_at + column, mask=column < numbers, other=0.0).to(tl.float32)[None, :]
@@ -128,7 +128,7 @@ class AddNormFunction(torch.autograd.Function):
         epsilon: float,
         p: float,
     ) -> Tensor:
-        """Return the norm of the sum."""
+        """Return LayerNorm(x + Dropout(y))."""
         x, y = x.contiguous(), y.contiguous()
         rows, numbers = x.shape
         seed = torch.randint(SEEDS, (1,), device=x.device) if p else None

@@ -1,6 +1,6 @@
 """A decoding step's attention and the maxima of its log-probabilities on a GPU by Triton
 
-The attention reads from a table on the device where the KV cache lies, so that one CUDA graph
+The attention reads the addresses of the KV cache from a table on the device, so that one CUDA graph
 serves every cache (decoding_graphs.py). torch's maxima of blocks of 64 symbols take ten times as
 long as reading the log-probabilities.
 """
@@ -18,12 +18,12 @@ from transduce.paper.operations import split_heads
 
 # S sentences · W hypotheses of each · R = S W rows · H heads · K = d_k · n numbers of a table
 
-LEAST_ROWS = 16  # of a product
-SLOTS = 64  # that a program reads at once
-WIDTHS = (16, 32, 64, 128)  # of heads
-BLOCKS = 64  # of symbols, for a program
+LEAST_ROWS = 16  # the fewest rows of a product
+SLOTS = 64  # the slots that a program reads at once
+WIDTHS = (16, 32, 64, 128)  # the widths of heads that the kernels take
+BLOCKS = 64  # the blocks of symbols that a program compares
 
-# places in a table: an address and four strides for each of four tensors, and then
+# places in a table, after an address and four strides for each of four tensors
 VISIBLE, SOURCE_MASK, SENTENCES = tl.constexpr(20), tl.constexpr(24), tl.constexpr(27)
 TABLE_LENGTH = 28
 
@@ -43,9 +43,9 @@ def list_table(step: StepTensors) -> list[int]:
 
 @triton.jit
 def locate(entry, layer, sentence, head, kind):  # type: ignore[no-untyped-def]
-    """Return where a layer's keys or values of a sentence and head begin, and their stride.
+    """Return the address of one layer, sentence and head's keys (or values), and their stride.
 
-    Heads have multiples of 16 numbers. Unless the compiler is told, it loads them one by one.
+    Heads have multiples of 16 numbers. Unless told so, the compiler loads the numbers one by one.
     """
     at = tl.load(entry).to(tl.pointer_type(kind))
     at += layer * tl.load(entry + 1) + sentence * tl.load(entry + 2) + head * tl.load(entry + 3)
@@ -57,7 +57,7 @@ def append_rows(  # type: ignore[no-untyped-def]
     k_at, v_at, table_at, layer, width, k_row, v_row,
     K: tl.constexpr, V: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
-    """Write a sentence's W newest keys and values of a head into the newest slots."""
+    """Write one head's keys and values of a sentence's W newest tokens into the newest slots."""
     sentence, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
     if sentence < tl.load(table_at + SENTENCES):
         row, k_column, v_column = tl.arange(0, ROWS), tl.arange(0, K), tl.arange(0, V)
@@ -129,13 +129,13 @@ def attend_rows(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
 
 
 class TableLayer:
-    """A layer's view of the KV cache that a table locates: appends to it and attends to it."""
+    """One layer's part of a KV cache that a table locates, to append to and attend to."""
 
     def __init__(
         self, table: Int64[Tensor, " n"], layer: int, width: int, values: int, heads: int
     ) -> None:
         self.table, self.layer, self.width = table, layer, width
-        self.values, self.heads = values, heads  # numbers of a head's value
+        self.values, self.heads = values, heads  # `values`: the width of a head's value
 
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
@@ -159,7 +159,7 @@ class TableLayer:
         return self.run(q, is_source=True)
 
     def run(self, q: Float[Tensor, "R H K"], *, is_source: bool) -> Float[Tensor, "R Hd_v"]:
-        """Run the kernel."""
+        """Return attention to the sources if `is_source`, else to the hypotheses' own histories."""
         out = q.new_empty(q.shape[0], self.heads * self.values)
         attend_rows[(q.shape[0] // self.width, self.heads)](
             q, out, self.table, self.layer, self.width, q.shape[2] ** -0.5, q.stride(0),
@@ -173,7 +173,7 @@ class TableLayer:
 def write_maxima(  # type: ignore[no-untyped-def]
     log_probs_at, maxima_at, row_stride, blocks, BLOCK: tl.constexpr, BLOCKS: tl.constexpr
 ):
-    """Write the highest number of each block of a row, NaN where a block has nothing else."""
+    """Write the highest number of each block of a row; NaN for a block of nothing but NaN."""
     row, block = tl.program_id(0).to(tl.int64), tl.program_id(1) * BLOCKS + tl.arange(0, BLOCKS)
     at = log_probs_at + row * row_stride + block[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
     inside = block < blocks

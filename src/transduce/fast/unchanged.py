@@ -1,7 +1,7 @@
 """Which parts of `paper/` still compute what this package computes in their place
 
-Whoever changes a formula in a chapter wants its new values, and not the old ones fast. So every
-part that has a faster form is called once in a process with a few numbers, on the CPU. Where the
+Whoever changes a formula in `paper/` wants its new values, not the old values fast. So every part
+that has a faster form is called once in a process with a few numbers, on the CPU. Where the
 results differ, the plain part stays. Dropout is compared with the same random numbers.
 """
 
@@ -37,7 +37,7 @@ ReadResult = Callable[[Any], Sequence[Tensor]]  # reads tensors from what a func
 
 
 def put_in_place(operations: Operations, **faster: object) -> Operations:
-    """Return operations with faster functions in these fields, but for what was changed."""
+    """Return operations with faster functions in these fields, except where `paper/` changed."""
     changed = find_changed_operations()
     kept = {name: one for name, one in faster.items() if name not in changed}
     return replace(operations, **kept)  # type: ignore[arg-type] # each has its field's type
@@ -45,7 +45,7 @@ def put_in_place(operations: Operations, **faster: object) -> Operations:
 
 @cache
 def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
-    """Return the fields of the plain operations that no longer hold what they did."""
+    """Return the names of the plain operations that compute something else than their fast form."""
     known = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
     others = [name for name, one in known.items() if getattr(plain, name) is not one]
     compared = compare_operations(plain).items()
@@ -54,12 +54,12 @@ def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
 
 @cache
 def find_changed_modules() -> frozenset[type]:
-    """Return the classes of `paper/model.py` that no longer compute what they did."""
+    """Return the classes of `paper/model.py` that compute something else than their fast form."""
     return frozenset(kind for kind, pair in COMPARED_MODULES.items() if differ(*pair))
 
 
 def differ(first: Try, second: Try) -> bool:
-    """Return whether two functions return other results, or the first does not take the call."""
+    """Return whether the results of two functions differ, or one of the functions fails."""
     try:
         with torch.random.fork_rng(devices=[]), torch.inference_mode(mode=False), torch.no_grad():
             torch.manual_seed(1)
@@ -79,7 +79,7 @@ def numbers(*shape: int) -> Tensor:
 
 
 def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
-    """Return a call of the plain and one of the fast function, for each field of `Operations`."""
+    """Return, for each field that has a fast form, a call of the plain and of the fast function."""
     states, weight, ids = numbers(3, 4), numbers(5, 4), torch.tensor([0, 2, 4])
     log_p, (k, v) = numbers(4, 5).log_softmax(dim=1), numbers(2, 5, 2, 3)
     mask = AttentionMask(causal=True, neighbourhood=5)
@@ -106,17 +106,17 @@ def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
 
 
 def count_arguments(function: Callable[..., object]) -> int:
-    """Return how many arguments a function takes, with those that may be left out."""
+    """Return how many arguments a function takes, optional arguments included."""
     return len(signature(function).parameters)
 
 
 def attend(attention: BatchAttention) -> Sequence[Tensor]:
-    """Attend in two sentences of 7 tokens."""
+    """Return the attention of two sentences, and the number of arguments of the function."""
     return [attention(*numbers(3, 7, 2, 3)), torch.tensor(count_arguments(attention))]
 
 
 def take_two_steps(cache: Cache) -> Sequence[Tensor]:
-    """Attend from the first two tokens of two hypotheses, to themselves and to their sources."""
+    """Return the attention of two hypotheses' first two tokens, to themselves and their sources."""
     found = []
     for step in range(2):
         cache = cache.open(None)
@@ -131,40 +131,40 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
 
 
 def norm() -> Sequence[Tensor]:
-    """Normalise three tokens."""
+    """Return three normalised tokens."""
     module = LayerNorm(Architecture(d_model=4))
     module.weight.data, module.bias.data = numbers(4), numbers(4)
     return [module(numbers(3, 4))]
 
 
 def plain_norm() -> Sequence[Tensor]:
-    """Compute the same by torch's function."""
+    """Return what `norm` returns, computed by torch's function."""
     epsilon = Architecture().norm_epsilon
     return [functional.layer_norm(numbers(3, 4), (4,), numbers(4), numbers(4), epsilon)]
 
 
 def multiply() -> Sequence[Tensor]:
-    """Multiply three tokens with a matrix, in three ways."""
+    """Return the results of the three methods of `Linear` for three tokens."""
     weights = nn.Parameter(numbers(2, 4)), nn.Parameter(numbers(2))
     module, x = Linear.from_weight(*weights), numbers(3, 4)
     return [module(x), module.relu(x), module.add(x, numbers(3, 2))]
 
 
 def plain_products() -> Sequence[Tensor]:
-    """Compute the same by torch's function."""
+    """Return what `multiply` returns, computed by torch's function."""
     product = functional.linear(numbers(3, 4), numbers(2, 4), numbers(2))
     return [product, product.relu(), product + numbers(3, 2)]
 
 
 def surround() -> Sequence[Tensor]:
-    """Compute the connection around a sub-layer that doubles its input."""
+    """Return the output of a `Residual` around a sub-layer that doubles its input."""
     module = Residual(Architecture(d_model=4, dropout=0.5))
     module.norm.weight.data, module.norm.bias.data = numbers(4), numbers(4)
     return [module(numbers(3, 4), lambda x: 2 * x)]
 
 
 def plain_surround() -> Sequence[Tensor]:
-    """Compute the same by torch's functions."""
+    """Return what `surround` returns, computed by torch's functions."""
     total = numbers(3, 4) + functional.dropout(2 * numbers(3, 4), 0.5)
     epsilon = Architecture().norm_epsilon
     return [functional.layer_norm(total, (4,), numbers(4), numbers(4), epsilon)]
