@@ -60,7 +60,7 @@ class JobSelection:
 
 
 def plan_jobs(table: str, recipes: Mapping[str, Recipe], selection: JobSelection) -> list[RowJob]:
-    """Return a job for each selected row and seed, grouped by seed; refuse unknown rows."""
+    """Return a job for each selected row and seed, by seed; raise InputError for unknown rows."""
     for row in selection.rows:
         if row not in recipes:
             raise InputError(f"{table} has no row {row!r}", suggest_names(row, recipes))

@@ -32,7 +32,7 @@ OnMessage = Callable[[str], None]
 @final
 @dataclass(frozen=True)
 class ParserScores:
-    """EVALB's scores of one parser on a test set; its trees get the gold tags."""
+    """EVALB's scores of one parser on a test set; the parser's trees get the gold tags."""
 
     parser: str
     trained_on: str
@@ -79,7 +79,7 @@ def measure_parser(
 def measure_baselines(
     gold: Sequence[str], train: Iterable[Tree], trained_on: str, on_message: OnMessage
 ) -> list[ParserScores]:
-    """Train and score every baseline parser; all of them read the gold part-of-speech tags."""
+    """Return the scores of all baseline parsers, trained on `train`; they read the gold tags."""
     tagged = [tag_parts_of_speech(to_tree(line)) for line in gold]
     trees, rows = list(train), []
     for name, build in BASELINES.items():
@@ -93,7 +93,7 @@ def measure_baselines(
 def score_parser(
     name: str, trained_on: str, gold: Sequence[str], outputs: Sequence[str]
 ) -> ParserScores:
-    """Return a parser's F1 by EVALB: of all trees, of short ones, and of those with root S."""
+    """Return a parser's EVALB scores, with F1 on all trees, short trees, and trees with root S."""
     report = score_trees(list(gold), list(outputs), gold_tags=True)
     both = zip(gold, outputs, strict=True)
     sentences = [pair for pair in both if to_tree(pair[0]).labels[:1] == (SENTENCE,)]

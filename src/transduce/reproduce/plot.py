@@ -34,7 +34,7 @@ class Plot:
     title: str
     rows: Sequence[str]
     panels: Sequence[Panel]
-    settings: Sequence[str] = ()  # those that are not a row's own at the scale of our rows
+    settings: Sequence[str] = ()  # settings that are not a row's own at this scale
 
     def render(self) -> dict[str, bytes]:
         """Render the plot as PNG and SVG images; return their bytes by file type."""
@@ -81,7 +81,7 @@ def draw_panel(axes: "Axes", panel: Panel, rows: Sequence[str]) -> None:
 
 
 def find_row_group(row: str) -> str:
-    """Return the letter of a row's group in Table 3, such as A for A-h1."""
+    """Return a row's group: "A" for "A-h1", and the whole name for a row such as "base"."""
     return row.partition("-")[0]
 
 

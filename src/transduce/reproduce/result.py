@@ -109,7 +109,7 @@ def measure_row(
 
 
 def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
-    """Choose a test set's metrics: BLEU, and on the paper's test sets also the paper's BLEU."""
+    """Return the metrics of a test set: "bleu", and for the paper's test sets also the paper's."""
     if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
     return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")
@@ -124,7 +124,7 @@ def require_measurable(
 
 
 def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
-    """Return a corpus's development set as source and reference lines; refuse if it has none."""
+    """Return a corpus's development set as (sources, references); raise InputError without one."""
     dev = prepared.dev
     if dev is None:
         hint = "prepare it with --dev-source FILE --dev-target FILE"
@@ -136,7 +136,7 @@ def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:
 
 
 def read_test_set(data: Data, test: Texts | None, train: Texts | None) -> ParallelLines:
-    """Return the lines of `test` or the corpus's test set; refuse `train` without `test`."""
+    """Return the lines of `test` or the corpus's test set; raise InputError for `train` alone."""
     hint = "--test-source FILE --test-target FILE"
     require(
         test is not None or train is None,
@@ -185,7 +185,7 @@ def read_result(folder: Path) -> RowResult | None:
 def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[FolderError]]:
     """Read every result within folders once; return the results and the damaged files' errors.
 
-    Two unlike results of one recipe and seed are refused.
+    Raises InputError for two different results of one recipe and seed.
     """
     found: dict[tuple[str, int], tuple[Path, RowResult]] = {}
     faults = []
@@ -217,7 +217,7 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
 
 
 def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
-    """Refuse a `result` (in `folder`) of a row and seed that differs from `known` (in `first`).
+    """Raise InputError if two results of one row and seed differ in model or BLEU.
 
     Two different results would count as two seeds.
     """

@@ -178,7 +178,7 @@ def prepare_table_corpus(
 ) -> PreparedCorpus:
     """Return the corpus that all rows share, prepared now if it was not prepared before.
 
-    With `needs_dev`, refuse to prepare a corpus without a development set.
+    With `needs_dev`, raise InputError if a corpus to prepare has no development set.
     """
     own = request.output / STORE
     has_texts = request.train is not None or request.dev is not None

@@ -101,7 +101,7 @@ class ResultTable:
 
     @property
     def other_settings(self) -> tuple[str, ...]:
-        """The settings that are not the rows' own, by the scale or by a change in every row."""
+        """The settings that the scale, or a change in every row, sets in place of a row's own."""
         changed = (f"{path} = {value}" for path, value in self.changes.items())
         return (*scale_by_name(self.scale).settings, *changed)
 
@@ -112,7 +112,7 @@ class ResultTable:
 
 
 def build_table(results: Sequence[RowResult], recipes: Mapping[str, Recipe]) -> ResultTable:
-    """Build a table from results; refuse results of several scales, corpora or test sets."""
+    """Build a table; raise InputError if results differ in scale, corpus, test set or changes."""
     if not results:
         raise InputError("no row has been measured yet", "without --gather they are trained here")
     require_single("scales", {result.scale for result in results})
@@ -148,7 +148,7 @@ def require_single(what: str, kinds: Collection[object]) -> None:
 def find_common_changes(
     results: Sequence[RowResult], recipes: Mapping[str, Recipe]
 ) -> dict[str, Value]:
-    """Return the settings that all results changed alike; refuse results changed differently.
+    """Return the settings that all results changed; raise InputError if the changes differ.
 
     The number of steps is ignored for rows whose steps follow from base's training cost.
     """

@@ -79,7 +79,7 @@ def map_printed_bleu(pair: str) -> dict[str, float]:
 
 
 def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return the printed BLEU and cost of a row and language pair, or None for both."""
+    """Return the printed BLEU and cost of a row for a language pair; None for a row of ours."""
     paper = next((one for one in select_published(pair) if one.row == row), None)
     return {
         "printed_bleu": paper and paper.bleu[pair],
@@ -133,7 +133,7 @@ def format_row(table: ResultTable, row: TableRow) -> tuple[str, ...]:
 
 
 def build_plot(table: ResultTable, title: str, pair: str) -> Plot:
-    """Build panels of each row's BLEU and cost, the paper's and ours."""
+    """Build the plot of each row's BLEU and cost, printed and measured."""
     names = {one.row or one.model: one for one in select_published(pair)}
     scores = wrap_single_values({name: float(one.bleu[pair]) for name, one in names.items()})
     costs = wrap_single_values(

@@ -75,7 +75,7 @@ def build_report(table: ResultTable) -> Report:
 
 
 def find_printed(row: str) -> dict[str, float]:
-    """Return the perplexity and BLEU that the paper prints for a row; empty for a row of ours."""
+    """Return the perplexity and BLEU that the paper prints for a row; {} if it lacks the row."""
     paper = PRINTED.get(row)
     if paper is None:
         return {}

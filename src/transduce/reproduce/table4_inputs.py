@@ -51,7 +51,7 @@ def choose_trees(
     *,
     needs_training: bool,
 ) -> TreeTexts:
-    """Open the trees of Table 4: those given, or else those of the recipe's corpus.
+    """Open the trees of Table 4: the given trees, or else the trees of the recipe's corpus.
 
     Without `needs_training` no training trees are opened unless some are given, and the corpus need
     not have been fetched if test trees are given.
@@ -90,7 +90,7 @@ def choose_trees(
 
 
 def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
-    """Load a trained parser, with changed settings of the search; refuse settings of training."""
+    """Load a trained parser with changed search settings; raise InputError for other settings."""
     parser = load(model)
     require_task(parser.task, Parsing, parser.recipe.data, f"{model}: Table 4")
     trained = [path for path in settings if not path.startswith("search.")]
@@ -103,7 +103,7 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` with the facts that follow from the corpus in a parser's recipe."""
+    """Return `trees` with training corpus and comparability by a given parser's recipe."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)

@@ -67,7 +67,7 @@ def select_measure(measure: str, row: TableRow) -> Measurements:
 
 
 def compute_gain(measure: str, better: float | None, worse: float | None) -> float | None:
-    """Return how much better the first value is than the second; lower perplexity is better."""
+    """Return how much better `better` is than `worse` (PPL: lower is better); None without both."""
     if better is None or worse is None:
         return None
     return worse - better if measure == "PPL" else better - worse
@@ -78,7 +78,7 @@ def compute_critical_difference(
 ) -> float | None:
     """Return the least difference of two rows that is significant at 5 %; None if unknown.
 
-    The variance between seeds is pooled over all rows with several seeds, and unknown without any.
+    The variance between seeds is pooled over rows with several seeds; it is unknown without any.
     """
     several = select_rows_with_seeds(table)
     if not several:
@@ -101,7 +101,7 @@ def count_degrees_of_freedom(rows: Sequence[TableRow]) -> int:
 
 
 def judge_claim(claim: Claim, ours: float, critical: float | None) -> str:
-    """Return the verdict on a claim from our gain; `critical` None means chance is unknown."""
+    """Return the verdict on a claim from our gain and the critical difference (None if unknown)."""
     if critical is None:
         if claim.equal:
             return "one seed cannot tell"

@@ -109,12 +109,12 @@ def claims(
 
 
 def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the seeds that a number of seeds or a list of them stands for."""
+    """Return the seeds 1 to `seeds` if it is a number, else the given seeds as a tuple."""
     return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
 
 
 def build_table2(pair: str) -> "TableKind":
-    """Return Table 2 for a language pair: the recipes of its rows and the report builder."""
+    """Return Table 2 for a language pair; raise InputError if the paper has no such pair."""
     from transduce.recipes.table2 import ROWS
     from transduce.reproduce.request import TableKind
     from transduce.reproduce.table2_report import build_report

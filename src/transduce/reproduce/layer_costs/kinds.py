@@ -51,7 +51,7 @@ def count_projection_operations(kind: LayerKind, n: int, sizes: Architecture) ->
 def count_attention_operations(n: int, sizes: Architecture) -> int:
     """Count attention's operations for n positions, Q Kᵀ and weights times V: no projections.
 
-    If restricted, it has r scores a position, as in Table 1; the kernel computes more.
+    Restricted attention counts r scores a position, as in Table 1; the kernel computes more.
     """
     keys = sizes.encoder_neighbourhood or n
     return 2 * n * keys * sizes.heads * (sizes.d_k + sizes.d_v)

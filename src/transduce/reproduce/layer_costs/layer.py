@@ -15,8 +15,8 @@ from transduce.paper.model import SelfAttention, initialise
 from transduce.reproduce.layer_costs.kinds import LayerKind
 from transduce.settings import Architecture
 
-# For counts and paths: torch has no fused LSTM for it, so that each product is seen, and a gradient
-# over a long path is small but does not round to 0.
+# The type for counts and paths. Torch has no fused float64 LSTM, so that each product is seen, and
+# a small gradient over a long path does not round to 0.
 EXACT = torch.float64
 HEADS = 8  # as in the paper's base model; d_k = d_v = d / h
 
@@ -79,8 +79,8 @@ def build_layer(
 ) -> MeasuredLayer:
     """Build the sub-layer `kind` of encoder layer `index` (of a decoder layer if `causal`).
 
-    It is for a sentence of n positions, and computes attention with the kernel that models use on a
-    CPU. `index` counts from 0 and seeds the initial weights.
+    The layer is for a sentence of n positions, and computes attention with the kernel that models
+    use on a CPU. `index` counts from 0 and seeds the initial weights.
     """
     mixing = find_mixing(sizes)(sizes, index, causal=causal)
     initialise(mixing, torch.Generator().manual_seed(index))

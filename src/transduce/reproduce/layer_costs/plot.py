@@ -29,7 +29,7 @@ def plot_table(table: LayerTable) -> bytes:
 
 
 def draw_panel(panel: "Axes", title: str, table: LayerTable, measure: str) -> None:
-    """Draw a curve for each layer kind, with dashes of its own: curves may overlap."""
+    """Draw a curve for each layer kind; each has its own dashes, because curves may overlap."""
     from matplotlib.ticker import NullLocator
 
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)

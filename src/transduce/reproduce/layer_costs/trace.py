@@ -1,8 +1,8 @@
 """Count a layer's operations, the longest chain of dependent ones, and the peak memory of a call.
 
 Every operation of torch is intercepted as it is dispatched. A multiply-add counts as two
-operations. Matrix products are counted, and the products with the per-channel kernels of a
-separable convolution. As in the paper's table, softmax, gates, masks and plain sums are not.
+operations. Matrix products and the products with a separable convolution's kernels are counted. As
+in the paper's table, softmax, gates, masks and plain sums are not.
 
 In a chain of dependent operations, each operation needs the result of the one before. As in the
 paper, an operation of torch (a product, a sum over a dimension) counts as one, however large its
@@ -27,7 +27,7 @@ from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer
 
 @torch.no_grad()
 def count_operations(layer: MeasuredLayer) -> tuple[int, int]:
-    """Return a forward pass's operations as (outside of attention's projections, in them)."""
+    """Return a forward pass's operations as (without attention's projections, of these alone)."""
     x = layer.random_sentence(EXACT)
     rules = {torch.ops.aten.addcmul: count_addcmul_operations}
     with FlopCounterMode(display=False, custom_mapping=rules) as counter:

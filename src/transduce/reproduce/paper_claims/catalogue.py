@@ -1,7 +1,7 @@
 """The paper's claims in its order, and what measures each
 
-Times and memory are those of this machine, trained models those of `trained.py`. Where the paper
-gives no number, a range is ours.
+Times and memory are measured on this machine, with the trained models of `trained.py`. Where the
+paper gives no number, the range is ours.
 """
 
 from collections.abc import Mapping

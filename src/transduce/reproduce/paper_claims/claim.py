@@ -18,7 +18,7 @@ ROUNDING = 1e-9
 @final
 @dataclass(frozen=True)
 class Finding:
-    """A number that a seed's values give, and the range in which it supports the claim."""
+    """A number computed from a seed's values, and the range in which it supports the claim."""
 
     says: str
     value: str  # the name of a value, or two names with " / " or " - " between them
@@ -37,7 +37,7 @@ class Finding:
         return f"{self.least:.3g} to {self.most:.3g}"
 
     def compute(self, values: Values) -> float:
-        """Return the number that the values of one seed give."""
+        """Return the value, ratio or difference that `value` names, from the values of one seed."""
         first, divided, second = self.value.partition(" / ")
         if divided:
             return values[first] / values[second]
@@ -50,7 +50,7 @@ class Finding:
         return {name for part in self.value.split(" / ") for name in part.split(" - ")}
 
     def judge(self, numbers: Sequence[float], *, is_exact: bool) -> str:
-        """Return the verdict on the numbers of all seeds, by the 95 % interval of their mean."""
+        """Return the verdict, such as "holds", by the 95 % interval of the mean over seeds."""
         if len(numbers) == 1 and not is_exact:
             return "one seed cannot tell"
         low, high = compute_interval(numbers)
@@ -61,7 +61,7 @@ class Finding:
 
 
 def compute_interval(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the 95 % interval of the mean, by Student's t; of one number, itself."""
+    """Return the 95 % interval of the mean by Student's t; a single number is both of its ends."""
     mean, count = statistics.fmean(numbers), len(numbers)
     if count == 1:
         return mean, mean
@@ -75,7 +75,7 @@ def compute_interval(numbers: Sequence[float]) -> tuple[float, float]:
 class PaperClaim:
     """A sentence of the paper, and what measures it.
 
-    Differences and ratios are computed for each seed, so that rows of one seed are compared.
+    Differences and ratios are computed for each seed, so that rows are compared within a seed.
     """
 
     name: str

@@ -20,7 +20,7 @@ from transduce.reproduce.layer_costs.trace import count_operations, measure_peak
 from transduce.settings import Architecture
 
 Runs = Mapping[str, Path]
-ROUNDS = 15  # how often each call is timed; the quickest counts, which others disturb least
+ROUNDS = 15  # how often each call is timed; the shortest time counts, because it is disturbed least
 SIZES = ((64, 64), (256, 64), (512, 64), (256, 16), (256, 256))  # n and d_k of a head
 WIDTHS = (16, 64, 256)  # d_k of products
 PAIRS, KEYS = 100_000, 64
@@ -30,14 +30,14 @@ CONVOLUTION, SEPARABLE = KIND["convolutional, contiguous"], KIND["separable conv
 
 
 def measure_cost(name: str, update: Callable[[], None]) -> dict[str, float]:
-    """Measure the shortest time and the peak memory of a forward and backward pass."""
+    """Return the shortest time and peak memory of `update` as "NAME seconds" and "NAME bytes"."""
     peak = measure_peak_bytes(update)
     seconds = min(measure_seconds(update) for _ in range(ROUNDS))
     return {f"{name} seconds": seconds, f"{name} bytes": float(peak)}
 
 
 def compare_compatibilities(seed: int, _runs: Runs) -> dict[str, float]:
-    """Measure one head's attention with dot products and additive, at several n and d_k."""
+    """Return the costs of one head's dot-product and additive attention at several n and d_k."""
     found: dict[str, float] = {}
     for n, d_k in SIZES:
         generator = torch.Generator().manual_seed(seed)
@@ -77,7 +77,7 @@ def measure_jacobian(scores: Tensor) -> float:
 
 
 def compare_heads(seed: int, _runs: Runs) -> dict[str, float]:
-    """Measure self-attention of width 512 over 128 positions with 8 heads of 64, and one of 512."""
+    """Return the costs of self-attention at about 128 positions, with 8 heads and with one."""
     found: dict[str, float] = {}
     for heads in (8, 1):
         width = 512 // heads
@@ -94,7 +94,7 @@ def build_exact(kind: LayerKind, n: int, sizes: Architecture) -> MeasuredLayer:
 
 
 def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
-    """Return the operations of section 4's layers by name; attention comes with a feed-forward one.
+    """Return the operations of section 4's layers by name; attention includes a feed-forward layer.
 
     Attention's projections are left out. The feed-forward network has d_ff = d: two d × d matrices.
     """
@@ -111,7 +111,7 @@ def count_layers(_seed: int, _runs: Runs) -> dict[str, float]:
 
 
 def measure_paths(_seed: int, _runs: Runs) -> dict[str, float]:
-    """Measure by gradients how many layers connect n positions, if attention reaches r of them."""
+    """Return how many layers connect n positions, for attention to r positions and to all."""
     found: dict[str, float] = {}
     for n, r in ((33, 5), (65, 5), (65, 9)):
         sizes = build_sizes(RESTRICTED, WIDE, 3, r)

@@ -40,7 +40,7 @@ Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a fi
 def measure_claims(
     output: Path, names: Sequence[str], seeds: Sequence[int], callbacks: TableCallbacks
 ) -> Report:
-    """Measure the named claims (all if none) in a folder, and write and return the report.
+    """Measure the named claims (all without `names`) in a folder; write and return the report.
 
     What is measured already is kept. The errors of rows that failed are in the report's `errors`.
     """
@@ -64,7 +64,7 @@ def measure_claims(
 def measure_claim(
     output: Path, claim: PaperClaim, seeds: Sequence[int], callbacks: TableCallbacks
 ) -> list[TransduceError]:
-    """Train a claim's rows, measure it from each missing seed; return failed rows' errors."""
+    """Train a claim's rows and measure it from each missing seed; return failed rows' errors."""
     callbacks.on_message(f"{claim.name} ({claim.section}): {claim.sentence}")
     seeds = seeds[:1] if claim.is_exact else seeds
     missing = [seed for seed in seeds if read_values(output, claim, seed) is None]
@@ -89,7 +89,7 @@ def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
 
 
 def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str, Path]) -> None:
-    """Measure a claim from a seed; keep its values with machine and date, or raise InUseError."""
+    """Measure a claim from a seed and store its values; raise InUseError in a locked folder."""
     folder = name_folder(output, claim, seed)
     ensure_folder(folder)
     with locked_folder(folder):
@@ -99,7 +99,7 @@ def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
-    """Read a claim's values from a seed; None if none are kept, or not all that it now needs."""
+    """Return a claim's stored values from a seed; None unless all that it needs are there."""
     file = name_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None
@@ -108,7 +108,7 @@ def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | 
 
 
 def gather_claims(output: Path) -> Measured:
-    """Read what is measured of every claim in a folder, by claim and seed."""
+    """Return the stored values of all claims in a folder, by claim and seed."""
     folders = (output / FOLDER).glob("claim-*-seed*")
     seeds = sorted({int(folder.name.rpartition("seed")[2]) for folder in folders})
     every = {
@@ -119,7 +119,7 @@ def gather_claims(output: Path) -> Measured:
 
 
 def write_report(output: Path, callbacks: TableCallbacks) -> Report:
-    """Write the report on all measured claims of a folder as Markdown, CSV and JSON."""
+    """Write the report on all measured claims of a folder into it, and return the report."""
     report = build_report(gather_claims(output))
     files = report.write(output, plot=False)
     callbacks.on_message(f"the report: {', '.join(map(str, files))}")

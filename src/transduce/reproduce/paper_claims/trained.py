@@ -64,7 +64,7 @@ CHANGES: Mapping[str, Mapping[str, Value]] = MappingProxyType(
 
 
 def build_row(name: str, changes: Mapping[str, Value]) -> Recipe:
-    """Return the recipe of a row of this name, with changed settings of the architecture."""
+    """Return the recipe of the row `name`, with `changes` to the architecture."""
     recipe = replace(BASE, name=f"claims/{name}")
     return with_changes(recipe, {f"architecture.{path}": value for path, value in changes.items()})
 
@@ -85,7 +85,7 @@ def measure_nats(_seed: int, runs: Mapping[str, Path]) -> dict[str, float]:
 
 
 def measure_positions(seed: int, runs: Mapping[str, Path]) -> dict[str, float]:
-    """Return each row's nats a piece within the trained length, and up to twice this length."""
+    """Return each row's nats a piece, and "ROW beyond" for sentences up to twice as long."""
     found = measure_nats(seed, runs)
     for row, run in runs.items():
         translator = load(run)

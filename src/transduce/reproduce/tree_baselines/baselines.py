@@ -21,7 +21,7 @@ NOMINAL = frozenset(DETERMINERS | ADJECTIVES | NOUNS)
 
 
 def build_right_branching_tree(sentence: TaggedSentence) -> Tree:
-    """Return a tree with an S over all words, and an NP from each word but the last to the end.
+    """Return a tree with an S over all words, and from each word but the last an NP to the end.
 
     A final punctuation mark is directly under S.
     """
@@ -55,7 +55,7 @@ def build_grammar_parser(trees: Iterable[Tree]) -> Parser:
     return lambda sentence: parse_by_grammar(sentence, grammar)
 
 
-# from cleaned training trees, which only the grammar reads, to the parser
+# functions from cleaned training trees to a parser; only the grammar reads the trees
 BASELINES: Mapping[str, Callable[[Iterable[Tree]], Parser]] = MappingProxyType(
     {
         "baseline-flat": lambda _: lambda sentence: build_tree(sentence, []),

@@ -45,7 +45,7 @@ class Grammar:
 
 
 def learn_grammar(trees: Iterable[Tree]) -> Grammar:
-    """Learn a grammar from trees; a rule's probability is its relative frequency in them."""
+    """Learn a grammar from trees; a rule's probability is its share of its parent's rules."""
     counts = Counter(rule for tree in trees for rule in find_rules(tree))
     if not counts:
         raise InputError("there are no trees to learn a grammar from", "name the training trees")
@@ -78,7 +78,7 @@ def build_grammar(weights: Mapping[tuple[str, Rule], float], symbols: list[str])
 
 
 def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
-    """Yield the rules (parent, children) of a tree made binary, the root's rule first."""
+    """Yield the rules (parent, children) of a tree as binary rules, the root's rule first."""
     nodes = join_unary_chains(tree)
     yield ROOT, (nodes[0].label,)
     for node, children in zip(nodes, find_children(tree, nodes), strict=True):
@@ -89,7 +89,7 @@ def find_rules(tree: Tree) -> Iterator[tuple[str, Rule]]:
 
 
 def join_unary_chains(tree: Tree) -> list[Constituent]:
-    """Return a tree's constituents in preorder; those over the same words are merged into one."""
+    """Return a tree's constituents in preorder, merged if they are over the same words."""
     nodes = list[Constituent]()
     for one in tree.constituents:
         if nodes and nodes[-1][1:] == one[1:]:
@@ -100,7 +100,7 @@ def join_unary_chains(tree: Tree) -> list[Constituent]:
 
 
 def find_children(tree: Tree, nodes: list[Constituent]) -> list[list[str]]:
-    """Return the symbols of each node's children, which are constituents and words without one."""
+    """Return each node's children as symbols: constituents, and tags of words between these."""
     children: list[list[str]] = [[] for _ in nodes]
     enclosing = list[int]()
     following = 0

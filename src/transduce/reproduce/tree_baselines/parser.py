@@ -55,7 +55,7 @@ def fill_cell(start: int, end: int, chart: Chart, grammar: Grammar) -> None:
 def score_splits(
     start: int, end: int, chart: Chart, grammar: Grammar, rules: Int64[ndarray, " r"]
 ) -> Float32[ndarray, "m r"]:
-    """Return the two children's summed log-probability for m split points of a span and r rules."""
+    """Return the sum of both children's log-probabilities for m split points and r rules."""
     left = chart[start, start + 1 : end].take(grammar.left[rules], axis=1)
     right = chart[start + 1 : end, end].take(grammar.right[rules], axis=1)
     left += right

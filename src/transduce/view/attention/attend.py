@@ -49,7 +49,7 @@ class Attention:
     ) -> str:
         """Return Figure 3, 4 or 5 of the paper as SVG, drawn from these weights.
 
-        Figures 3 and 4 show where `word` attends to, by default the word of the paper's figure.
+        Figures 3 and 4 show what `word` attends to; it defaults to the word in the paper's figure.
         """
         if number not in FIGURES:
             raise InputError(f"unknown figure {number!r}", suggest_names(str(number), "345"))
@@ -77,13 +77,13 @@ def attend(
     *,
     most: int = PICTURE_BYTES,
 ) -> Attention:
-    """Return what a model attends to when it reads `text` and writes its output, or `target`.
+    """Return a model's attention weights for `text` and `target`, by default its own output.
 
         attention = transduce.attend("model", "A dog runs.")
 
     `model` is a translator, a model folder or a run folder. The weights of every layer and head
-    are those of one pass of the model over both texts. A long text is not split, but refused
-    if its weights may need more than `most` bytes of memory.
+    are those of one pass of the model over both texts. A long text is not split. Raises
+    InputError if the weights may need more than `most` bytes of memory.
     """
     require_string("text", text)
     require_count("most", most)

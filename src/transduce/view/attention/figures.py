@@ -2,8 +2,8 @@
 
 Each panel has two rows of the same words. Lines lead from query words above to key words
 below. A line's opacity is its weight if a single query word is shown, else its weight divided by
-the number of heads. Heads of another model have other tasks, so that heads are ranked by how
-strongly they show a figure's effect.
+the number of heads. In another model other heads do what the paper's heads do, so that heads are
+ranked by how strongly they show a figure's effect.
 """
 
 import colorsys
@@ -76,7 +76,7 @@ FIGURES: Mapping[int, PaperFigure] = MappingProxyType(
 
 
 def require_heads(heads: tuple[int, ...], layer: int, layers: int, count: int) -> None:
-    """Refuse a layer that is not from 1 to `layers`, or a head that is not from 1 to `count`."""
+    """Raise InputError unless the layer is in 1 to `layers` and all heads are in 1 to `count`."""
     if layer not in range(1, layers + 1):
         fact = f"there is no layer {layer}: this model has {layers:,}"
         raise InputError(fact, f"--layer 1 to {layers}, or --find")
@@ -105,7 +105,7 @@ class WordWeights:
 
 
 def join_encoder_words(view: AttentionView) -> WordWeights:
-    """Return the encoder's weights between words; raise InputError without self-attention."""
+    """Return the encoder's weights between words; raise InputError if it has no self-attention."""
     if "encoder" not in view.weights:
         raise InputError(
             "this model has no self-attention, which the figures of the paper show",
@@ -120,9 +120,9 @@ def join_encoder_words(view: AttentionView) -> WordWeights:
 def draw_paper_figure(
     view: AttentionView, figure: PaperFigure, layer: int, heads: Sequence[int] = ()
 ) -> str:
-    """Draw a figure of the paper as SVG from one layer (number from 1) of an attention record.
+    """Return a figure of the paper as SVG, from one layer (counted from 1) of an attention record.
 
-    `heads` are those of the paper if none are given.
+    Without `heads`, the heads of the paper's figure are drawn.
     """
     joined, count = join_encoder_words(view), view.model.heads
     chosen = tuple(heads) or figure.heads or tuple(range(1, count + 1))
@@ -161,11 +161,11 @@ class RankedHeads:
 def rank_heads(
     joined: WordWeights, figure: PaperFigure, layers: Sequence[int]
 ) -> list[RankedHeads]:
-    """Rank heads by how strongly they show a figure's effect, strongest first.
+    """Return heads (pairs for Figure 5) by how strongly they show a figure's effect, best first.
 
     For Figures 3 and 4 the strength is the weight from the figure's word on the words that it
-    should attend to. For Figure 5 it is the part of a query's weights, on average, that two heads
-    of a layer put on different words.
+    should attend to. For Figure 5 it is the total variation distance between two heads of a
+    layer, averaged over queries.
     """
     ranked = rank_by_difference(joined) if not figure.word else rank_by_weight(joined, figure)
     named = [RankedHeads(layers[one.layer - 1], one.heads, one.strength) for one in ranked]
@@ -173,7 +173,7 @@ def rank_heads(
 
 
 def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads]:
-    """Return for each head the weight from a figure's query word on its key words."""
+    """Return each head, unsorted, with its weight from the query word on the key words."""
     keys = [joined.find(word) for word in figure.read]
     strength = joined.weights[:, :, joined.find(figure.word), keys].sum(axis=-1)
     return [
@@ -183,7 +183,7 @@ def rank_by_weight(joined: WordWeights, figure: PaperFigure) -> list[RankedHeads
 
 
 def rank_by_difference(joined: WordWeights) -> list[RankedHeads]:
-    """Return for each two heads of a layer their mean total variation distance over all queries."""
+    """Return each pair of heads of a layer, unsorted, with their mean total variation distance."""
     return [
         RankedHeads(
             layer,
@@ -265,7 +265,7 @@ def draw_panel(panel: Panel, top: int) -> Iterator[str]:
 
 
 def draw_squares(panel: Panel) -> Iterator[str]:
-    """Yield a square for each head of the model, numbered if colours repeat."""
+    """Yield a square for each head, pale if the head is not shown, numbered if colours repeat."""
     for head in range(1, panel.count + 1):
         colour = head_colour(head)
         shown = colour if head in panel.heads else lighten(colour)
@@ -276,7 +276,7 @@ def draw_squares(panel: Panel) -> Iterator[str]:
 
 
 def draw_boxes(panel: Panel) -> Iterator[str]:
-    """Yield a grey box for a single query word, and per head a box on each word it attends to."""
+    """Yield boxes on a chosen query word and, for each head, on the words that it attends to."""
     if panel.chosen is None:
         return
     yield (
@@ -311,7 +311,7 @@ def draw_lines(panel: Panel) -> Iterator[str]:
 
 
 def draw_words(panel: Panel) -> Iterator[str]:
-    """Yield the words of both rows as SVG texts, turned to read upwards, with white rims."""
+    """Yield the words of both rows as SVG texts that read upwards and have white rims."""
     rim = 'stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke"'
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
         yield f'<g fill="#000000" {rim} text-anchor="{anchor}">'

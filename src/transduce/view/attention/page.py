@@ -1,8 +1,8 @@
 """The attention page, one HTML file that shows an attention view and requests nothing.
 
-Its data are a JSON header and the weights. Those of one layer and one kind of attention are one
-block [heads, queries, keys], so that a page decompresses only the layers that are looked at. The
-blocks are joined in base64; the header has the offset and the number of characters of each.
+Its data are a JSON header and the weights. Each layer of each kind of attention is one block
+[heads, queries, keys], so that a page decompresses only the layers that it shows. The blocks are
+joined in base64; the header has each block's offset and number of characters.
 """
 
 import base64
@@ -110,7 +110,7 @@ class WeightEncoding:
 
 
 def encode_view(view: AttentionView, encoding: WeightEncoding) -> tuple[dict[str, Any], str]:
-    """Encode an attention view as the data of its page: a JSON header, all weights in base64."""
+    """Return the data of an attention view's page: header for JSON, and all weights in base64."""
     kinds, texts, offset = [], [], 0
     for kind in (one for one in SIDES if one in view.weights):
         blocks = [encoding.encode_block(layer) for layer in view.weights[kind]]
@@ -180,7 +180,7 @@ def describe_step(step: OutputStep) -> dict[str, Any]:
 
 
 def describe_pieces(pieces: Iterable[NextPiece]) -> list[list[str | float]]:
-    """Return a list [text, probability] for each of these next pieces."""
+    """Return [text, probability] for each next piece."""
     return [[one.piece, round_to_four_digits(one.probability)] for one in pieces]
 
 

@@ -77,7 +77,7 @@ class BeamHypothesis:
 @final
 @dataclass(frozen=True)
 class OutputStep:
-    """One step of the output: the piece written, what was most probable, and the beam."""
+    """One step of the output: the piece written, the most probable pieces, and the beam before."""
 
     chosen: NextPiece
     alternatives: tuple[NextPiece, ...]  # given the output before this step; best first
@@ -87,7 +87,7 @@ class OutputStep:
 @final
 @dataclass(frozen=True)
 class ModelName:
-    """The model that an attention record is of: name, hash of its manifest, and sizes."""
+    """The model of an attention record: its name, manifest's sha256, layers and heads."""
 
     name: str
     sha256: str  # "" for a model that was not read from a folder
@@ -118,31 +118,31 @@ class AttentionView:
     alignment: AlignmentHeads | None = None  # the heads that align words; None if not a text task
 
     def queries(self, kind: str) -> PieceSequence:
-        """Return the sequence that queries of a kind of attention, such as "cross", belong to."""
+        """Return the sequence whose positions are the queries of a kind, such as "cross"."""
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][0])
         return sequence
 
     def keys(self, kind: str) -> PieceSequence:
-        """Return the sequence that keys of a kind of attention, such as "cross", belong to."""
+        """Return the sequence whose positions are the keys of a kind, such as "cross"."""
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence
 
     def layers_of(self, kind: str) -> tuple[int, ...]:
-        """Return the numbers of the recorded layers that a kind of attention has."""
+        """Return the recorded layers that a kind of attention has, counted from 1."""
         require_one_of("kind of attention", kind, self.weights)
         return self.layers[: len(self.weights[kind])]  # the shallower stack lacks the last ones
 
     def head(self, kind: str, layer: int, head: int) -> Float32[np.ndarray, "Q K"]:
-        """Return the weights of one head; layer and head are numbers, from 1."""
+        """Return the weights of one head; `layer` and `head` count from 1."""
         layers = self.layers_of(kind)
         require_one_of("layer", layer, layers)
         require_one_of("head", head, range(1, self.weights[kind].shape[1] + 1))
         return self.weights[kind][layers.index(layer), head - 1]
 
     def select_layers(self, numbers: Sequence[int]) -> "AttentionView":
-        """Return the record with only the layers of these numbers, from 1; refuse unknown ones."""
+        """Return the record with only these layers (from 1); raise InputError if one is unknown."""
         for number in numbers:
             require_one_of("layer", number, self.layers)
         chosen = sorted(set(numbers))
@@ -154,7 +154,7 @@ class AttentionView:
 
 
 def require_one_of(what: str, value: object, known: Iterable[object]) -> None:
-    """Raise InputError, which lists the known values, unless `value` is one of them."""
+    """Raise an InputError that lists the known values, unless `value` is among them."""
     if value not in (listed := list(known)):
         fact = f"there is no {what} {short_repr(value)}"
         raise InputError(fact, f"known: {', '.join(map(str, listed))}")

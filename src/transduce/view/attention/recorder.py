@@ -1,4 +1,4 @@
-"""Records a model's attention weights for a source and an output, its own or given."""
+"""Records a model's attention weights for a source and an output, its own or a given one."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ from transduce.vocabulary import BEGIN, END, Vocabulary
 
 # L layers · H heads · Q query positions · K key positions · T pieces of the output · V symbols
 
-LINE_KEY = 1 << PART_BITS  # a first line's random key, so that samples equal `translate`'s
+LINE_KEY = 1 << PART_BITS  # the first line's random key, so that samples equal those of `translate`
 
 ALTERNATIVES = 5  # the most probable next pieces that are recorded for each step
 SLICE = 256  # number of positions whose probabilities are computed at once
@@ -52,10 +52,10 @@ def record_attention(
 ) -> AttentionView:
     """Return all attention weights for a source text and an output, from one forward pass.
 
-    Texts whose weights may need more than `most` bytes are refused before the pass.
+    Raises InputError before the pass if the weights may need more than `most` bytes.
 
-    The output is `target`, or what the translator itself writes, with the beam of every step of
-    its search. Unlike in translation, a long text is not split.
+    The output is `target`, or else the translator's own, with the beam of every step of its
+    search. Unlike in translation, a long text is not split.
     """
     if len(translator.models) > 1:
         fact = f"attention is shown for one model, and this is {len(translator.models)}"
@@ -88,7 +88,7 @@ def record_attention(
 def search_output(
     translator: Translator, text: str, ids: list[int]
 ) -> tuple[list[int], Sequence[Beam]]:
-    """Return the ids of a translator's output for a text, with END, and the beam of each step."""
+    """Return a translator's output ids with END, and each step's beam (none if it samples)."""
     search = translator.recipe.search
     source = constrain_source(ids, translator.task, text, search)
     if translator.sampling_settings is not None:
@@ -102,7 +102,7 @@ def search_output(
 
 
 def encode_output(translator: Translator, source: str, target: str) -> list[int]:
-    """Return the ids of a given output; refuse one that the model cannot write for the source."""
+    """Return a given output's ids; raise InputError if the model cannot write it for the source."""
     require_matches([Pair(1, source, target)], translator.recipe.data)
     task = translator.task
     require_short_line(target)
@@ -113,7 +113,7 @@ def encode_output(translator: Translator, source: str, target: str) -> list[int]
 
 
 def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> None:
-    """Refuse a sequence, named `side` in the error, with more pieces than learned positions."""
+    """Raise InputError if the sequence `side` has more pieces than there are learned positions."""
     require(
         sizes.positions == "sinusoidal" or len(ids) <= sizes.max_positions,
         f"the {side} has {len(ids):,} pieces, and this model has {sizes.max_positions:,} learned "
@@ -123,7 +123,7 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
 
 
 def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
-    """Refuse so many source and output pieces that the picture may need over `most` bytes.
+    """Raise InputError if a picture of so many pieces may need more than `most` bytes.
 
     An `output` of 0 means not known yet, and counts as much as `source`.
     """
@@ -140,7 +140,7 @@ def require_picture_fits(source: int, output: int, translator: Translator, most:
 def build_views(
     translator: Translator, sources: Sequence[list[int]], outputs: Sequence[list[int]]
 ) -> Iterator[tuple[AttentionView, Float[Tensor, "T d_model"]]]:
-    """Yield (record without steps, decoder states) of each source and output, from one pass."""
+    """Yield (record without steps, decoder states) for each source and its output, in one pass."""
     (model,), task = translator.models, translator.task
     device = model.output.weight.device
     packed, targets = (Packed.from_sentences(side).to(device) for side in (sources, outputs))
@@ -174,7 +174,7 @@ def name_model(translator: Translator) -> ModelName:
 
 
 def number_layers(sizes: Architecture) -> tuple[int, ...]:
-    """Return the numbers of the layers of a model's deeper stack, from 1."""
+    """Return (1, 2, …, N) for the N layers of a model's deeper stack."""
     return tuple(range(1, max(sizes.encoder_depth, sizes.decoder_depth) + 1))
 
 
@@ -204,7 +204,7 @@ def rank_next_pieces(
 def describe_beams(
     beams: Sequence[Beam], output: Sequence[int], vocabulary: Vocabulary
 ) -> Iterator[tuple[BeamHypothesis, ...]]:
-    """Yield the hypotheses that each step starts from, with the index of each one's parent."""
+    """Yield the hypotheses that each step starts from, with their parents' indices."""
     for length, (before, beam) in enumerate(pairwise([(), *beams])):
         parents = {one.ids: index for index, one in enumerate(before)}
         chosen = tuple(output[:length])
@@ -223,7 +223,7 @@ def describe_beams(
 
 
 def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
-    """Yield what a reader of the weights should know: a long source, no self-attention."""
+    """Yield a note if the source is longer than in training, and if there is no self-attention."""
     if len(ids) > data.max_length:
         yield (
             f"The text has {len(ids):,} pieces, and the model was trained on at most "

@@ -3,7 +3,7 @@
 Each weight counts for exactly one tendency, so that the shares of a head sum to 1:
 
     separator     a mark that is no text, such as "</s>"
-    same          itself, or a piece of its word not beside it; in cross-attention equal words
+    same          itself, or a distant piece of its word; in cross-attention an equal word
     previous      the position or the word before
     next          the position or the word after
     punctuation   punctuation further away
@@ -87,7 +87,7 @@ def compute_highest_entropy(view: AttentionView, kind: str) -> Float[np.ndarray,
 def label_head(
     shares: Float[np.ndarray, " tendencies"], entropy: float, *, is_broad: bool
 ) -> HeadTendency:
-    """Return a head's tendency: "broad", else one with half the weight, else "mixed"."""
+    """Return a tendency: "broad" if `is_broad`, else one with half the weight, else "mixed"."""
     strongest = int(shares.argmax())
     label = TENDENCIES[strongest] if shares[strongest] >= LEAST_SHARE else "mixed"
     named = {name: float(share) for name, share in zip(TENDENCIES, shares, strict=True)}
@@ -103,7 +103,7 @@ def compute_entropy(weights: Float32[np.ndarray, "H Q K"]) -> Float[np.ndarray, 
 
 
 def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
-    """Return the index in TENDENCIES of each pair of a query and a key in one sequence."""
+    """Return the TENDENCIES index of each (query, key) pair within one sequence."""
     positions, words = np.arange(len(sequence.pieces)), find_words(sequence)
     ahead = positions[None, :] - positions[:, None]
     words_ahead = words[None, :] - words[:, None]
@@ -118,7 +118,7 @@ def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:
 
 
 def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarray, "Q K"]:
-    """Return the index in TENDENCIES of each pair of an output and a source position."""
+    """Return the TENDENCIES index of each (output position, source position) pair."""
     shape = len(queries.pieces), len(keys.pieces)
     read, found = (
         np.array([one.words[n].text.casefold() for n in find_words(one)]) for one in (queries, keys)
@@ -132,10 +132,10 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
 
 
 def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
-    """Return layer and number, from 1, of the head of a kind that shows most when it stands alone.
+    """Return (layer, head), from 1, of the head of a kind that says most when it is shown alone.
 
-    In cross-attention it gives most weight to the source pieces that the output is aligned with.
-    Else, or without an alignment, every key of the head has a query that reads it sharply.
+    In cross-attention, this head has the most weight on the source pieces aligned with the output.
+    Else, or without an alignment, its keys have the highest maximum weights on average.
     """
     weights = view.weights[kind][..., ~find_marks(view.keys(kind))]  # [L H Q K]
     layers, chosen = view.layers_of(kind), view.alignment
@@ -154,7 +154,7 @@ def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
 def choose_first(
     tests: Mapping[str, Bool[np.ndarray, "Q K"]], default: str
 ) -> Int[np.ndarray, "Q K"]:
-    """Return for each pair the index in TENDENCIES of its first true test, else of `default`."""
+    """Return each pair's TENDENCIES index: that of its first true test by name, or of `default`."""
     numbers = [TENDENCIES.index(name) for name in tests]
     return np.select(list(tests.values()), numbers, default=TENDENCIES.index(default))
 

@@ -1,8 +1,8 @@
-"""Joins the pieces of a sequence to words, and the attention weights of pieces to those of words.
+"""Joins pieces into words, and attention weights between pieces into weights between words.
 
 A word is a run of letters and digits, or of punctuation. An apostrophe between letters and a point
-or comma between digits belong to their word. In tokenised text a word is what spaces separate. In
-scripts that do not separate words by spaces each piece is a word of its own.
+or comma between digits belong to their word. In tokenised text, words are separated by spaces. In
+scripts that do not separate words by spaces, each piece is a word of its own.
 """
 
 import unicodedata
@@ -26,7 +26,7 @@ UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 def read_sequence(
     vocabulary: Vocabulary, ids: Sequence[int], *, is_tokenised: bool
 ) -> PieceSequence:
-    """Return the pieces of ids as readable text, and their words (by spaces if `is_tokenised`)."""
+    """Return readable pieces of ids, and their words (split at spaces only if `is_tokenised`)."""
     values = [vocabulary.piece_bytes(number) for number in ids]
     text = b"".join(values).decode("utf-8", errors="replace").strip()
     words = group_words(values, find_spaced_starts if is_tokenised else find_word_starts)
@@ -38,7 +38,7 @@ def read_sequence(
 
 
 def readable_piece(vocabulary: Vocabulary, piece_id: int) -> str:
-    """Return the piece with this id as readable text; a final space is left out."""
+    """Return a piece as readable text; a final "␣" is left out unless it is the whole piece."""
     piece = vocabulary.piece(piece_id)
     return piece.removesuffix(BLANK) or piece
 
@@ -58,7 +58,7 @@ def find_word_starts(text: str) -> list[bool]:
 
 
 def character_kind(text: str, index: int) -> str:
-    """Return a character's kind: " ", "letter", "unspaced" (without spaces) or "punctuation"."""
+    """Return a character's kind: " ", "letter", "punctuation", or "unspaced" (as in Chinese)."""
     one = text[index]
     if one in JOINERS and 0 < index < len(text) - 1:
         joins = JOINERS[one]
@@ -68,7 +68,7 @@ def character_kind(text: str, index: int) -> str:
 
 @lru_cache(maxsize=4096)
 def kind_of_letter(one: str) -> str:
-    """Return the kind of a character regardless of its neighbours; a lone byte is a letter."""
+    """Return a character's kind regardless of its neighbours; an undecodable byte is a letter."""
     if one == " ":
         return " "
     if unicodedata.name(one, "").startswith(UNSPACED):
@@ -80,7 +80,7 @@ def kind_of_letter(one: str) -> str:
 def join_words(
     weights: Float32[np.ndarray, "*H Q K"], queries: Sequence[Word], keys: Sequence[Word]
 ) -> Float32[np.ndarray, "*H Qw Kw"]:
-    """Return weights between words: keys of a word's pieces summed, queries averaged."""
+    """Return weights between words: sums over a key word's pieces, means over a query word's."""
     summed = np.add.reduceat(weights, [word.first for word in keys], axis=-1)
     counts = np.array([word.last - word.first + 1 for word in queries], dtype=np.float32)
     rows = np.add.reduceat(summed, [word.first for word in queries], axis=-2)

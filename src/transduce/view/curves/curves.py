@@ -34,11 +34,11 @@ KINDS = {**dict.fromkeys(PICTURES, "picture"), FIGURES: "figures", PAGE: "page"}
 def curves(
     *runs: str | PathLike[str], output: str | PathLike[str] | None = None, full: bool = False
 ) -> tuple[RunCurve, ...]:
-    """Return the perplexity and score of runs by training step; write a page or picture if asked.
+    """Return runs' perplexities and scores by training step; also write them to `output` if given.
 
     `output` is a file to write. Its name ends in .html (an interactive, self-contained page),
-    .svg, .png (both need matplotlib) or .csv. With `full` the page holds each update
-    even of a run of more than 200,000. A run may still be training.
+    .svg, .png (both need matplotlib) or .csv. With `full` the page holds every update, even of a
+    run with more than 200,000. A run may still be training.
 
         (curve,) = transduce.curves("run", output="curves.html")
         losses = [point.perplexity for point in curve.points]
@@ -64,7 +64,7 @@ def curves(
 
 
 def require_curves_output(output: Path) -> str:
-    """Return "page", "picture" (needs matplotlib) or "figures" by a file's name; refuse others."""
+    """Return "page", "picture" or "figures" by a file's extension; raise InputError for others."""
     if output.suffix not in KINDS:
         pictures = " or ".join(PICTURES)
         fact = f"{output}: a page is {PAGE}, a picture {pictures}, figures are {FIGURES}"
@@ -97,7 +97,7 @@ def encode_curves(
 
 
 def name_runs(runs: Sequence[Path]) -> list[str]:
-    """Name each run by the shortest end of its path that no other has; refuse a run named twice."""
+    """Return each run's shortest unique path ending; raise InputError if a run is given twice."""
     parts = [run.absolute().parts for run in runs]
     for length in range(1, max(map(len, parts))):
         names = ["/".join(some[-length:]) for some in parts]
@@ -110,7 +110,7 @@ GROUPS = 200  # the number of groups of updates, each drawn as one point
 
 
 def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
-    """Return an image of the runs' perplexities, with a panel of scores if any run has scores."""
+    """Return a "png" or "svg" image of the runs' perplexities, and of scores if there are any."""
     from matplotlib.figure import Figure
 
     score_names = {name for log in logs.values() for name in read_scores(log)[2]}
@@ -135,7 +135,7 @@ def draw_curves(logs: Mapping[str, RunLog], kind: str) -> bytes:
 
 
 def draw_perplexity(panel: "Axes", name: str, log: RunLog, color: str) -> None:
-    """Draw a run's training perplexity as a thin line, development perplexity as a thick line."""
+    """Draw a run's training perplexity (thin line) and development perplexity (thick line)."""
     points = [(step, finite_perplexity(nats)) for step, nats in average_evenly(log.updates, GROUPS)]
     panel.plot(*zip(*points, strict=True), color=color, linewidth=0.6, alpha=0.7)
     steps = [found.step for found in log.validations]
@@ -143,13 +143,13 @@ def draw_perplexity(panel: "Axes", name: str, log: RunLog, color: str) -> None:
 
 
 def dev_perplexities(log: RunLog) -> list[float]:
-    """Return the perplexity of the development set at each validation."""
+    """Return the development set's perplexity at each validation, NaN if the log lacks it."""
     nats = [found.nats for found in log.validations]
     return [math.nan if one is None else finite_perplexity(one) for one in nats]
 
 
 def read_scores(log: RunLog) -> tuple[list[int], list[float], list[str]]:
-    """Return the steps of a run's validations, their scores, and the names of the metrics."""
+    """Return steps, scores and metric names of those validations of a run that have a score."""
     found = [one for one in log.validations if one.score is not None]
     return (
         [one.step for one in found],

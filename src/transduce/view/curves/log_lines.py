@@ -22,7 +22,7 @@ class LineBlock:
 
 
 def skip_hole(stream: BufferedReader) -> int:
-    """Seek past a hole of a sparse file, if there is one here; return the bytes skipped."""
+    """Seek past a sparse file's hole, if one is here; return the number of bytes skipped."""
     at, file = stream.tell(), stream.fileno()
     ahead = os.lseek(file, 0, os.SEEK_CUR)  # the stream has buffered more than it returned
     try:
@@ -35,7 +35,7 @@ def skip_hole(stream: BufferedReader) -> int:
 
 
 def read_line_blocks(stream: BufferedReader) -> Iterator[LineBlock]:
-    """Yield the file's lines from the stream's position on, in blocks that end with a newline.
+    """Yield a file's lines from the stream's position on, in blocks of whole lines.
 
     Lines that are appended after the call are not read. A line over `MAX_LINE_BYTES` becomes a line
     that is no JSON. A last line without a newline is the last block.

@@ -1,8 +1,8 @@
 """The page of training curves: one file that requests nothing, or one that a server keeps live.
 
-A run's updates are cells to draw. In a run of at most 200,000 updates each is a cell. In a longer
-run each of the last 10,000 is one, and the earlier updates are joined to blocks of 64, in which the
-spike of a single update stays visible as the block's largest value. The page gets a JSON header and
+A run's updates are drawn as cells. In a run of at most 200,000 updates, each update is a cell. In a
+longer run only the last 10,000 are cells, and the earlier updates are joined into blocks of 64.
+A spike of one update stays visible as its block's largest value. The page gets a JSON header and
 columns of packed float32.
 """
 
@@ -78,7 +78,7 @@ class Cells:
 
 
 def count_blocks(updates: int, *, full: bool) -> int:
-    """Return how many blocks of 64 a run's first updates are joined into; 0 if `full`."""
+    """Return how many blocks of 64 a run's first updates form; 0 if `full` or the run is short."""
     return 0 if full or updates <= MAX_SINGLE else (updates - LAST_SINGLE) // BLOCK
 
 
@@ -105,13 +105,13 @@ def build_cells(updates: Updates, *, full: bool) -> Cells:
 
 
 def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray, " C"]:
-    """Return the sums of the first `blocks` blocks of 64 values, then each later value."""
+    """Return the sum of each of the first `blocks` blocks of 64 values, then the later values."""
     inner = column[: blocks * BLOCK].reshape(blocks, BLOCK)
     return np.concatenate([inner.sum(axis=1), column[blocks * BLOCK :]])
 
 
 def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
-    """Return the mean, low and high of `blocks` blocks of 64 values; later values follow as means.
+    """Return the mean, low and high of `blocks` blocks of 64; means end with the later values.
 
     NaN does not count; a block of NaN only is NaN.
     """
@@ -128,9 +128,9 @@ def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
 def encode_run(name: str, folder: Path, log: RunLog, *, full: bool) -> tuple[dict[str, Any], bytes]:
     """Return a run's curves as (header for JSON, packed columns); `full` keeps a cell per update.
 
-    `columns` in the header has for each column its offset, its length, and whether its numbers must
-    be added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
-    page asks for the bytes after it.
+    In the header, `columns` has each column's offset, its length, and whether its numbers must be
+    added up (`pack_column`). `offset` is the number of bytes of the log that were read; a live
+    page asks for the bytes after these.
     """
     cells = build_cells(log.updates, full=full)
     columns, packed, end = dict[str, tuple[int, int, bool]](), list[bytes](), 0
@@ -189,13 +189,13 @@ def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
-    """Compress C numbers as float32, or the differences of their 32 bits if these take less space.
+    """Compress C numbers as float32 or as differences of their bits, whichever takes less space.
 
     Return the compressed bytes, and whether they are differences, to be added up modulo 2^32.
     """
     bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
     changes = np.diff(bits, prepend=np.uint32(0))
-    # all first bytes, then all second ones, …: similar bytes are neighbours, and take a third less
+    # all first bytes, then all second ones, …, so that similar bytes meet and take a third less
     plain, summed = (
         zlib.compress(words.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
         for words in (bits, changes)
@@ -204,7 +204,7 @@ def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
 
 
 def read_schedule(recipe: object) -> dict[str, float] | None:
-    """Return equation 3's d_model, warmup and factor in a recipe; None if one is missing."""
+    """Return a recipe's d_model, warmup and factor of equation 3; None unless all are positive."""
     paths = {
         "d_model": ("architecture", "d_model"),
         "warmup": ("training", "warmup"),
@@ -234,9 +234,9 @@ def get_nested(tables: object, *path: str) -> object:
 def build_curves_page(
     logs: Mapping[str, tuple[Path, RunLog]], *, full: bool = False, events: str = ""
 ) -> bytes:
-    """Return the page of runs by name; `events` is the address of a server's new lines, or "".
+    """Return the HTML page of runs; `events` is a server's URL of new log lines, or "".
 
-    With `full` it shows each update, not only the last 10,000 of more than 200,000.
+    With `full` the page shows each update, even of a run with more than 200,000.
     """
     encoded = [encode_run(name, folder, log, full=full) for name, (folder, log) in logs.items()]
     header = {"format": 1, "runs": [about for about, _ in encoded], "events": events}

@@ -71,7 +71,7 @@ def find_ends(steps: Float64[np.ndarray, " N"], validated: Iterable[int]) -> lis
 
 
 def encode_csv(found: Sequence[RunCurve]) -> bytes:
-    """Encode all curve points of all runs as CSV, numbers at full precision."""
+    """Encode all curve points of all runs as CSV, with numbers at full precision."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("run", *(field.name for field in fields(CurvePoint))))
@@ -91,7 +91,7 @@ def mean(values: Sequence[float] | Sequence[int]) -> float:
 
 
 def average_evenly(updates: Updates, count: int) -> list[tuple[float, float]]:
-    """Return (mean step, mean nats) of at most `count` groups of updates, without skipped ones."""
+    """Return (mean step, mean nats) for up to `count` groups of the updates with finite loss."""
     pairs = zip(updates.step.tolist(), updates.nats.tolist(), strict=True)
     finite = [pair for pair in pairs if math.isfinite(pair[1])]
     groups = split_evenly(finite, min(count, len(finite))) if finite else []

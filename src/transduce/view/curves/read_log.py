@@ -3,8 +3,8 @@
 Columns of long logs are kept in the user's cache folder, so that lines are parsed only once. A
 cached file is used if it is intact, if it was written by code that parses as this does, and if
 the log still begins with the bytes that were parsed. Later lines are read from the log. A damaged
-file or folder costs only time. Nothing is written into the run's folder, because it may be a
-stranger's, and a training writes there.
+file or folder costs only time. Nothing is written into the run's folder, because it may belong to
+another user, and a training writes there.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ PATTERN = (
     rb', "target_tokens": (\d++), "seconds": (NUMBER), "applied": (true|false)'
     rb', "at": "[^"\\\n]*+"\}|(.*+))$'
 )
-VERSION = b"1 " + PATTERN  # raise the number when other values follow from the same lines
+VERSION = b"1 " + PATTERN  # raise the number when the same lines give other values
 LINE = re.compile(PATTERN.replace(b"NUMBER", NUMBER), re.MULTILINE)
 UpdateFields = Sequence[bytes]  # the pattern's groups: FIELDS as JSON, then an empty one
 
@@ -85,7 +85,7 @@ FIELDS = tuple(field.name for field in fields(Updates))
 @final
 @dataclass(frozen=True)
 class LogEvent:
-    """An event of a log that is no update, and how many updates stand before it."""
+    """A log's event other than an update, and how many updates stand before it."""
 
     position: int
     values: dict[str, Any]
@@ -103,7 +103,7 @@ def parse_event(line: bytes) -> dict[str, Any] | None:
 
 
 def parse_numbers(column: Sequence[bytes]) -> list[float]:
-    """Return the numbers of a column of JSON values; NaN for null and whatever is no number."""
+    """Return a column of JSON values as floats; NaN for a value that is not a number."""
     try:
         return list(map(float, column))
     except ValueError:
@@ -111,7 +111,7 @@ def parse_numbers(column: Sequence[bytes]) -> list[float]:
 
 
 def parse_number(value: bytes) -> float:
-    """Return a JSON number; NaN for null, strings, lists and whatever is no number."""
+    """Return a JSON value as a float; NaN if it is not a number."""
     try:
         return float(value)
     except ValueError:
@@ -132,7 +132,7 @@ class Validation:
 @final
 @dataclass(frozen=True)
 class RunLog:
-    """A run's updates, validations and resumes, and how many of its log's lines are left out."""
+    """A run's updates, validations and other events, and how many lines of its log are left out."""
 
     updates: Updates
     validations: tuple[Validation, ...]
@@ -198,7 +198,7 @@ def empty_part(size: int = 0) -> LogPart:
 
 
 def parse_lines(lines: bytes, end: int) -> LogPart:
-    """Parse whole lines of a log, up to its byte `end`, into a part of the log."""
+    """Parse whole lines, the last ending at byte `end` of a log, into a part of the log."""
     updates, events, unreadable = list[UpdateFields](), list[LogEvent](), 0
     for found in LINE.findall(lines):
         if found[0]:
@@ -216,7 +216,7 @@ def parse_lines(lines: bytes, end: int) -> LogPart:
 
 
 def join_parts(parts: Sequence[LogPart]) -> LogPart:
-    """Join consecutive parts of a log to one part."""
+    """Join consecutive parts of a log into one part."""
     begins = accumulate((len(part.updates) for part in parts), initial=0)
     events = (
         LogEvent(event.position + begin, event.values)
@@ -230,7 +230,7 @@ def join_parts(parts: Sequence[LogPart]) -> LogPart:
 
 @final
 class PrefixCheck:
-    """The CRC-32 and the number of a log's first bytes; a sha256 would take twice as long."""
+    """The CRC-32 and the size of a log's first bytes; a sha256 would take twice as long."""
 
     def __init__(self) -> None:
         self.crc, self.size = 0, 0
@@ -253,7 +253,7 @@ def read_cached_log(path: Path) -> LogPart:
 
 
 def load_part(path: Path) -> tuple[LogPart, PrefixCheck]:
-    """Return a log's cached part and the check of its bytes; an empty part if none is valid."""
+    """Return a log's cached part and the check of its bytes; both empty without a valid cache."""
     with suppress(TransduceError, OSError):
         cached = cache_path(path)
         if cached.exists():
@@ -265,7 +265,7 @@ def load_part(path: Path) -> tuple[LogPart, PrefixCheck]:
 
 
 def cache_path(path: Path) -> Path:
-    """Return the cache file of a log's columns; its name is a sha256 of the log's absolute path."""
+    """Return the cache file of a log's columns; its name is a hash of the log's absolute path."""
     name = hashlib.sha256(os.fsencode(path.parent.resolve() / path.name)).hexdigest()
     return cache_folder() / "columns" / name[:32]
 
@@ -301,7 +301,7 @@ def store_part(path: Path, part: LogPart, crc: int) -> None:
 
 
 def decode_part(content: bytes) -> tuple[LogPart, int]:
-    """Return the part of a log in a cached file and its CRC-32; an empty part if it is damaged."""
+    """Return a cached file's log part and the log's CRC-32; an empty part and 0 if damaged."""
     if content[:CHECKSUM_BYTES] != checksum([memoryview(content)[CHECKSUM_BYTES:]]):
         return empty_part(), 0
     end = content.index(b"\n", CHECKSUM_BYTES)
@@ -313,7 +313,7 @@ def decode_part(content: bytes) -> tuple[LogPart, int]:
 
 
 def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
-    """Return the sha256 of `VERSION` and of a cached file's content, which follows it in pieces."""
+    """Return the sha256 of `VERSION` followed by the pieces of a cached file's content."""
     digest = hashlib.sha256(VERSION)
     for piece in pieces:
         digest.update(piece)
@@ -321,7 +321,7 @@ def checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
 
 
 def read_run_log(run: Path) -> RunLog:
-    """Read a run's log without lines that a resume made void; raise InputError if there is none."""
+    """Read a run's log without lines that a resume made void; raise InputError without a log."""
     require_folder(run, RUN_HINT)
     if not (run / LOG).exists():
         raise InputError(f"{run}: no {LOG} lies there", RUN_HINT)
@@ -331,7 +331,7 @@ def read_run_log(run: Path) -> RunLog:
 def resolve_resumes(part: LogPart) -> RunLog:
     """Return a log without the lines that a later resume at an earlier step made void.
 
-    Updates without a possible step, or not after the update before, are counted as unreadable.
+    Updates with an impossible step, or a step not above the previous one, count as unreadable.
     """
     if part.tail:
         part = replace(join_parts([part, parse_lines(part.tail, part.size)]), tail=b"")
@@ -346,7 +346,7 @@ def resolve_resumes(part: LogPart) -> RunLog:
     counting = possible & (steps <= find_later_resumes(known, len(part.updates)))
     updates = part.updates.select(counting)
     highest = np.maximum.accumulate(np.concatenate([[0.0], updates.step]))[:-1]
-    updates = updates.select(updates.step > highest)  # than all before
+    updates = updates.select(updates.step > highest)  # only rising steps
     lost = int((possible & ~counting).sum())
     misplaced = len(part.updates) - lost - len(updates)
     kept = select_valid(known)
@@ -382,7 +382,7 @@ def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
 
 
 def read_validation(event: dict[str, Any]) -> Validation:
-    """Return the validation in an event of a log; values that are no finite numbers become None."""
+    """Return a log's event as a validation; values that are not finite numbers become None."""
     score = event.get("score")
     score = score if isinstance(score, dict) else {}
     name = score.get("name")
@@ -395,7 +395,7 @@ def read_validation(event: dict[str, Any]) -> Validation:
 
 
 def finite_number(value: object) -> float | None:
-    """Return a JSON value as a number, or None if it is no number or not finite."""
+    """Return a JSON value as a float, or None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

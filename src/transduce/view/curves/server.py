@@ -52,7 +52,7 @@ MAX_BYTES = 1 << 20  # the largest number of new bytes that are read at once
 
 @final
 class FollowedLog:
-    """A run's log file, read again as it grows; the run may be training, or not have begun."""
+    """A run's log file, read again as it grows; the run may still be training or not have begun."""
 
     def __init__(self, run: Path) -> None:
         require_folder(run, RUN_HINT)
@@ -74,9 +74,9 @@ class FollowedLog:
 
 
 def has_line_end(path: Path, offset: int) -> bool:
-    """Return whether a line of a file ends before an offset; at offset 0 always.
+    """Return whether a line of a file ends just before an offset; true at offset 0.
 
-    If none ends there, the file was replaced after the offset was noted.
+    If no line ends there, the file was replaced after the offset was noted.
     """
     if offset == 0:
         return True
@@ -96,7 +96,7 @@ class NewLines:
     def read(self) -> bytes | None:
         """Return the new whole lines, b"" if there are none, or None if the file was replaced.
 
-        The offset moves behind the lines. A line of more than `MAX_BYTES` is returned as one that
+        The offset moves behind the lines. A line of more than `MAX_BYTES` becomes a line that
         is no JSON.
         """
         if not os.path.lexists(self.path):
@@ -109,7 +109,7 @@ class NewLines:
         return self.take(found)
 
     def take(self, found: bytes) -> bytes:
-        """Return the whole lines in the bytes `found`, read at `searched`; move the offset on."""
+        """Return the whole lines in `found`, the bytes at `searched`; move the offset past them."""
         begun = self.searched > self.offset  # in the middle of a line of more than MAX_BYTES
         lines, newline, _ = found.partition(b"\n") if begun else found.rpartition(b"\n")
         if newline:
@@ -122,7 +122,7 @@ class NewLines:
 
 @final
 class CurvesServer(ThreadingHTTPServer):
-    """A server of one page of curves and a stream of the logs' new lines; it reads only logs."""
+    """A local server of one page of curves and of a stream of the logs' new lines."""
 
     daemon_threads = True
 
@@ -154,12 +154,12 @@ class CurvesServer(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore an error of a connection, such as a closed browser; requests answer their own."""
+        """Print nothing about the error of a connection, such as a closed browser."""
 
 
 @final
 class CurvesHandler(BaseHTTPRequestHandler):
-    """Answers GET for the page and the stream; refuses all else, and other Host headers."""
+    """A handler of requests for the page and the stream; refuses Host headers of other names."""
 
     server: CurvesServer
     server_version = "transduce"
@@ -179,7 +179,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
             self.send_text(HTTPStatus.NOT_FOUND, "the page is at /")
 
     def send_page(self) -> None:
-        """Send the page, or the error that prevents it."""
+        """Send the page, or status 500 with the error that prevents it."""
         try:
             page = self.server.build_page()
         except TransduceError as error:
@@ -204,7 +204,7 @@ class CurvesHandler(BaseHTTPRequestHandler):
                 self.server.streams.release()
 
     def read_offsets(self) -> list[int] | None:
-        """Return the offset in each log that a request names, or None if it is malformed.
+        """Return a request's offset for each log, or None if the request is malformed.
 
         A browser that connects again sends the offsets of its last event.
         """

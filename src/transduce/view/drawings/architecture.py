@@ -1,7 +1,7 @@
 """Figures 1 and 2 of the paper for any recipe, as SVG in the paper's geometry and colours.
 
 Each block is a group with an id, such as `model-encoder-feed-forward`, and its kind as its class.
-It says how many parameters it has; those of all layers and blocks add up to the whole model's.
+It says how many parameters it has; the numbers of all layers and blocks add up to the model's.
 """
 
 import re
@@ -28,7 +28,7 @@ from transduce.view.page.document import read_texts
 
 Point = tuple[Number, Number]
 
-COLOURS = MappingProxyType(  # the paper's by day, and ours by night, for each kind of block
+COLOURS = MappingProxyType(  # by kind of block: the paper's colour, and ours for the dark theme
     {
         "attention": ("#ffe1bb", "#66461a"),
         "norm": ("#f1f4c1", "#4b5019"),
@@ -56,7 +56,7 @@ NAME = 48  # most characters of a recipe's name
 class Diagram:
     """The elements of a figure, drawn upwards from y = 0, with words in one language.
 
-    A map has no facts below the titles of its blocks, and larger titles: it can be drawn small.
+    A map has larger titles and no facts below them, so that it can be drawn small.
     """
 
     def __init__(self, name: str, language: str, *, is_map: bool = False) -> None:
@@ -69,31 +69,31 @@ class Diagram:
         return (self.texts[text] if self.texts else text).format(*map(self.show, values))
 
     def show(self, value: Number | str) -> str:
-        """Return a value as text, a number as the language writes it."""
+        """Return a value as text; a number gets the separators of the figure's language."""
         if isinstance(value, str):
             return value
         text = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
         return text.translate(str.maketrans(",.", ".,")) if self.texts else text
 
     def begin(self, name: str, kind: str) -> None:
-        """Begin a group, whose id has the figure's name before its own."""
+        """Begin an SVG group of class `kind`; its id is the figure's name, "-" and `name`."""
         self.elements.append(f'<g id="{self.name}-{name}" class="{kind}">')
 
     def write(
         self, text: str, x: Number, y: Number, size: int = FACT, anchor: str = "middle"
     ) -> None:
-        """Add a text whose middle, or other `anchor`, is at (x, y)."""
+        """Add a text at (x, y), which is its middle unless `anchor` is "start" or "end"."""
         drawn = draw_text(text, x, y, anchor=anchor, fill=INK if size > FACT else QUIET, size=size)
         self.elements.append(SCRIPT.sub(shift_script, drawn))
 
     def end(self, name: str, text: str, x: Number, y: Number) -> None:
-        """Write what goes in or comes out, as a group of its own."""
+        """Add the text of an input or output of the model, as a group of its own."""
         self.begin(name, "end")
         self.write(text, x, y, self.title)
         self.elements.append("</g>")
 
     def count(self, parameters: int) -> str:
-        """Return a number of parameters as text."""
+        """Return a text such as "63 parameters" in the figure's language."""
         return self.say("{0} parameters", parameters)
 
     def block(
@@ -106,7 +106,7 @@ class Diagram:
         *facts: str,
         copies: int = 1,
     ) -> Number:
-        """Draw a block with the middle of its lower edge `at` (x, y); return its upper edge's y."""
+        """Draw a block whose lower edge has its middle `at` (x, y); return the upper edge's y."""
         (x, y), titles = at, self.say(title).split("\n")
         facts = () if self.is_map else facts
         height = PADDING + self.line_height * len(titles) + SMALL * len(facts)
@@ -124,7 +124,7 @@ class Diagram:
         return y - height
 
     def box(self, x: Number, y: Number, width: Number, height: Number, fill: str) -> None:
-        """Draw a rectangle with round corners, x and y being its upper left one."""
+        """Draw a rectangle with round corners, the upper left corner at (x, y)."""
         self.elements.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="7" '
             f'fill="{fill}" stroke="{INK}"/>'
@@ -142,14 +142,14 @@ class Diagram:
         self.elements.append(f'<path d="{path}" fill="none" stroke="{INK}"{form}/>')
 
     def circle(self, x: Number, y: Number, inside: str, radius: int = 10) -> None:
-        """Draw a circle around (x, y) with a sign inside, a path from its middle."""
+        """Draw a circle around (x, y) with a sign inside, an SVG path that starts at the middle."""
         self.elements.append(
             f'<circle cx="{x:g}" cy="{y:g}" r="{radius}" fill="#ffffff" stroke="{INK}"/>'
             f'<path d="M{x:g} {y:g}{inside}" fill="none" stroke="{INK}"/>'
         )
 
     def build(self, width: int, top: Number, recipe: Recipe, theme: str, *lines: str) -> str:
-        """Return the SVG, with a title, the recipe's name and lines on the figure at its foot."""
+        """Return the figure as SVG; at its foot are `lines`, the first with the recipe's name."""
         name = shorten_name(recipe.name)
         title = f"{lines[0]} – {name if len(name) <= NAME else name[: NAME - 1] + '…'}"
         for number, line in enumerate([] if self.is_map else [title, *lines[1:]]):
@@ -171,7 +171,7 @@ class Diagram:
 
 
 def shift_script(found: re.Match[str]) -> str:
-    """Return SVG for a letter with a lowered or raised script, such as d_k, and what follows it."""
+    """Return the SVG of a letter with an index or exponent, such as d_k, and the text after it."""
     letter, kind, script, rest = found.groups()
     shift = 3 if kind == "_" else -4
     after = f'<tspan dy="{-shift}">{rest}</tspan>' if rest else ""
@@ -179,7 +179,7 @@ def shift_script(found: re.Match[str]) -> str:
 
 
 def near(corner: Point, other: Point) -> Point:
-    """Return where a line between a corner and another point, up or across, begins to turn."""
+    """Return the point near `corner` at which a line to or from `other` begins to turn."""
     (x, y), (other_x, other_y) = corner, other
     right, down = (other_x > x) - (other_x < x), (other_y > y) - (other_y < y)
     return (x + right * CORNER, y + down * CORNER)
@@ -190,7 +190,7 @@ def near(corner: Point, other: Point) -> Point:
 WIDTH, BLOCK, ARM = 850, 212, 62  # widths of figure and blocks; from a middle to outer arrows
 LEFT, RIGHT = 248, 548  # the middles of encoder and decoder
 LANE, OUTER, INNER = 128, 148, 122  # from a middle to the residual lane and to the stack's edges
-MIDDLE, TIED = 398, 828  # the encoder's output goes down at the one x, ties go up at the other
+MIDDLE, TIED = 398, 828  # x where the encoder's output goes down, and x where ties go up
 PLUS = "m-6 0h12m-6 -6v12"
 WAVE = "m-9 0q4.5 -13 9 0t9 0"
 TABLE = "m-6 -5h12v10h-12zm0 5h12m-8 -5v10m4 -10v10"  # learned positions
@@ -238,7 +238,7 @@ def draw_figure_1(
 
 
 def name_ends(diagram: Diagram, data: Data) -> list[str]:
-    """Return what a model reads and writes: languages, or what its task has in their place."""
+    """Return the names of a model's input and output: languages ("" if unnamed), or task terms."""
     languages = (data.source_language, data.target_language)
     named = ["" if name in UNNAMED else name for name in languages]
     sides = find_task_kind(data).sides
@@ -275,12 +275,12 @@ class Column:
         self.y, self.embedding = -FOOT - 44.0, 0.0  # the latter is the middle of the embedding
 
     def rise(self, height: Number, *, arrow: bool = True) -> None:
-        """Draw a line or an arrow upwards."""
+        """Draw a line or an arrow upwards from `y`, and move `y` to its end."""
         self.diagram.line((self.x, self.y), (self.x, self.y - height), arrow=arrow)
         self.y -= height
 
     def block(self, name: str, kind: str, title: str, *facts: str) -> None:
-        """Draw a block."""
+        """Draw a block above `y`, and move `y` to its upper edge."""
         self.y = self.diagram.block(name, kind, (self.x, self.y), BLOCK, title, *facts)
 
     def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
@@ -360,7 +360,7 @@ class Column:
             self.block(f"{name}-norm", "norm", "Norm", norm)
         kind, title, *facts = describe_sub_layer(diagram, a, self.name, part)
         if part == "cross-attention":
-            start = start if is_pre else (x + ARM - CORNER, self.y - 12)  # it goes on from there
+            start = start if is_pre else (x + ARM - CORNER, self.y - 12)  # the arrow leads there
             self.join(memory)
         elif kind == "attention":
             turn, self.y = self.y - 22, self.y - 42
@@ -397,7 +397,7 @@ class Column:
 
 
 def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str) -> list[str]:
-    """Return a sub-layer's kind, its title, and the facts below that."""
+    """Return a sub-layer's kind, its title, and the facts below the title."""
     is_causal = stack == "decoder"
     if part == "feed-forward":
         activation = "ReLU" if a.activation == "relu" else "swish"
@@ -444,7 +444,7 @@ TITLES = MappingProxyType(  # of attention, by `architecture.compatibility`
 
 
 def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
-    """Draw the attention of one head of a recipe, and its multi-head attention."""
+    """Return Figure 2 of a recipe as SVG: the attention of one head, and multi-head attention."""
     a, diagram = recipe.architecture, Diagram("attention", language)
     top = min(draw_one_head(diagram, a), draw_multi_head(diagram, a)) - STEP
     diagram.write(diagram.say(TITLES[a.compatibility]), (QUERIES + VALUES) / 2, top, 16)

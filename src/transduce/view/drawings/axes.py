@@ -66,7 +66,7 @@ class Frame:
     def draw_line(
         self, points: Iterable[tuple[Number, Number]], colour: str, dash: str = ""
     ) -> str:
-        """Return an SVG line through points (values on both axes)."""
+        """Return an SVG line through points, each (value across, value up)."""
         pixels = (f"{self.across.to_pixel(x):g} {self.up.to_pixel(y):g}" for x, y in points)
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         return (

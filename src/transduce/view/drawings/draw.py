@@ -1,4 +1,4 @@
-"""`transduce.draw_model` and its kin: figures and formulas of the paper as SVG."""
+"""`transduce.draw_model` and similar functions: figures and formulas of the paper as SVG."""
 
 from transduce.recipes.choice import find_recipe
 from transduce.settings import Recipe
@@ -14,12 +14,12 @@ MAX_NUMBERS = 4_000_000  # sines and cosines in a picture
 
 
 def draw_model(recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto") -> str:
-    """Draw Figure 1, the encoder and decoder, with the numbers of a recipe as SVG    (section 3)
+    """Return Figure 1, encoder and decoder, as SVG with the numbers of a recipe    (section 3)
 
         svg = transduce.draw_model("table3/big", language="de")
 
-    A block says how many parameters it has if each side has `data.vocabulary_size` symbols. The
-    `theme` is "light", "dark", or "auto": what the reader's screen prefers.
+    Parameters are counted as if each side had `data.vocabulary_size` symbols. The `theme` is
+    "light", "dark", or "auto", which follows the reader's screen.
     """
     from transduce.view.drawings.architecture import draw_figure_1
 
@@ -31,7 +31,7 @@ def draw_model(recipe: str | Recipe = BASE, *, language: str = "en", theme: str 
 def draw_attention(
     recipe: str | Recipe = BASE, *, language: str = "en", theme: str = "auto"
 ) -> str:
-    """Draw Figure 2, attention, with the numbers of a recipe as SVG    (section 3.2)
+    """Return Figure 2, attention, as SVG with the numbers of a recipe    (section 3.2)
 
         svg = transduce.draw_attention("table3/B-dk16", theme="dark")
 
@@ -44,7 +44,7 @@ def draw_attention(
 
 
 def require_form(language: str, theme: str) -> None:
-    """Refuse a language or a theme that no figure has."""
+    """Raise InputError for a language or a theme that no figure has."""
     for what, value, known in (("language", language, LANGUAGES), ("theme", theme, THEMES)):
         hint = f"known: {', '.join(known)}"
         require(value in known, f"a figure has no {what} {value!r}", hint)
@@ -55,11 +55,11 @@ def draw_positions(
     *,
     positions: int = POSITIONS,
 ) -> str:
-    """Draw the sinusoids of `positions` positions for a recipe's d_model as SVG    (section 3.5)
+    """Return a recipe's sinusoids of the first `positions` positions as SVG    (section 3.5)
 
         svg = transduce.draw_positions("demo", positions=60)
 
-    A recipe whose positions are learned is refused, since they are unknown before the training.
+    Raises InputError for a recipe that learns its positions, since no formula gives these.
     """
     from transduce.view.drawings.positions import draw_sinusoids
 
@@ -79,7 +79,7 @@ def draw_positions(
 
 
 def draw_rate(*recipes: str | Recipe, steps: int | None = None) -> str:
-    """Draw the learning rate of each recipe over the training steps as SVG    (equation 3)
+    """Return each recipe's learning rate over the training steps as SVG    (equation 3)
 
         svg = transduce.draw_rate("table3/base", "table3/big", steps=20_000)
 

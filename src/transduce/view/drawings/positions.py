@@ -12,7 +12,7 @@ from transduce.view.drawings.axes import QUIET, Axis, Frame, Number, build_svg, 
 
 WIDTH, LEFT, RIGHT = 720, 64, 690
 TOP, CELLS, GAP, WAVES = 62, 280, 110, 110  # heights: margin, cells, gap, waves
-SHADES = 8  # for numbers above 0, and as many for those below
+SHADES = 8  # for numbers above 0, and as many for numbers below 0
 BLUE, ORANGE = (10, 88, 202), (179, 89, 0)  # above 0 and below 0, as in the explainer
 WAVE_EIGHTHS = (0, 1, 2, 4)  # the columns drawn as waves, in eighths of d_model
 
@@ -21,7 +21,7 @@ def draw_sinusoids(d_model: int, positions: int) -> str:
     """Draw the sines and cosines of positions 0 to `positions` - 1 as SVG.
 
     In the upper plot a row is a position and a column one of the d_model numbers; numbers above 0
-    are blue, those below 0 orange. The lower plot has some of the numbers as waves over the
+    are blue, numbers below 0 orange. The lower plot has some of the numbers as waves over the
     positions.
     """
     table = compute_sinusoids(positions, d_model)
@@ -58,8 +58,8 @@ def draw_position_axes(number: Axis, position: Axis) -> list[str]:
 def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) -> list[str]:
     """Draw a table of P positions as SVG cells, coloured by value and `height` pixels high.
 
-    Neighbours of one shade in a column are one line. The lines' units are a position and a number;
-    the group that they are in is scaled to pixels.
+    Neighbours of one shade in a column are one line. Lines are drawn in units of one position and
+    one number; the group around them is scaled to pixels.
     """
     paths = defaultdict[int, list[str]](list)
     for column, values in enumerate((table.T * SHADES).round().int().tolist()):
@@ -76,7 +76,7 @@ def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) 
 
 
 def find_runs(values: list[int]) -> list[tuple[int, int, int]]:
-    """Return (start, end, value) of each run of equal values."""
+    """Return (start, end, value) of each run of equal values; `end` is exclusive."""
     starts = [i for i, value in enumerate(values) if not i or values[i - 1] != value]
     ends = [*starts[1:], len(values)]
     return [(first, end, values[first]) for first, end in zip(starts, ends, strict=True)]

@@ -1,9 +1,9 @@
 """Drawings of trees as SVG, for a page or a notebook, and as plain text, for a terminal.
 
-An SVG can mark the differences from a gold tree. Both drawings share a layout in which each
-constituent gets a subtree width: that of its children's subtrees together, or of its label if the
-label is wider. So the texts of two constituents or leaves at one depth never overlap. All steps are
-loops over a list of nodes, without recursion, so that a tree can have any depth.
+An SVG can mark the differences from a gold tree. Both drawings share a layout. It gives each
+constituent the width of its children's subtrees together, or of its label if the label is wider,
+so that the texts of two constituents or leaves at one depth never overlap. All steps are loops
+over a list of nodes, without recursion, so that a tree can have any depth.
 """
 
 import unicodedata
@@ -65,7 +65,7 @@ class Layout:
 
 
 def draw_svg(tree: Tree, gold: Tree | None = None) -> str:
-    """Return a drawing of a tree as SVG; a gold tree colours its brackets right or wrong.
+    """Return a drawing of a tree as SVG; with `gold`, colours show right and wrong brackets.
 
     A legend then counts the right and the wrong brackets, and lists the gold tree's brackets that
     are missing. Raises InputError if the gold tree has other words.
@@ -244,7 +244,7 @@ def draw_connectors(
 
 
 def lay_out(tree: Tree, measure: Measure, gap: float) -> Layout:
-    """Place a tree's nodes horizontally, with at least `gap` between texts of widths `measure`."""
+    """Return a tree's layout, with at least `gap` between texts, whose widths `measure` gives."""
     nodes = list(tree_nodes(tree))
     text_widths = [float(max(measure(node.text), measure(node.word or ""))) for node in nodes]
     widths, children_widths = subtree_widths(nodes, text_widths, gap)
@@ -302,7 +302,7 @@ def text_middles(
 ) -> list[float]:
     """Return the x coordinate at which each node's text is centred.
 
-    This is the mean of its children's middles, unless the text would then reach beyond its subtree.
+    This is the mean of the children's middles, unless the text would then reach beyond its subtree.
     """
     sums, counts = [0.0] * len(nodes), [0] * len(nodes)
     middles = [0.0] * len(nodes)

@@ -1,4 +1,4 @@
-"""The chapters of `paper/` in the paper's order: sections, passages, and the tests that hold them.
+"""The chapters of `paper/` in the paper's order: sections, passages, and the tests of them.
 
 A passage is a row of the page: prose from a docstring or comment, and the code that it is about.
 The facts and their tests are the rows of docs/internals/paper.md.
@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[2]
 CHECKOUT = PACKAGE.parents[1]  # unless the package is installed elsewhere
 PAPER = "docs/internals/paper.md"
 IS_CHECKOUT = (CHECKOUT / PAPER).is_file()
-CHAPTERS = ("training", "search", "model", "operations")  # of equal sections, the first comes first
+CHAPTERS = ("training", "search", "model", "operations")  # if sections are equal, in this order
 HEADING = re.compile(r"# --- (.+?) -+")
 NUMBER = re.compile(r"sections? (\d(?:\.\d)*)")
 Definition = ast.FunctionDef | ast.ClassDef
@@ -37,7 +37,7 @@ class Test:
 @final
 @dataclass(frozen=True)
 class Fact:
-    """A fact of the paper as docs/internals/paper.md states it, with the tests that hold it."""
+    """A fact of the paper as docs/internals/paper.md states it, with the tests that check it."""
 
     text: str
     tests: tuple[Test, ...]
@@ -46,7 +46,7 @@ class Fact:
 @final
 @dataclass
 class Passage:
-    """Prose and the lines of code beside it, from 1; `name` is that of a definition, if any."""
+    """Prose and the numbers of the code lines beside it; `name` is the definition's name or ""."""
 
     name: str = ""
     prose: str = ""
@@ -68,7 +68,7 @@ class Section:
 
     @property
     def identifier(self) -> str:
-        """The name of the section in links: the words of its title."""
+        """The name of the section in links: the words of its title, joined by hyphens."""
         return "-".join(re.findall(r"\w+", self.title.lower()))
 
 
@@ -88,10 +88,10 @@ class Chapter:
         self.begins = self.find_passages()
 
     def find_passages(self) -> dict[int, Passage]:
-        """Return the passages by their first lines, each without its lines of code.
+        """Return the passages by first line number; they do not have their lines of code yet.
 
-        One begins at each definition with a docstring, at each comment that fills its lines, and
-        where other statements follow a definition.
+        A passage begins at each definition with a docstring, at each comment on lines of its own,
+        and where other statements follow a definition.
         """
         begins, is_after = dict[int, Passage](), True
         for node in self.tree.body:
@@ -117,7 +117,7 @@ class Chapter:
         return begins
 
     def read_sections(self) -> Iterator[Section]:
-        """Yield the chapter's opening and its sections; none comes before an earlier one."""
+        """Yield the chapter's opening, then its sections; their `order` never decreases."""
         about, _, self.begins[1].prose = self.begins[1].prose.partition("\n\n")
         number = NUMBER.search(about + self.begins[1].prose)
         assert number, self.name
@@ -144,14 +144,14 @@ class Chapter:
 
 
 def first_line(node: ast.AST) -> int:
-    """Return the first line of a definition, with its decorators; 1 for a whole file."""
+    """Return the number of a definition's first line, decorators included; 1 for a module."""
     return min(
         [getattr(node, "lineno", 1), *(one.lineno for one in getattr(node, "decorator_list", []))]
     )
 
 
 def read_order(number: str) -> tuple[int, ...]:
-    """Return the number of a section of the paper, such as "3.2.1", as one that can be compared."""
+    """Return the number of a section as integers to compare: (3, 2, 1) for "3.2.1"."""
     return tuple(int(part) for part in number.split(".") if part)
 
 
@@ -179,7 +179,7 @@ def read_paper(facts: Mapping[str, list[Fact]]) -> tuple[list[Section], dict[str
 def read_facts() -> dict[str, list[Fact]]:
     """Return the facts of each definition of `paper/`, named as chapter.definition.
 
-    Raises FolderError if a test is not there.
+    Raises FolderError if a test is missing.
     """
     page = CHECKOUT / PAPER if IS_CHECKOUT else PACKAGE / "view/edition/paper.md"
     facts, files = defaultdict[str, list[Fact]](list), list[str]()

@@ -1,7 +1,7 @@
 """`transduce.read`: the paper's code as an annotated edition, one HTML file.
 
-Prose stands at the left and code at the right; the tests that hold the code are below it, and a
-statement opens the values that it gave in a tiny model. Equal sources give equal bytes.
+Prose stands at the left and code at the right, with its tests below. A click on a statement shows
+the values that it gave in a tiny model. Equal sources give equal bytes.
 """
 
 import base64
@@ -41,7 +41,7 @@ PARTS = PageParts(
 LINK = re.compile(r'<a href="#([^"]+)" tabindex="-1">(.*?)</a>')
 TITLE = "Attention Is All You Need, line by line"
 DRAWINGS: Mapping[str, tuple[Callable[[], str], str]] = MappingProxyType(
-    {  # below which heading each stands
+    {  # by the heading above the drawing
         "The model": (draw_model, "Figure 1: the encoder at the left, the decoder at the right"),
         "Attention and who may attend to whom": (draw_attention, "Figure 2: attention, heads"),
         "Positional encoding": (draw_positions, "Sines and cosines of the first 100 positions"),
@@ -54,9 +54,9 @@ def read(output: str | Path, *, language: str = "") -> Path:
 
         page = transduce.read("edition.html")
 
-    The page's own words are in `language`, "en" or "de", by default in that of the reader's
-    browser; the prose is English. Raises FolderError in a checkout where a test is missing that
-    docs/internals/paper.md names.
+    The page's own words are in `language`, "en" or "de", by default in the language of the reader's
+    browser; the prose is English. In a checkout, raises FolderError if a test that
+    docs/internals/paper.md names is missing.
     """
     known = ("en", *read_texts("edition"))
     fact = f"the page has no language {language!r}"
@@ -67,7 +67,7 @@ def read(output: str | Path, *, language: str = "") -> Path:
 
 
 def build_edition(folder: Path, language: str = "") -> str:
-    """Return the page; its links to tests lead from this folder to the checkout."""
+    """Return the edition as HTML; its links to tests lead from `folder` to the checkout."""
     sections, chapters = read_paper(read_facts())
     tracer, outputs = run_tiny_model(chapters)
     book = Book(chapters, tracer, folder)
@@ -78,7 +78,7 @@ def build_edition(folder: Path, language: str = "") -> str:
 
 
 def set_tiny(outputs: Sequence[str]) -> str:
-    """Set the sizes of the tiny model, and the sentences that it translates."""
+    """Return as HTML the tiny model's sizes, and the sentences that it translates."""
     sizes = ("layers", "d_model", "d_ff", "heads", "d_k", "d_v")
     cells = "".join(f"<li>{set_line(name)} = {getattr(SIZES, name)}</li>" for name in sizes)
     rows = "".join(f"<li>{a} <b>{b}</b></li>" for (a, _), b in zip(PAIRS, outputs, strict=True))
@@ -86,7 +86,7 @@ def set_tiny(outputs: Sequence[str]) -> str:
 
 
 def set_test(test: Test, code: Sequence[str], folder: Path) -> str:
-    """Return a test as HTML: its name, as a sentence, unfolds its code and links to its file."""
+    """Return a test as HTML: a sentence that unfolds the code of the test and a link to it."""
     words = test.name.removeprefix("test_").replace("_", " ")
     sentence = f"<b>✓</b> {set_line(re.sub('d (?=(?:k|v|model|ff)( |$))', 'd_', words))}"
     if not test.code:
@@ -99,7 +99,7 @@ def set_test(test: Test, code: Sequence[str], folder: Path) -> str:
 
 @final
 class Book:
-    """Sets the sections of the page, from chapters and the values of their statements."""
+    """A typesetter of the page's sections, from chapters and the values of their statements."""
 
     def __init__(self, chapters: Mapping[str, Chapter], tracer: Tracer, folder: Path) -> None:
         self.links = {
@@ -126,7 +126,7 @@ class Book:
         return f'<li><a href="#{section.identifier}">{title}</a>{below}</li>'
 
     def set_section(self, section: Section) -> str:
-        """Set a section: its heading, its drawing if it has one, its passages."""
+        """Return a section as HTML: its heading, its drawing if it has one, and its passages."""
         title = f"<span>{section.number}</span> {html.escape(section.title)}"
         level = "h2" if section.is_opening else "h3"
         heading = f"<{level}>{title} <small>paper/{section.chapter}.py</small></{level}>"
@@ -139,7 +139,7 @@ class Book:
         return f'<section id="{section.identifier}">{heading}{rows}</section>'
 
     def set_passage(self, chapter: str, passage: Passage) -> str:
-        """Set a row: prose at the left, code and the tests that hold it at the right."""
+        """Return a row as HTML: prose at the left, code and its tests at the right."""
         named = f' id="{chapter}.{passage.name}"' if passage.name else ""
         title = f"<h4>{passage.name}</h4>" if passage.name else ""
         code = "".join(self.set_statements(chapter, passage.lines))
@@ -151,7 +151,7 @@ class Book:
         return f'<div class="row"{named}><div>{title}{set_prose(passage.prose)}</div>{right}</div>'
 
     def set_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
-        """Yield the statements in these lines; one with values is a summary that opens them."""
+        """Yield the HTML of the statements in these lines; statements with values unfold them."""
         statements, found = self.tracer.statements[chapter], self.tracer.values[chapter]
         code = self.code[chapter]
         for key, lines in groupby(
@@ -171,6 +171,6 @@ class Book:
             yield f"<details><summary>{plain}</summary><dl>{rows}</dl></details>"
 
     def set_fact(self, fact: Fact) -> str:
-        """Set a fact of the paper and the tests that hold it."""
+        """Return a fact of the paper as HTML, followed by its tests."""
         tests = (set_test(one, set_code(one.code, self.links), self.folder) for one in fact.tests)
         return f"<p>{set_line(fact.text)}</p>{''.join(tests)}"

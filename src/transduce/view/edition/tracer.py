@@ -1,7 +1,7 @@
-"""Runs the functions of `paper/` on a tiny model, and records what each statement gives.
+"""Runs the functions of `paper/` on a tiny model, and records the values that statements give.
 
-The model learns three sentences and translates them. Its sizes differ from one another, so that a
-shape says which letters it has. A statement's values are those of the first time that it ran.
+The model learns three sentences and translates them. All its sizes differ, so that a number in a
+shape stands for one letter. Values are recorded when a statement runs for the first time.
 """
 
 import ast
@@ -31,17 +31,17 @@ PAIRS = (
 SIZES = Architecture(layers=2, d_model=16, d_ff=40, heads=3, d_k=5, d_v=6)
 TRAINING = Training(steps=90, warmup=40)
 SEARCH = Search(beam=3, batch_size=2)
-TRACED_UPDATES = 2  # of those of the training
+TRACED_UPDATES = 2  # the first ones of the training
 SELF = ("self", "cls")
 SHOWN = 4  # numbers of a tensor, entries of a list
 LARGEST_GRID = 12  # rows and columns of a matrix of flags that is shown whole
-Lines = tuple[int, int]  # the first and the last line of a statement; of a block, those of its head
+Lines = tuple[int, int]  # first and last line of a statement, or of a compound statement's head
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Values:
-    """What a statement gave: names and values; `call` says in which call of its function."""
+    """The values that a statement gave, by name, in call number `call` of its function."""
 
     call: int
     named: Mapping[str, str]
@@ -49,7 +49,7 @@ class Values:
 
 @final
 class Tracer:
-    """A function for `sys.settrace`; `values` has those of each statement of each chapter."""
+    """A function for `sys.settrace` that collects in `values` what statements give."""
 
     def __init__(self, chapters: Mapping[str, Chapter]) -> None:
         self.files = {str(PACKAGE / "paper" / f"{name}.py"): name for name in chapters}
@@ -74,7 +74,7 @@ class Tracer:
 @final
 @dataclasses.dataclass
 class CallTracer:
-    """Records what the statements of one call give; `node` is the one that is running."""
+    """A recorder of what the statements of one call give; `node` is the running statement."""
 
     statements: Mapping[int, tuple[Lines, ast.stmt]]
     values: dict[Lines, Values]
@@ -101,13 +101,13 @@ class CallTracer:
         return self
 
     def record(self, named: Mapping[str, str]) -> None:
-        """Keep what a statement gave when it first ran."""
+        """Store the named values of the running statement; nothing if there are none."""
         if named:
             self.values[self.lines] = Values(self.call, named)
 
 
 def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
-    """Return the innermost statement of each line, and the lines that belong to no other one."""
+    """Return for each line the innermost statement and that statement's first and last line."""
     found = dict[int, tuple[Lines, ast.stmt]]()
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
@@ -119,7 +119,7 @@ def find_statements(tree: ast.AST) -> dict[int, tuple[Lines, ast.stmt]]:
 
 
 def read_changed(node: ast.stmt, frame: FrameType) -> Iterator[tuple[str, str]]:
-    """Yield the variables and attributes that a statement has changed, with their values."""
+    """Yield (name, value as text) of the variables and attributes that a statement has changed."""
     for one in list_changed(node):
         text = ast.unparse(one)
         name, *attributes = text.split(".")
@@ -131,7 +131,7 @@ def read_changed(node: ast.stmt, frame: FrameType) -> Iterator[tuple[str, str]]:
 
 
 def list_changed(node: ast.AST | None) -> Iterator[ast.Name | ast.Attribute]:
-    """Yield the variables and attributes that a statement, or a target of one, assigns or changes.
+    """Yield the variables and attributes that a statement, or a part of it, assigns or changes.
 
     Methods and functions of torch with a name such as `add_` change their object or argument.
     """
@@ -179,7 +179,7 @@ def describe(value: object, *, brief: bool = False) -> str:
 
 
 def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
-    """Yield the fields of a named tuple, or those of a dataclass that are not their defaults."""
+    """Yield (name, value) of a named tuple's fields, or of a dataclass's that are not defaults."""
     defaults = (
         {one.name: one.default for one in dataclasses.fields(value)}
         if dataclasses.is_dataclass(value)
@@ -192,7 +192,7 @@ def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
 
 
 def describe_tensor(value: Tensor, *, brief: bool) -> str:
-    """Return a tensor's shape, type and first numbers; a small matrix of flags is shown whole."""
+    """Return a tensor's shape, type and first numbers; a small boolean matrix is shown whole."""
     shape = f"[{' × '.join(map(str, value.shape))}]" if value.shape else ""
     kind = str(value.dtype).removeprefix("torch.")
     numbers = value.detach().flatten()[:SHOWN].tolist()
@@ -208,13 +208,13 @@ def describe_tensor(value: Tensor, *, brief: bool) -> str:
 
 
 def format_number(value: float | int) -> str:
-    """Return a number with three digits, or a whole one with all of them."""
+    """Return a number as text, a float with three significant digits, an integer with all."""
     text = str(value)
     return (f"{value:.3g}" if set(text) & {".", "e"} else text).replace("-", "−")
 
 
 def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
-    """Train and search the tiny model under the tracer; return its outputs, too."""
+    """Train and search the tiny model under a tracer; return the tracer and the model's outputs."""
     words = ["</s>", "<s>", *dict.fromkeys(" ".join(f"{a} {b}" for a, b in PAIRS).split())]
     assert (words[END], words[BEGIN]) == ("</s>", "<s>")
     sides = [
@@ -234,7 +234,7 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
     before, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         try:
-            use_threads(1)  # the last bits are those of every machine's one thread
+            use_threads(1)  # so that the last bits are equal on every machine
             torch.set_deterministic_debug_mode("error")  # weights are NaN until drawn
             sys.settrace(tracer)
             model = build_transformer(SIZES, len(words), len(words), TRAINING.seed)

@@ -1,7 +1,7 @@
-"""Sets what a source file holds for a page: equations as MathML, prose, and code in colours.
+"""Turns a source file's contents into HTML: equations as MathML, prose, and code in colours.
 
 In an equation, a slash between spaces is a fraction, whose numerator is the product before it;
-one without spaces stays a slash. Digits after a letter are its index.
+a slash without spaces stays a slash. Digits after a letter are its index.
 """
 
 import html
@@ -11,7 +11,7 @@ import re
 import tokenize
 from collections.abc import Mapping
 
-# Equations as the docstrings write them; one that fills its line is set apart.
+# Equations as the docstrings write them; an equation that fills its line stands apart.
 EQUATIONS = (
     "softmax(Q Kᵀ / √d_k) V",
     "softmax(Q Kᵀ / √d_k)",
@@ -57,7 +57,7 @@ def set_equation(text: str, *, is_block: bool = False) -> str:
 
 
 def set_sum(tokens: list[tuple[bool, str]]) -> str:
-    """Typeset a sum of products up to a closing parenthesis; remove its tokens from the list."""
+    """Return a sum up to a closing parenthesis as MathML; remove its tokens from the list."""
     found = list[str]()
     while tokens and tokens[0][1] != ")":
         if tokens[0][1] in SIGNS:
@@ -68,7 +68,7 @@ def set_sum(tokens: list[tuple[bool, str]]) -> str:
 
 
 def set_product(tokens: list[tuple[bool, str]]) -> str:
-    """Set factors side by side, and fractions."""
+    """Return a product or fraction as MathML; remove its tokens from the list."""
     factors = list[str]()
     while tokens and tokens[0][1] not in SIGNS | {")"}:
         spaced, token = tokens[0]
@@ -88,7 +88,7 @@ def set_product(tokens: list[tuple[bool, str]]) -> str:
 
 
 def set_factor(tokens: list[tuple[bool, str]]) -> str:
-    """Set a root, a parenthesis, a number or a letter, with its index and exponent."""
+    """Return a root, parenthesis, number or letter as MathML; remove its tokens from the list."""
     token = tokens.pop(0)[1]
     if token == "√":
         return f"<msqrt>{strip(set_factor(tokens))}</msqrt>"
@@ -116,7 +116,7 @@ def set_factor(tokens: list[tuple[bool, str]]) -> str:
 
 
 def set_symbol(token: str) -> str:
-    """Set a number, a letter or a word."""
+    """Return a number, letter, word or sign as a MathML element."""
     kind = "mn" if token[0].isdigit() else "mi" if token[0].isalpha() else "mo"
     return f"<{kind}>{html.escape({'-': '−', '..': '…'}.get(token, token))}</{kind}>"
 
@@ -128,12 +128,12 @@ def strip(row: str) -> str:
 
 
 def set_prose(text: str) -> str:
-    """Set paragraphs, lists and equations of a docstring or comment as HTML."""
+    """Return the paragraphs, lists and equations of a docstring or comment as HTML."""
     return "".join(map(set_paragraph, re.split(r"\n\s*\n", text.strip())))
 
 
 def set_paragraph(text: str) -> str:
-    """Set a paragraph; a line that is an equation stands apart, with its note at the right."""
+    """Return a paragraph or list as HTML; equation lines stand apart, with notes at the right."""
     is_legend = " · " in text.split("\n")[0] and not text.endswith((".", ")"))
     if is_legend or text.startswith("- "):
         items = re.split(" · |\n" if is_legend else r"\n?- ", text)
@@ -152,7 +152,7 @@ def set_paragraph(text: str) -> str:
 
 
 def set_line(text: str) -> str:
-    """Set names in backticks as code, and equations and letters with an index as MathML."""
+    """Return a line as HTML: backticks as code, equations and letters with an index as MathML."""
     found, end = list[str](), 0
     for match in MARKED.finditer(text):
         found.append(html.escape(text[end : match.start()]))
@@ -181,7 +181,7 @@ def set_code(text: str, links: Mapping[str, str]) -> list[str]:
 
 
 def classify(kind: str, word: str, before: str) -> str:
-    """Return the class of a word in the style sheet, "" if it has none."""
+    """Return a token's class in the style sheet, such as "k" for a keyword; "" if it has none."""
     if kind == "NAME":
         is_keyword = keyword.iskeyword(word) or word == "self"
         return "d" if before in ("def", "class") else "k" if is_keyword else ""

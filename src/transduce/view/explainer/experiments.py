@@ -59,7 +59,7 @@ class Change:
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """A change of the model, with a sentence and both translations; no text if none was found."""
+    """A change of the model, with a sentence and both translations, all "" if none was found."""
 
     off: list[str]
     edits: list[str]
@@ -165,7 +165,7 @@ def search_changed(
 def find_likeliest(
     translator: Translator, model: Transformer, text: str, output: Sequence[int], change: Change
 ) -> list[int]:
-    """Return the likeliest next piece of a changed model at each step of an output."""
+    """Return the id of a changed model's likeliest next piece at each step of an output."""
     (source,) = translator.task.encode_sources([text])
     operations = change_operations(model, change)
     inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
@@ -177,7 +177,7 @@ def find_likeliest(
 
 @contextmanager
 def change_modules(model: Transformer, change: Change) -> Iterator[None]:
-    """Within a with block, leave out the source positions or the first residual by a change."""
+    """Within a with block, leave out source positions or the first residual if a change says so."""
 
     def zero(_module: Any, _inputs: Any, rows: Tensor) -> Tensor:  # noqa: ANN401 - of a hook
         return torch.zeros_like(rows)
@@ -202,7 +202,7 @@ def change_modules(model: Transformer, change: Change) -> Iterator[None]:
 
 
 def build_changed_attention(model: Transformer, change: Change) -> BuildAttention:
-    """Return a builder of attention functions for one search, in which a change is made."""
+    """Return a builder of attention functions that make a change; use it for one search only."""
     calls = {True: count(), False: count(-model.sizes.encoder_depth)}  # the encoder's come first
 
     def build(
@@ -259,7 +259,7 @@ class Reading:
 def choose_reading(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
 ) -> tuple[Reading, str, float]:
-    """Return the reading that uses most source pieces, the text it reorders most, and how much.
+    """Return the reading that uses most source pieces, the most reordered text, and its share.
 
     The last is the share of neighbours in the output that stand in the other order in the source.
     """

@@ -201,7 +201,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
 
 
 def require_explainable(translator: Translator, max_weights: int) -> None:
-    """Raise InputError for what a page cannot run: an ensemble, other tasks, layers or sizes."""
+    """Raise InputError for a model that no page can run, such as an ensemble or a large model."""
     if len(translator.models) > 1:
         fact = f"the explainer shows one model, and this is {len(translator.models)}"
         raise InputError(fact, "load one model of the ensemble")
@@ -247,7 +247,7 @@ class Example:
 
 
 def choose_texts(translator: Translator) -> list[str]:
-    """Return sentences in the source language, for a page that was given none."""
+    """Return example sentences in the source language; raise InputError if none are known."""
     data = translator.recipe.data
     if data.corpus == "phrasebook":
         from transduce.runs.texts import GeneratedCorpus
@@ -265,7 +265,7 @@ def choose_texts(translator: Translator) -> list[str]:
 
 
 def require_text(translator: Translator, text: str) -> str:
-    """Return a normalised text; refuse one that is empty or too long for the page."""
+    """Return a normalised text; raise InputError if it is empty or too long for the page."""
     found = translator.task.normalise(text)
     require(bool(found), "the text is empty", "give it some words")
     (ids,) = translator.task.encode_sources([found])

@@ -41,7 +41,7 @@ PICTURES = MappingProxyType(
 @final
 @dataclass(frozen=True)
 class Line:
-    """A caption with its picture and part; it is left out where the page lacks what it needs."""
+    """A caption with its picture and part; `needs` names what a page must have to show it."""
 
     part: str
     text: str
@@ -61,7 +61,7 @@ class Line:
 
 
 def read_film(file: Path | None) -> list[Line]:
-    """Read a film's script from a JSON file, or the page's own; refuse what no minute can hold."""
+    """Read a film's script from a JSON file, or the page's own; raise InputError if it is unfit."""
     try:
         own = read_part(OWN).encode() if file is None else b""
         lines = parse_json(own or read_bytes(file or Path(), MAX_BYTES))
@@ -78,7 +78,7 @@ def read_film(file: Path | None) -> list[Line]:
 
 
 def time_lines(texts: Sequence[str]) -> Iterator[tuple[float, float]]:
-    """Yield begin and end of each caption: time to read it, and an equal share of the rest."""
+    """Yield each caption's (begin, end) in seconds: reading time and an equal share of the rest."""
     rest = (SECONDS - sum(map(len, texts)) / PER_SECOND) / max(1, len(texts))
     now = 0.0
     for text in texts:

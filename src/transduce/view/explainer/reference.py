@@ -159,7 +159,7 @@ def record_attention(found: Rows, stack: str, layers: int) -> BuildAttention:
 
 
 def sample_rows(rows: Mapping[str, Tensor], most: int = MOST_SAMPLED) -> dict[str, list[float]]:
-    """Return up to four numbers of the last row of each intermediate, which a page compares.
+    """Return up to four numbers of the last row of each of at most `most` intermediates.
 
     Of more than `most` intermediates, `most` are taken at equal distances, with the first and the
     last among them. They suffice, because a wrong number makes those that follow from it wrong.

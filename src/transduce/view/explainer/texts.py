@@ -77,7 +77,7 @@ def name_texts(texts: list[str]) -> str:
 @final
 @dataclass(frozen=True)
 class TourStep:
-    """A step of a tour: what it says, and the link that opens the page at it."""
+    """A step of a tour: its title and text, and a link that opens the page at its place."""
 
     title: str
     text: str
@@ -85,7 +85,7 @@ class TourStep:
 
 
 def read_tour(path: Path) -> list[dict[str, str]]:
-    """Read the steps of a tour from a JSON file; raise InputError for what is no tour."""
+    """Read the steps of a tour from a JSON file; raise InputError if it holds no tour."""
     data = read_bytes(path, MAX_BYTES)
     try:
         steps = parse_json(data)

@@ -90,7 +90,7 @@ def choose_number(values: Float32[np.ndarray, "..."], wanted: str) -> str:
 
 
 def read_weights(model: Transformer) -> dict[str, Tensor]:
-    """Return all weights of a model by name; those packed for inference are unpacked."""
+    """Return all weights of a model by name; weights packed for inference are unpacked."""
     packed = {
         f"{name}.weight": module.unpack()
         for name, module in model.named_modules()

@@ -1,4 +1,4 @@
-"""A self-contained HTML document: nothing is requested, and nothing runs but its own script."""
+"""A self-contained HTML document, which requests nothing and runs no script but its own."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ class PageParts:
 
 
 def read_part(path: str) -> str:
-    """Return the text of a file of the package, such as "page/theme.css"."""
+    """Return the text of a file below `view/`, such as "page/theme.css"."""
     part = files(PACKAGE).joinpath(*path.split("/"))
     return part.read_text(encoding="utf-8").replace("\r\n", "\n")
 
@@ -51,7 +51,7 @@ def join_scripts(paths: Iterable[str]) -> str:
 
 
 def join_styles(paths: Iterable[str]) -> str:
-    """Return the style sheets at these paths, joined to one."""
+    """Return the style sheets at these paths, joined into one and without comments."""
     return "".join(squeeze_style(read_part(path)) for path in paths)
 
 
@@ -65,13 +65,13 @@ class DataBlock:
     text: str
 
     def to_html(self) -> str:
-        """Return the data block as a script element; its text has no `<`, which could close it."""
+        """Return the data block as a script element; raise AssertionError if its text has a `<`."""
         assert "<" not in self.text, self.identifier
         return f'<script type="{self.media_type}" id="{self.identifier}">{self.text}</script>'
 
 
 def json_block(identifier: str, value: object) -> DataBlock:
-    """Return a data block of JSON; equal values give equal bytes, NaN and infinity are refused."""
+    """Return a data block of JSON, equal for equal values; raise ValueError for NaN or infinity."""
     return DataBlock(identifier, JSON, encode_json(value))
 
 
@@ -81,11 +81,11 @@ def base64_block(identifier: str, content: bytes) -> DataBlock:
 
 
 def encode_seven_bits(content: bytes) -> str:
-    """Return bytes as text in which each character holds the next seven bits, filled up with zeros.
+    """Return bytes, padded with zeros to a multiple of seven, as text with seven bits a character.
 
     The text has 1.17 times their size (base64: 1.33 times).
 
-    Characters that HTML does not keep (NUL, CR) or that could end the block (<) are moved by 256.
+    Characters that HTML changes (NUL, CR) or that could end the block (<) get 256 added.
     """
     padded = np.frombuffer(content + bytes(-len(content) % 7), np.uint8)
     sevens = np.packbits(np.unpackbits(padded).reshape(-1, 7), axis=1) >> 1
@@ -105,22 +105,22 @@ def encode_json(value: object) -> str:
 
 
 def pack_blocks(data: Sequence[DataBlock], script: str) -> list[DataBlock]:
-    """Return a page's data blocks with the JSON ones and the script packed into one, the last.
+    """Pack a page's JSON blocks and script into one block; return it after all other blocks.
 
-    The packed block is a JSON list, compressed by zlib: type, id and text of each script element
-    that `unpack.js` adds to the page, the script last.
+    The packed block is a JSON list, compressed by zlib. It has type, id and text of each element
+    that `unpack.js` adds to the page; the script is the last element.
     """
     values = [one for one in data if one.media_type == JSON]
     elements = [[one.media_type, one.identifier, one.text] for one in values]
     text = json.dumps([*elements, ["", "", script]], ensure_ascii=False, separators=(",", ":"))
     packed = zlib.compress(text.encode("utf-8"), 9)
-    # the last digit says how many zeros the bytes were filled up with
+    # the last digit says how many zeros pad the bytes
     block = DataBlock("packed", "text/plain", f"{encode_seven_bits(packed)}{-len(packed) % 7}")
     return [*(one for one in data if one.media_type != JSON), block]
 
 
 def read_texts(page: str) -> dict[str, Texts]:
-    """Return the texts of a page, such as "explainer", by the codes of its other languages."""
+    """Return the translated texts of a page, such as "explainer", by language code."""
     folder = files(PACKAGE).joinpath(page, "texts")
     found = {one.name.removesuffix(".json"): one for one in folder.iterdir()}
     return {code: json.loads(found[code].read_text(encoding="utf-8")) for code in sorted(found)}
@@ -132,7 +132,7 @@ def texts_file(page: str, language: str) -> str:
 
 
 def texts_block(texts: Mapping[str, Texts], language: str = "") -> DataBlock:
-    """Return the block of a page's texts by language; without a `language` the browser chooses."""
+    """Return the block of a page's texts by language; the browser chooses if `language` is ""."""
     return json_block("texts", {"language": language, "texts": texts})
 
 
@@ -181,7 +181,7 @@ def build_page(
 
 
 def build_policy(scripts: Sequence[str], style: str, parts: PageParts) -> str:
-    """Return a content security policy that allows these scripts and this style, and no request.
+    """Return a content security policy that allows only the scripts, the style, and `parts`.
 
     `parts` says what the script may connect to, and where forms may be sent.
     """
@@ -205,7 +205,7 @@ def hash_source(text: str) -> str:
 
 
 def embed_page(page: str, height: int, title: str) -> str:
-    """Return the HTML of a frame that shows a page in a notebook, `height` pixels high."""
+    """Return an HTML frame, `height` pixels high, that shows a page in a notebook."""
     return (
         '<iframe sandbox="allow-scripts allow-downloads" '
         f'srcdoc="{html.escape(page, quote=True)}" width="100%" height="{height}" '

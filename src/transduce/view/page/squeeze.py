@@ -1,4 +1,4 @@
-"""Removes comments and whitespace from the script and the style of a page; names stay as they are.
+"""Removes comments and whitespace from a page's script and style sheet; keeps names as they are.
 
 Lines are joined where a bracket, a comma or a semicolon divides them; `const` becomes `let`. The
 rules hold for this package's own scripts, in which every statement ends with a semicolon, a
@@ -20,7 +20,7 @@ SCRIPT_TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# A line end between a block and what is declared next; statements end with semicolons.
+# A line end between a block and the declaration after it; statements end with semicolons.
 DECLARED = re.compile(r"(?<=})\n(?=(?:(?:async )?function|let) )")
 STYLE_NAME = re.compile(r'="([a-z-]+)"]')  # an attribute's value that needs no quotes
 STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})", re.DOTALL)
@@ -28,7 +28,7 @@ STYLE_BLANK = re.compile(r"/\*.*?\*/|(?<=[{};:,])[ \t]+|[ \t]+(?=[{}])|;\s*(?=})
 
 @cache
 def squeeze_script(script: str) -> str:
-    """Return a script without comments, indentation and spaces that separate no words."""
+    """Return a script without comments, indentation and needless spaces; `const` becomes `let`."""
     kept = ["\n"]
     tokens = [one for one in SCRIPT_TOKEN.finditer(script) if one.lastgroup != "comment"]
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
@@ -46,7 +46,7 @@ def squeeze_script(script: str) -> str:
 
 
 def join_names(tokens: Iterable[str]) -> list[str]:
-    """Return tokens with neighbouring declarations joined, `let a=1;let b=2` as `let a=1,b=2`."""
+    """Return tokens with adjacent declarations joined: `let a=1;let b=2` becomes `let a=1,b=2`."""
     kept, first = list[str](), [""]  # first: for each bracket depth, the statement's first word
     for token in tokens:
         if token == "let" and kept[-1:] == [";"] and first[-1] == "let":
@@ -63,7 +63,7 @@ def join_names(tokens: Iterable[str]) -> list[str]:
 
 
 def squeeze_space(before: str, space: str, after: str) -> str:
-    """Return what is left of whitespace between two characters: a line end, a space, or nothing."""
+    """Return what replaces the whitespace between two characters: a line end, a space, or ""."""
     if "\n" not in space:
         are_signs = before in "+-/" and after in "+-/"
         are_of_words = all(one.isalnum() or one in "_$" for one in (before, after))

@@ -21,7 +21,7 @@ Cells = Sequence[Sequence[str]]  # rows of a table; the first is its header
 
 
 class Comparison(NamedTuple):
-    """The indices of a column of ours and of the paper's column for the same quantity."""
+    """The indices of a column of our values and of the paper's column for the same quantity."""
 
     ours: int
     paper: int
@@ -30,7 +30,7 @@ class Comparison(NamedTuple):
 def build_tables_page(
     title: str, conditions: Sequence[str], parts: Sequence[tuple[str, str, Cells]]
 ) -> str:
-    """Return a page of tables, each with its heading and its remark; it requests nothing.
+    """Return an HTML page of tables, each with a heading and a remark; the page requests nothing.
 
     A column "PPL printed" has the paper's figures for "PPL", and "paper" those for "ours".
     """
@@ -45,12 +45,12 @@ def build_tables_page(
 
 
 def write_text(text: str) -> str:
-    """Return a sentence as HTML, with what stands between backticks as code."""
+    """Return a sentence as HTML, in which text between backticks is marked as code."""
     return CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def write_table(cells: Cells) -> Iterator[str]:
-    """Yield a table as HTML; after each pair of columns that is compared stands a bar."""
+    """Yield an HTML table in parts, with a column of bars after each two columns to compare."""
     head, *rows = cells
     compared = list(find_comparisons(head))
     papers, order = {one.paper for one in compared}, list[int | Comparison]()
@@ -76,7 +76,7 @@ def write_table(cells: Cells) -> Iterator[str]:
 
 
 def find_comparisons(head: Sequence[str]) -> Iterator[Comparison]:
-    """Yield the pairs of columns that are compared."""
+    """Yield the columns to compare: "ours" with "paper", and NAME with "NAME printed"."""
     for index, name in enumerate(head):
         other = "paper" if name == "ours" else f"{name} printed"
         if other in head:
@@ -84,12 +84,12 @@ def find_comparisons(head: Sequence[str]) -> Iterator[Comparison]:
 
 
 def group_of(row: Sequence[str], head: Sequence[str]) -> str:
-    """Return what a row measures; bars of one measure have one scale."""
+    """Return a row's measure, "" without such a column; rows of one measure share a scale."""
     return row[head.index("measure")] if "measure" in head else ""
 
 
 def find_scales(rows: Cells, pair: Comparison, head: Sequence[str]) -> dict[str, float]:
-    """Return the largest difference of a pair of columns, by what rows measure."""
+    """Return for each measure the largest absolute difference between two columns."""
     scales = dict[str, float]()
     for row in rows:
         group, difference = group_of(row, head), subtract(row, pair)
@@ -98,14 +98,14 @@ def find_scales(rows: Cells, pair: Comparison, head: Sequence[str]) -> dict[str,
 
 
 def subtract(row: Sequence[str], pair: Comparison) -> float | None:
-    """Return our figure less the paper's, or None without both."""
+    """Return our number minus the paper's, or None if either is missing."""
     found = [NUMBER.match(row[index]) for index in pair]
     ours, paper = (one and float(one[0].replace(",", "")) for one in found)
     return None if ours is None or paper is None else ours - paper
 
 
 def draw_difference(row: Sequence[str], pair: Comparison, scale: float) -> str:
-    """Return a difference as a number and a bar from the middle; nothing without both figures."""
+    """Return a difference as a bar and a number in HTML; "" if either number is missing."""
     difference = subtract(row, pair)
     if difference is None:
         return ""

@@ -29,7 +29,7 @@ MARKS = ("<!--sources-->", "<!--targets-->", "<!--text-->", "<!--translation-->"
 @final
 @dataclass(frozen=True)
 class PageSettings:
-    """Facts that the server's page shows: languages, limits, whether a key is needed, detection."""
+    """Facts for the server's page: languages, models, limits, need of a key, language detection."""
 
     pairs: Sequence[tuple[str, str]]
     names: Mapping[str, str]  # of languages, by code
@@ -96,7 +96,7 @@ class TranslationPage:
 
 
 def write_options(texts: Mapping[str, str], chosen: str) -> str:
-    """Return HTML options from a dict of values and texts, with the value `chosen` selected."""
+    """Return an HTML option for each (value, text) in `texts`; the value `chosen` is selected."""
     return "".join(
         f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
         f"{html.escape(text)}</option>"

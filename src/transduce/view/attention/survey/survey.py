@@ -93,7 +93,7 @@ class HeadSurvey:
     pairs: int  # the number of pairs that were surveyed
     tokens: int  # the number of their target pieces, END included
     loss: float  # with all heads, in nats per target piece
-    alignment: str  # "gold", the heads that words were aligned by, or "" if they were not
+    alignment: str  # "gold", or the heads that aligned the words, or "" if none did
     heads: tuple[SurveyedHead, ...] = field(repr=False)
 
     def as_json(self) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def survey(
         survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
         print(survey.loss, [(head.kind, head.loss) for head in survey.heads])
 
-    Texts are files or lists of lines, of which the first `pairs` are used. A head that is switched
+    Texts are files or lists of lines; the first `pairs` lines are used. A head that is switched
     off adds nothing to its layer. `gold` has the links of each pair, as for `score_alignments`; by
-    default words are aligned by the model itself. `on_head` is called with the numbers of losses
-    computed so far and in all.
+    default the model itself aligns the words. `on_head` is called with the number of losses
+    computed so far and their total number.
     """
     require_count("pairs", pairs)
     translator = model if isinstance(model, Translator) else load(model)
@@ -151,7 +151,7 @@ def survey(
 def align_pairs(
     translator: Translator, pairs: Sequence[Pair], gold: Sequence[str] | None
 ) -> list[AlignedPair]:
-    """Return pairs that have words on both sides and fit the model, with their alignments."""
+    """Return the pairs that fit the model and are not empty, each with its alignment or None."""
     require_matches(pairs, translator.recipe.data)
     encoded = [
         pair
@@ -184,7 +184,7 @@ def build_survey(
     on_head: Callable[[int, int], None],
     alignment: str,
 ) -> HeadSurvey:
-    """Return the survey of aligned pairs; `alignment` is "gold", or "" if the model aligned."""
+    """Return a survey of aligned pairs; `alignment` is "gold", or "" if the model aligned them."""
     (model,), sums = translator.models, SurveySums()
     heads = list_heads(model)
     log_probs = dict.fromkeys(heads, 0.0)
@@ -214,7 +214,7 @@ def build_survey(
 
 
 def list_heads(model: Transformer) -> list[Head]:
-    """Return kind, layer and number of each head; without self-attention only those of "cross"."""
+    """Return (kind, layer, number) of each head; without self-attention only "cross" heads."""
     has_self = model.sizes.mixing == "self-attention"
     kinds = ("encoder", "decoder", "cross") if has_self else ("cross",)
     depths = {kind: len(model.encoder if kind == "encoder" else model.decoder) for kind in kinds}
@@ -273,7 +273,7 @@ class SurveySums:
         self.linked += int(pieces.any(axis=1).sum())
 
     def describe(self, head: Head, loss: float) -> SurveyedHead:
-        """Return a head's averages, and `loss`, the growth of the loss without the head."""
+        """Return a head's averages, with `loss`, the rise of the loss without this head."""
         kind, layer, number = head
         tendency, distance = self.kinds[kind].describe(layer - 1, number - 1)
         aligned = None
@@ -313,7 +313,7 @@ class KindSums:
         self.queries += count
 
     def describe(self, layer: int, head: int) -> tuple[HeadTendency, float]:
-        """Return a head's tendency and mean distance over all queries, given indices from 0."""
+        """Return a head's tendency and mean distance over all queries; indices count from 0."""
         shares = np.asarray(self.shares)[layer, head] / self.queries
         entropy = float(np.asarray(self.entropy)[layer, head]) / self.queries
         is_broad = entropy >= BROAD * max(self.highest / self.queries, 1.0)
@@ -327,7 +327,7 @@ class KindSums:
 @final
 @dataclass
 class SilencedAttention:
-    """Attention that outputs 0 for one head of one layer, which it finds by counting its calls."""
+    """Attention that outputs 0 for one head of one layer; it counts its calls to find the layer."""
 
     attention: BatchAttention
     layer: int  # from 1
@@ -341,7 +341,7 @@ class SilencedAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute attention; where a head of this layer is silenced, its output is 0."""
+        """Compute attention; in call `layer`, the output of head `head` is 0."""
         out = self.attention(q, k, v, dropout)
         self.calls += 1
         if self.calls != self.layer:
@@ -376,8 +376,8 @@ def decode_without_head(
 ) -> Float[Tensor, "T d_model"]:
     """Return the decoder's states without `head`, (kind, layer, number) such as ("cross", 1, 2).
 
-    `memory` is the encoder's output with all heads. If the head is the encoder's, the output is
-    computed again without it.
+    `memory` is the encoder's output with all heads. For a head of the encoder, this output is
+    computed again without the head.
     """
     kind, layer, number = head
     if kind == "encoder":
