@@ -28,7 +28,7 @@ BLOCK = 10_000  # pairs that are changed together
 @final
 @dataclass(frozen=True)
 class Augmentation:
-    """The changes to a store's pairs: `data` says which share of every epoch has each."""
+    """The changes to a store's pairs; `data` has the share of every epoch that each change gets."""
 
     store: Store
     encoder: PairEncoder
@@ -36,7 +36,7 @@ class Augmentation:
     seed: int
 
     def measure(self, epoch: int, pairs: Int[np.ndarray, " M"]) -> Lengths:
-        """Return the lengths of all pairs; those of the M given ones are lengths in this epoch."""
+        """Return the lengths of all pairs, with the M given pairs as this epoch changes them."""
         lengths = (self.store.source_lengths.copy(), self.store.target_lengths.copy())
         for start in range(0, len(pairs), BLOCK):
             for pair, sides in self.change(epoch, pairs[start : start + BLOCK]).items():
@@ -45,9 +45,9 @@ class Augmentation:
         return lengths
 
     def change(self, epoch: int, pairs: Int[np.ndarray, " P"]) -> dict[int, tuple[Ids, Ids]]:
-        """Return the source and target ids of those of P pairs that this epoch changes, by index.
+        """Return {pair index: (source ids, target ids)} for those pairs that this epoch changes.
 
-        A pair that would be too long stays as it is.
+        A pair that would become too long is not changed.
         """
         changed = list(self.change_texts(epoch, pairs))
         sources = self.encoder.encode_sources([source for _, _, (source, _) in changed])
@@ -61,7 +61,7 @@ class Augmentation:
     def change_texts(
         self, epoch: int, pairs: Int[np.ndarray, " P"]
     ) -> Iterator[tuple[int, Ids, Pair]]:
-        """Yield index, tag and new text of those of P pairs that this epoch changes.
+        """Yield (index, tag, new text) of each of the P pairs that this epoch changes.
 
         The tag is [BEGIN] or []. Pairs with symbols that have no text, such as <unk>, are left out.
         """
@@ -83,5 +83,5 @@ class Augmentation:
 
 
 def spell(vocabulary: Vocabulary, ids: Ids) -> str:
-    """Return the normalised text of ids without END, or "" if one of them stands for no text."""
+    """Return the normalised text of ids, which lack END; "" if one of the ids has no text."""
     return normalise(vocabulary.decode(ids)) if all(map(vocabulary.piece_bytes, ids)) else ""

@@ -53,12 +53,12 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
     keeps_texts: bool = False,
     progress: Callable[[int], None],
 ) -> Store:
-    """Encode the pairs of texts into a new store, and report how many were read to `progress`.
+    """Encode pairs into a new store and return it; `progress` gets the number of pairs read so far.
 
     The store records `inputs`, the sha256 of each input by name, and the report that `cleaning`
-    returns after the last pair. A mixture has one of `shares` for each text. With `keeps_texts` it
-    also has the text of every pair. Segments that an interrupted call saved are read, and their
-    pairs are not encoded again.
+    returns after the last pair. A mixture has one of `shares` for each text. With `keeps_texts` the
+    store has the text of every pair, too. Segments that an interrupted call saved are read, and
+    their pairs are not encoded again.
     """
     require_absent(folder)
     vocabularies = (encoder.source, encoder.target)
@@ -101,7 +101,7 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
 
 
 def add_progress(progress: Callable[[int], None], before: int, read: int) -> None:
-    """Report the pairs read of a text to `progress`, with those of the texts before it."""
+    """Call `progress` with the pairs read of one text, plus the pairs of the texts before it."""
     progress(before + read)
 
 

@@ -40,7 +40,7 @@ class DataFacts:
 
 
 def read_data_facts(run: Path) -> DataFacts:
-    """Read the data.json of a run: the input files and pair counts of its corpus."""
+    """Return the inputs and pair counts in a run's data.json; raise FolderError if unusable."""
     file = run / DATA
     facts = parse_data_facts(from_checksummed_json(read_regular(file, 1 << 24), file), file)
     if "train" not in facts.inputs:
@@ -64,7 +64,7 @@ def parse_data_facts(about: Mapping[str, Any], file: Path) -> DataFacts:
 
 
 def parse_count(found: object, file: Path) -> int:
-    """Return the count in a manifest's entry about pairs left out; refuse a malformed entry."""
+    """Return the count in a manifest's entry on pairs left out; raise FolderError if malformed."""
     match found:
         case {"count": int(count), "samples": list(samples)}:
             try:

@@ -45,7 +45,7 @@ def read_batch(
     indices: Int[np.ndarray, " P"],
     changed: Mapping[int, tuple[Ids, Ids]] = UNCHANGED,
 ) -> Batch:
-    """Read the P pairs with these indices from a store as one batch, some of them as changed."""
+    """Return the P pairs with these indices as one batch; ids in `changed` replace the store's."""
     sides = (store.source, store.target)
     return Batch(
         *(
@@ -56,7 +56,7 @@ def read_batch(
 
 
 def gather_packed(side: Side, indices: Int[np.ndarray, " P"], changed: Mapping[int, Ids]) -> Packed:
-    """Read the P sentences with these indices from one side of a store, packed end to end."""
+    """Return the P sentences with these indices, packed; ids in `changed` replace the side's."""
     if changed:
         parts = [
             changed.get(pair) or side.gather(np.array([pair])).tolist() for pair in indices.tolist()

@@ -18,7 +18,7 @@ KEY = "mixture"  # of the manifest
 @final
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How updates read one text of a store: how often, from and to which update, and if tagged.
+    """How updates read one text of a store: its weight, its first and last update, and any tag.
 
     `weight` is relative to the other texts that are read at the time. In a request 0 stands for the
     text's number of pairs, and the weight of an added text is relative to the sum of all texts that
@@ -31,15 +31,15 @@ class Share:
     stop: int = 0  # the last update; 0: no end
     is_tagged: bool = False  # whether its sources begin with BEGIN, as no others do
     is_added: bool = False  # such as old, silver or synthetic pairs
-    pairs: int = 0  # of the store
+    pairs: int = 0  # of the text, in the store
 
     def is_read(self, step: int) -> bool:
-        """Return whether an update reads this text."""
+        """Return whether the update `step` reads this text."""
         return self.start <= step and (step <= self.stop or not self.stop)
 
 
 def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share]:
-    """Return the shares with their numbers of pairs in the store, and with relative weights."""
+    """Return the shares with pair counts and relative weights; InputError if one has no pairs."""
     both = list(zip(shares, counts, strict=True))
     for share, count in both:
         if not count:
@@ -57,7 +57,7 @@ def resolve_shares(shares: Sequence[Share], counts: Sequence[int]) -> list[Share
 
 
 def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
-    """Return a row for each text: name, pairs, share, updates, and whether it is tagged.
+    """Return a table row for each text: name, pairs, share, updates, and whether it is tagged.
 
     The share is that of an update that reads all texts.
     """
@@ -75,12 +75,12 @@ def list_rows(mixture: Sequence[Share]) -> list[list[str]]:
 
 
 def describe_mixture(shares: Sequence[Share]) -> dict[str, Any]:
-    """Return the manifest's entries on a mixture; none for a single text."""
+    """Return the manifest's entries on a mixture; {} if there are no shares."""
     return {KEY: [asdict(share) for share in shares]} if shares else {}
 
 
 def read_mixture(about: Mapping[str, Any], file: Path) -> tuple[Share, ...]:
-    """Return the shares in a store's manifest, () for a single text; refuse malformed ones."""
+    """Return the shares in a store's manifest, () for a single text; FolderError if malformed."""
     try:
         shares = tuple(parse_record(Share, one) for one in about.get(KEY, ()))
     except (ValueError, TypeError) as error:

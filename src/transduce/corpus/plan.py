@@ -5,9 +5,9 @@ restart, a step has the same pairs. Sentence pairs are batched together by appro
 an update holds about `source_tokens` source tokens and `target_tokens` target tokens (section
 5.1). Both budgets count tokens without padding and are never exceeded.
 
-Each text of a mixture has an endless order of its own, pass after pass, and an epoch takes the next
-pairs of each, as many as their shares say, until there are as many as the texts have together. An
-epoch ends early where a text begins or ends to be read.
+Each text of a mixture has an endless order of its own, pass after pass. An epoch takes the next
+pairs of each text in proportion to the shares, in all as many pairs as the texts have together. It
+ends early at a step after which a text begins or ceases to be read.
 """
 
 import bisect
@@ -25,7 +25,7 @@ from transduce.packed import greedy_cut
 # N: pairs of the corpus · M: of an epoch · P: of an update · K: texts · U: updates of an epoch
 
 Lengths = tuple[Integer[np.ndarray, " N"], Integer[np.ndarray, " N"]]  # of sources, of targets
-# returns the lengths of all N pairs, of the M given ones as the epoch with this number reads them
+# returns the lengths of all N pairs; the M given pairs have their lengths in the numbered epoch
 Measure = Callable[[int, Int[np.ndarray, " M"]], Lengths]
 WINDOW_UPDATES = 100  # pairs are sorted by length within windows of about this many updates
 
@@ -49,13 +49,13 @@ class Plan:
         require_fit("source", source_lengths, source_tokens)
         require_fit("target", target_lengths, target_tokens)
         self.lengths = (source_lengths, target_lengths)
-        self.measure = measure  # where an epoch changes lengths
+        self.measure = measure  # None if epochs change no lengths
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
         self.window = count_window_pairs(self.lengths, self.budgets)
         self.mixture = mixture or [Share(name="text", weight=1.0, pairs=len(source_lengths))]
         self.ends: list[int] = []  # the last step of each epoch computed so far
-        self.taken = [np.zeros(len(self.mixture), np.int64)]  # of each text, before each epoch
+        self.taken = [np.zeros(len(self.mixture), np.int64)]  # pairs of each text before each epoch
         self.cached_epoch: Epoch | None = None
 
     def select_pairs(self, step: int) -> Int[np.ndarray, " P"]:
@@ -86,12 +86,12 @@ class Plan:
         return self.cached_epoch
 
     def list_changes(self, step: int) -> list[int]:
-        """Return the last steps, from `step` on, before a text begins or ceases to be read."""
+        """Return each step, from `step` on, after which a text begins or ceases to be read."""
         ends = [end for share in self.mixture for end in (share.start - 1, share.stop)]
         return [end for end in ends if end >= step]
 
     def count_pairs(self, step: int) -> Int[np.ndarray, " K"]:
-        """Return how many pairs of each of the K texts an epoch has that begins at a step."""
+        """Return the number of pairs of each of the K texts in an epoch that begins at `step`."""
         are_read = np.array([share.is_read(step) for share in self.mixture])
         assert are_read.any(), f"no text is read at step {step}"
         weights = np.array([share.weight for share in self.mixture]) * are_read
@@ -139,7 +139,7 @@ class Epoch:
         lengths: Lengths,
     ) -> None:
         self.number, self.order, self.update_order, self.cuts = number, order, update_order, cuts
-        self.lengths = lengths  # of the corpus's N pairs, as this epoch reads those in `order`
+        self.lengths = lengths  # of the corpus's N pairs; those in `order` as this epoch reads them
 
     def __len__(self) -> int:
         return len(self.update_order)
@@ -158,10 +158,10 @@ def draw_permutation(count: int, generator: np.random.Philox) -> Int[np.ndarray,
 def take_from_passes(
     pairs: int, start: int, count: int, seed: tuple[int, int]
 ) -> Int[np.ndarray, " M"]:
-    """Return M pairs, from the one numbered `start`, of an endless run of passes over a text.
+    """Return the indices of M pairs, from position `start`, in endless passes over a text.
 
-    A pass is a permutation of its own. One that is taken as a whole stays in order, since an epoch
-    is shuffled anyway.
+    Each pass is another permutation. A pass that is taken whole stays in order, since an epoch is
+    shuffled anyway.
     """
     parts = []
     for number in range(start // pairs, -(-(start + count) // pairs)):
@@ -179,7 +179,7 @@ def sort_inside_windows(
     lengths: Lengths,
     window: int,
 ) -> None:
-    """Sort each run of `window` of the M pairs, in place, by the length of a pair's longer side.
+    """Sort `order` in place, each run of `window` pairs by the length of a pair's longer side.
 
     In measurements this order was better than by source length, by source then target length, or
     by the sum of both lengths. Neighbouring pairs have similar lengths on both sides, and both

@@ -45,7 +45,7 @@ class SavedSegments:
     prefix: str = ""  # of the folders' names, for a further text of a mixture
 
     def open(self) -> Iterator[Segment]:
-        """Yield the saved segments in order, their ids on disk, up to the first unusable one.
+        """Yield the saved segments, whose ids stay on disk, in order up to the first unusable one.
 
         A segment is unusable if it is damaged, or if it was saved for a store of another origin.
         """
@@ -56,7 +56,7 @@ class SavedSegments:
                 return
 
     def save(self, number: int, segment: Segment) -> Segment:
-        """Save segment `number`, from 0, replacing an unusable one; return it, its ids on disk."""
+        """Save segment `number`, from 0, over any unusable one; return it with its ids on disk."""
         folder = self.folder(number)
         if folder.exists():
             remove_folder(folder)
@@ -82,7 +82,7 @@ class SavedSegments:
 
 
 def open_segment(verified: VerifiedFolder, symbols: tuple[int, int]) -> Segment:
-    """Open a saved segment, its ids on disk, after checking the sha256 of its files."""
+    """Open a saved segment after checking the sha256 of its files; its ids stay on disk."""
     try:
         counts = parse_record(PairCounts, verified.about.get("pairs"))
     except ValueError as error:

@@ -57,7 +57,7 @@ class TaggingEncoder:
         return [[BEGIN, *ids] for ids in self.encoder.encode_sources(lines)]
 
     def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the target token ids of cleaned lines, as the encoder does."""
+        """Return the target token ids of cleaned lines; None for a line with an unknown label."""
         return self.encoder.encode_targets(lines)
 
 
@@ -119,7 +119,7 @@ def encode_block(
 
 
 def pack_side(sentences: Sequence[Sequence[int]], symbols: int) -> EncodedSide:
-    """Pack sentences' token ids end to end, in the smallest type for a vocabulary of `symbols`."""
+    """Pack sentences' token ids end to end, in the smallest type that holds ids below `symbols`."""
     return EncodedSide(
         np.fromiter(chain.from_iterable(sentences), id_type(symbols)),
         np.fromiter(map(len, sentences), LENGTHS),

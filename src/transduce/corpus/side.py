@@ -24,7 +24,7 @@ DAMAGED_HINT = "the store is damaged or was edited: delete it and prepare it aga
 
 @final
 class StoredIds:
-    """T ids in an open file, read in parts; whole as a NumPy array.
+    """T ids in an open file, which are read in parts, or all at once by `np.asarray`.
 
     The file is not memory-mapped, since a mapped file that is truncated ends its readers by SIGBUS.
     """
@@ -117,9 +117,9 @@ def read_numbers(
 def require_known_ids(
     ids: StoredIds, ends: Int64[np.ndarray, " N"], symbols: int, tags: Int64[np.ndarray, " M"]
 ) -> None:
-    """Raise FolderError for an unknown id, a sentence without END, or BEGIN or END inside of one.
+    """Raise FolderError for an unknown id, a sentence without END, or a misplaced BEGIN or END.
 
-    `ends` are the indices of the sentences' last ids, and `tags` those of BEGIN before M sentences.
+    `ends` has the index of each sentence's last id, `tags` the index of each BEGIN that is allowed.
     """
     for start in range(0, len(ids), BLOCK):
         count = min(BLOCK, len(ids) - start)

@@ -45,7 +45,7 @@ class Store:
     about: Mapping[str, Any]  # the manifest's entries, such as counts and provenance
     fingerprint: str  # sha256 of the ids, the vocabularies and the shares of a mixture
     folder: Path
-    mixture: tuple[Share, ...] = ()  # of a mixture, its texts in the order of their pairs
+    mixture: tuple[Share, ...] = ()  # a mixture's texts, in the order of their pairs
 
     @staticmethod
     def open(folder: Path) -> "Store":
@@ -116,7 +116,7 @@ def build_provenance(
     inputs: Mapping[str, str], vocabularies: Iterable[Vocabulary], data: Data
 ) -> dict[str, object]:
     """Build the record of all that determines a store: input and vocabulary hashes, settings."""
-    older = {"source_row": 0, "target_row": 0}  # what stores without these settings mean
+    older = {"source_row": 0, "target_row": 0}  # left out at 0, as older stores lack them
     settings = dataclasses.asdict(data).items()
     return {
         "inputs": dict(inputs),

@@ -46,7 +46,7 @@ def split_treebank_name(name: str) -> tuple[str, str]:
 
 
 def resolve_splits(corpus: Corpus) -> Corpus:
-    """Look up an mtdata corpus' only split in mtdata's index; return other corpora unchanged."""
+    """Return an mtdata corpus with its only split from mtdata's index; other corpora unchanged."""
     return mtdata.resolve_splits(corpus) if corpus.name.startswith(mtdata.PREFIX) else corpus
 
 

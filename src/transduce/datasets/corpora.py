@@ -2,8 +2,8 @@
 
 The table `downloads.tsv` beside this module lists the size, checksums and addresses of each file,
 0 or nothing where they are not known. Of two files NAME-1 and NAME-2 with the same text, the first
-is tried first. `splits.tsv` lists the lines of splits that are made here, and the sha256 of their
-texts.
+is tried first. `splits.tsv` lists the line counts of splits that are made here, and the sha256 of
+their texts.
 """
 
 from transduce.datasets.readers import (
@@ -28,12 +28,12 @@ SPLITS = {
 }
 
 # --- The WMT 2014 training data, English to German and English to French    (section 5.1) ---------
-# Each archive can be downloaded from two sites: WMT's own, and one with repackaged zip archives,
-# which comes first for the archive of the United Nations, because the hash of WMT's is unknown.
+# Each archive can be downloaded from two sites: WMT's own, and one with repackaged archives. The
+# second comes first for the United Nations, because the hash of WMT's archive is unknown.
 
 
 def build_part(name: str, lines: int, file: str, members: str) -> Part:
-    """Build a Part from two archives with the same text; {} in `members` is a language code."""
+    """Build a Part from two archives with the same text; {} in `members` is for a language code."""
     languages = ("en", "fr" if "fr" in name else "de")
     both = [
         TextPair(*(Text(DOWNLOADS[f"{file}-{n}"], members.format(one)) for one in languages))
@@ -112,7 +112,7 @@ def build_news_corpus(
 
 
 def build_newstest2013(language: str) -> Corpus:
-    """Describe newstest2013 in English and `language` as a Corpus, from which it is fetched."""
+    """Build the Corpus newstest2013 in English and `language`."""
     archived = "test/newstest2013-src.en.sgm", f"test/newstest2013-src.{language}.sgm"
     name = "newstest2013"
     return build_news_corpus(name, language, DEVELOPMENT, 3_000, name, archived)
@@ -173,9 +173,9 @@ def build_multi30k(language: str) -> Corpus:
 
 
 def build_tatoeba(language: str, lines: int, members: tuple[str, str]) -> Corpus:
-    """Build the Tatoeba corpus of English and `language`, which is split by text hashes.
+    """Build the Tatoeba corpus of English and `language`; hashes of texts decide the splits.
 
-    It has `lines` lines before the split, each English, a tab and the other language. The first of
+    It has `lines` lines before the split: English, a tab, the other language. The first of
     the two archives is in a public repository and never changes. The second, the publisher's own,
     is updated from time to time; an update changes the splits.
     """

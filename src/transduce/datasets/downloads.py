@@ -71,7 +71,7 @@ def find_file(
 
 
 def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
-    """Return the user's verified copy of a file; None if it is not in the user's folder."""
+    """Return the user's copy of a file, None if there is none; WrongFileError if it is wrong."""
     if folder is None or not (folder / what.name).exists():
         return None
     path = folder / what.name
@@ -86,7 +86,7 @@ def find_user_copy(what: Download, folder: Path | None) -> VerifiedFile | None:
 
 
 def find_earlier_download(what: Download, folder: Path) -> VerifiedFile | None:
-    """Return a file's earlier download if its bytes are unchanged, else None."""
+    """Return a file's earlier download; None if there is none, or if its bytes have changed."""
     path = folder / what.cache_name
     try:
         note = from_checksummed_json(read_regular(note_path(path), NOTE_LIMIT), path)

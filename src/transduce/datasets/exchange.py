@@ -116,7 +116,7 @@ class LimitedHandler(urllib.request.HTTPSHandler):
         host: str,
         **options: Any,  # noqa: ANN401
     ) -> http.client.HTTPConnection:
-        """Return a connection to a host, opened by the watchdog, which may cut it."""
+        """Return a connection to a host, which the watchdog opens and may cut."""
         found = kind(host, **options)
         found._create_connection = self.watchdog.connect  # type: ignore[attr-defined]  # noqa: SLF001
         return found
@@ -183,7 +183,7 @@ def send_request(
             opener.add_handler(handler)
         request = urllib.request.Request(address, headers=dict(headers))
         response = opener.open(request, timeout=watchdog.seconds)
-    except (ValueError, OverflowError, http.client.InvalidURL):  # long host names, too
+    except (ValueError, OverflowError, http.client.InvalidURL):  # also long host names
         if watchdog.has_expired:
             raise TimeoutError from None
         raise RefusedError("this address, or the one it leads to, is malformed") from None

@@ -104,7 +104,7 @@ def find_treebank_file(name: str, split: str, cache: Path) -> Path | None:
 def open_corpus(
     name: str, languages: tuple[str, str], cache: Path, *, name_to_fetch: str = ""
 ) -> VerifiedFolder:
-    """Open a fetched corpus's folder by name; if missing, the error says to fetch `name_to_fetch`.
+    """Open a fetched corpus's folder; if missing, InputError says to fetch `name_to_fetch`.
 
     By default `name_to_fetch` is the corpus's own name.
     """
@@ -112,7 +112,7 @@ def open_corpus(
 
 
 def open_fetched(corpus: Corpus | Treebank, cache: Path, name_to_fetch: str) -> VerifiedFolder:
-    """Open the folder of a known corpus; if missing, the error says to fetch `name_to_fetch`."""
+    """Open the folder of a known corpus; if missing, InputError says to fetch `name_to_fetch`."""
     folder = corpus_folder(corpus, cache)
     if not folder.is_dir():
         fact = f"the corpus {corpus.name} is not here: {folder} does not exist"
@@ -136,7 +136,7 @@ def fetch_corpus(
     settings: DownloadSettings,
     progress: DownloadProgress,
 ) -> VerifiedFolder:
-    """Return a corpus's folder in the cache, its every byte verified; make it if it is missing."""
+    """Return a corpus's folder in the cache after verifying every byte; make it if missing."""
     folder = corpus_folder(corpus, cache)
     if folder.is_dir():
         existing = open_folder(folder, KIND)
@@ -144,7 +144,7 @@ def fetch_corpus(
         return existing
     about: About = {"name": corpus.name, "languages": list(corpus.languages)}
     about["licence"] = corpus.licence
-    steps: dict[str, Callable[[FolderWriter, About], None]]  # write each split
+    steps: dict[str, Callable[[FolderWriter, About], None]]  # one per split, which it writes
     if isinstance(corpus, Treebank):
         about["source"] = corpus.source
         trees = find_documents(corpus, settings, progress)
@@ -154,7 +154,7 @@ def fetch_corpus(
         texts = choose_text_pairs(corpus, settings, progress)
         languages = corpus.languages
         steps = {one.name: partial(write_split, one, languages, texts) for one in corpus.splits}
-    about |= {"splits": {}, "unlike": []}  # the second: unexpected line counts and checksums
+    about |= {"splits": {}, "unlike": []}  # unlike: unexpected line counts and checksums
     with atomic_folder(folder, kind=KIND, about=about) as writer:
         for name, write in steps.items():
             progress(f"unpacking {name}", 0, 0)

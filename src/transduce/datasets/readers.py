@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.text.pair_files import LANGUAGE, join_text, parse_units
 from transduce.text.xml import unescape_references
 
-# (?>…) tries only the first tag: if no end tag follows that, none follows a later one
+# (?>…) tries only the first tag: if no end tag follows the first, none follows a later one
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
@@ -73,7 +73,7 @@ def read_bracketed_trees(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def read_tmx(languages: tuple[str, str], side: int) -> LineReader:
-    """Build a reader of `languages[side]` in a TMX file; it skips units that lack one."""
+    """Build a reader of a TMX file's texts in `languages[side]`; it skips units without both."""
     wanted = [language.partition("_")[0] for language in languages]
 
     def read(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -117,7 +117,7 @@ def split_by_hash(split: str) -> PairFilter:
     """Build the filter that keeps a corpus's train, dev or test pairs, chosen by text hashes.
 
     The distinct source sentences are sorted by the sha256 of their text. The first 2,000 are the
-    test set, the next 2,000 the development set; each has its translation of smallest sha256.
+    test set, the next 2,000 the development set, each with the translation of smallest sha256.
     All other pairs whose target translates none of these 4,000 sentences are the training set.
     """
 

@@ -73,8 +73,8 @@ class PartialDownload:
     def find_resume_point(self, address: str) -> tuple[int, str]:
         """Return the byte offset to resume the download at, and the version of the bytes so far.
 
-        The version is the server's ETag or Last-Modified, or "" for another address. Without one,
-        it resumes only if the checksum of the whole file is known.
+        The version is the server's ETag or Last-Modified, or "" for another address. Without a
+        version the offset is 0, unless the checksum of the whole file is known.
         """
         origin, version = self.read_note()
         version = version if origin == address else ""
@@ -126,7 +126,7 @@ class PartialDownload:
 def transfer(
     address: str, part: PartialDownload, network: NetworkSettings, progress: DownloadProgress
 ) -> None:
-    """Download a file, retrying broken connections; raise RefusedError after futile attempts."""
+    """Download a file, retrying broken connections; raise RefusedError after too many failures."""
     most, failures = 0, 0
     while True:
         try:
@@ -171,7 +171,7 @@ def transfer_once(
 
 
 def build_headers(start: int, version: str) -> dict[str, str]:
-    """Build headers that ask for a file from `start`, or all of it if `version` is outdated."""
+    """Build headers that ask for a file from `start`, or for all of it if `version` is outdated."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "transduce"}
     if start:
         headers["Range"] = f"bytes={start}-"

@@ -121,7 +121,7 @@ def limit_unpacked(stream: io.BufferedIOBase, path: Path) -> io.BufferedReader:
 
 
 class LimitedStream(io.RawIOBase):
-    """A stream that is read from its start and raises InputError after `most` bytes."""
+    """A stream of unpacked bytes that raises InputError if more than `most` are read."""
 
     def __init__(self, stream: io.BufferedIOBase, most: int, path: Path) -> None:
         super().__init__()

@@ -24,11 +24,11 @@ WHOLE = "all"  # name of the only split of an undivided corpus, which is for tra
 
 
 class WrongFileError(InputError):
-    """Raised when a file that is here is not the one that is wanted; no other is then tried."""
+    """Raised when a file on this machine is not the wanted one; no other file is then tried."""
 
 
 def strip_newlines(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield a file's lines without their newlines, as the line reader of plain text files."""
+    """Yield a file's lines without their newlines; this is the line reader for plain text."""
     return (line.removesuffix(b"\n") for line in lines)
 
 

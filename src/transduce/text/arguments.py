@@ -16,7 +16,7 @@ Text = str | Path | Sequence[str]  # the path of a file, or a list of lines
 
 
 def ignore_event(*_: object) -> None:
-    """Do nothing: the default of a function that is to be called with events."""
+    """Do nothing; the default of a parameter that takes a callback for events."""
 
 
 def describe_value(value: object) -> str:
@@ -25,7 +25,7 @@ def describe_value(value: object) -> str:
 
 
 def is_pair(value: object) -> TypeGuard[tuple[Any, Any]]:
-    """Return whether a value is a tuple or list of two."""
+    """Return whether a value is a tuple or list of two items."""
     return isinstance(value, tuple | list) and len(value) == 2
 
 
@@ -39,7 +39,7 @@ def require_count(name: str, value: object) -> None:
 
 
 def read_path(name: str, value: object) -> Path:
-    """Return the argument called `name` as a path; raise InputError if no file can have it."""
+    """Return the argument `name` as a path, which may not exist; raise InputError if unusable."""
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be a path, not {describe_value(value)}")
     if not os.fspath(value):
@@ -57,9 +57,9 @@ def read_path(name: str, value: object) -> Path:
 
 
 def read_folder(folder: object) -> Path:
-    """Return the absolute path of the folder that a call writes.
+    """Return the argument `folder` as an absolute path; raise InputError if it is unusable.
 
-    A callback of the call may change the process's working folder.
+    The path is absolute because a callback may change the process's working folder.
     """
     path = read_path("folder", folder)
     with suppress(FileNotFoundError):  # the working folder is gone: the call says so itself
@@ -87,7 +87,7 @@ def require_encodable(name: str, text: str) -> None:
 
 
 def read_text(name: str, text: Text) -> list[str]:
-    """Return the lines of the argument called `name`: a file's path, or a list of lines."""
+    """Return the lines of `text`, a file's path or a list of lines; errors call it `name`."""
     if isinstance(text, str | Path):
         return list(
             read_short_lines(text if str(text) == "-" else read_path(name or "the text", text))
@@ -97,7 +97,7 @@ def read_text(name: str, text: Text) -> list[str]:
 
 
 def require_lines(name: str, value: object) -> None:
-    """Raise InputError if the argument called `name` is one string, a path, or in no order."""
+    """Raise InputError if `value` is not an ordered iterable, or is a string, bytes or a path."""
     if isinstance(value, str | bytes | Path | Mapping | Set) or not isinstance(value, Iterable):
         raise InputError(
             f"{name} must be lines of text, such as a list, not {describe_value(value)}"
@@ -105,14 +105,14 @@ def require_lines(name: str, value: object) -> None:
 
 
 def check_lines(name: str, lines: Iterable[Any]) -> Iterator[str]:
-    """Yield each line of the argument called `name`; raise InputError at one that is no text."""
+    """Yield each line of the argument `name`; raise InputError at an item that is no string."""
     for number, line in enumerate(lines, start=1):
         require_string(f"{name}: item {number}", line)
         yield line
 
 
 def check_pairs(name: str, pairs: Iterable[Any], hint: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each pair of the argument called `name`; raise InputError unless it is two strings."""
+    """Yield each (source, target); raise InputError at an item that is not two strings."""
     for number, pair in enumerate(pairs, start=1):
         if not is_pair(pair) or not all(isinstance(side, str) for side in pair):
             found = describe_value(pair)
@@ -123,7 +123,7 @@ def check_pairs(name: str, pairs: Iterable[Any], hint: str = "") -> Iterator[tup
 
 
 def require_equal_lines(**sides: Sequence[str]) -> None:
-    """Raise InputError if a source and its translation, given by name, differ in length."""
+    """Raise InputError if two lists of lines, passed as keyword arguments, differ in length."""
     (name, lines), (other, found) = sides.items()
     if len(lines) != len(found):
         fact = f"the {name} has {len(lines):,} lines, but the {other} has {len(found):,}"

@@ -1,7 +1,7 @@
 """Changes to a pair of lines that a robust model must bear, such as upper case or typing errors.
 
-Each takes a pair and returns a new one, or the same where there is nothing to change. Words are not
-aligned, so that no change concerns one word of both sides.
+Each change takes a pair and returns a new one, or the same pair if nothing can change. Words are
+not aligned, so that no change replaces a word and its translation.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "ae
 
 
 def upper_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair in capitals; a source without letters that have them leaves it as it is."""
+    """Return a pair in capitals; the same pair if the source has no small letters."""
     source, target = (raise_letters(*side) for side in zip(pair, languages, strict=True))
     return pair if source == pair[0] else (source, target)
 
@@ -42,7 +42,7 @@ def raise_letters(text: str, language: str) -> str:
 
 
 def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair whose words begin with capitals, if the source has letters that have them."""
+    """Return a pair whose words begin with capitals; the same pair if its source stays as it is."""
 
     def raise_first(text: str, language: str) -> str:
         return FIRST_LETTER.sub(
@@ -54,16 +54,16 @@ def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
 
 def drop_end_mark(pair: Pair, _languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair without the marks at its ends, and without ¿ and ¡."""
+    """Return a pair without ¿, ¡ and end marks such as ?; the same if its source has none."""
     source, target = (OPENING_MARKS.sub("", side.rstrip(END_MARKS).rstrip()) for side in pair)
     return (source, target) if source and target and source != pair[0] else pair
 
 
 def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
-    """Return a pair whose source has a typing error for every 20 letters, in words of letters.
+    """Return a pair with typing errors in the source: one, and one more for every 20 characters.
 
-    Letters are swapped, dropped, doubled or hit beside, and spaces are added or left out. Scripts
-    without capitals, which are typed in other ways, stay as they are.
+    In words of three letters or more, letters are swapped, dropped, doubled or replaced by a
+    neighbour on the keyboard, and spaces are added or left out. Scripts without capitals stay.
     """
     source = pair[0]
     for _ in range(1 + len(source) // LETTERS_PER_TYPO):
@@ -83,7 +83,7 @@ def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pai
 
 
 def hit_beside(letter: str, draw: random.Random) -> str:
-    """Return a letter next to this one on a keyboard, or nothing if its place is not known."""
+    """Return a letter next to this one on a keyboard; "" if the keyboard lacks this letter."""
     row = next((row for row in ROWS if letter.lower() in row), "")
     at = row.find(letter.lower())
     found = choose(row[max(at - 1, 0) : at] + row[at + 1 : at + 2], draw) if row else ""
@@ -91,7 +91,7 @@ def hit_beside(letter: str, draw: random.Random) -> str:
 
 
 def copy_token(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
-    """Return a pair with the same made-up name, code, emoji or URL at one end of both sides."""
+    """Return a pair with a made-up name, code, emoji or URL added at the same end of both sides."""
     word = "".join(choose(SYLLABLES, draw) for _ in range(2 + int(2 * draw.random())))
     number = int(10_000 * draw.random())
     tokens = (
@@ -108,7 +108,7 @@ def copy_token(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> 
 
 
 def choose(options: Sequence[Option], draw: random.Random) -> Option:
-    """Return one of the options, the same in every version of Python for a state of `draw`."""
+    """Return an option drawn with `draw`; a seed gives the same one in every version of Python."""
     return options[int(draw.random() * len(options))]
 
 
@@ -120,14 +120,14 @@ CHANGE: Mapping[str, Change] = MappingProxyType(  # by the name of the setting
 @final
 @dataclass(frozen=True)
 class DrawnChanges:
-    """The changes drawn for one pair, and the seed of what they draw themselves."""
+    """The names of the changes drawn for a pair, and the seed of the random choices inside them."""
 
     names: list[str]
     seed: int
 
 
 def draw_changes(data: Data, key: str) -> DrawnChanges:
-    """Draw, from a key alone, which changes a pair gets; each has its share in `data`."""
+    """Draw a pair's changes, which depend only on `key` and on each change's share in `data`."""
     *numbers, seed = struct.unpack("<8Q", hashlib.blake2b(key.encode()).digest())
     shares = [(name, int(getattr(data, name) * 2**64)) for name in CHANGES]
     names = [name for number, (name, most) in zip(numbers, shares, strict=False) if number < most]
@@ -135,7 +135,7 @@ def draw_changes(data: Data, key: str) -> DrawnChanges:
 
 
 def change_pair(pair: Pair, drawn: DrawnChanges, data: Data) -> Pair:
-    """Return a pair after the drawn changes, one after the other."""
+    """Return a pair after applying the drawn changes in order."""
     draw = random.Random(drawn.seed)
     for name in drawn.names:
         pair = CHANGE[name](pair, (data.source_language, data.target_language), draw)

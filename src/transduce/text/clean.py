@@ -30,10 +30,10 @@ SAMPLES = 3  # dropped pairs that the report shows for each reason
 
 
 def normalise(text: str) -> str:
-    """Return text in NFC, without invisible characters, all whitespace as single spaces.
+    """Return text in NFC, without invisible characters, each run of whitespace as one space.
 
-    All whitespace of Unicode counts, such as U+00A0, U+0085, U+2028 and the tab; at both ends of
-    the text it is removed. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD.
+    Whitespace is what Unicode calls so, such as U+00A0, U+0085, U+2028 and the tab; none is left
+    at the ends of the text. An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD.
     Normalising a normalised text changes nothing.
     """
     text = INVISIBLE.sub("", text)
@@ -59,13 +59,13 @@ def limit_combining_marks(match: re.Match[str]) -> str:
 @final
 @dataclass
 class DroppedPairs:
-    """The number of pairs dropped for one reason, and the first three of these pairs."""
+    """The number of pairs dropped for one reason, and up to three of these pairs as samples."""
 
     count: int = 0
     samples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, line: int, source: str, target: str, *, is_fault: bool = True) -> None:
-        """Count a dropped pair; if `is_fault` is true, add it to the samples until there are 3."""
+        """Count a dropped pair; if `is_fault`, also store it as one of up to three samples."""
         self.count += 1
         if is_fault and len(self.samples) < SAMPLES:
             self.samples.append(
@@ -106,7 +106,7 @@ class Cleaner:
     def clean(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Yield the normalised pairs that no filter drops, and count all pairs in `self.report`.
 
-        A further text of a mixture is counted there, too, and its lines are numbered from 1.
+        A call for another text of a mixture adds to the counts, and its lines start at 1 again.
         """
         report = self.report
         for line, pair in enumerate(pairs, start=1):
@@ -126,7 +126,7 @@ class Cleaner:
 
 
 EMPTY = "empty side"
-RULES = {  # a reason why pairs are left out: a setting that keeps more of them
+RULES = {  # from a reason why pairs are left out to a setting that keeps more of them
     "too many characters": "data.max_characters=50000",
     "unequal lengths": "data.max_length_ratio=30",
     "identical sides": "data.drop_identical=false",

@@ -30,8 +30,8 @@ MAX_LINE_BYTES = 1 << 26
 PART = 1 << 20
 # Number of bytes of a .zst file to unpack at once. It is small because 4 bytes can become 128 KiB.
 ZSTD_CHUNK = 1 << 9
-# Files count as misaligned when `MisalignmentDetector.surprise` exceeds this: after about 20
-# misaligned pairs. In aligned files it seldom does.
+# Files count as misaligned when `MisalignmentDetector.surprise` exceeds this, as happens after
+# about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
@@ -44,7 +44,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_short_lines(path: Path | str) -> Iterator[str]:
-    """Yield lines as `read_lines` does; refuse one too long to be cut into pieces or n-grams."""
+    """Yield lines as `read_lines` does; raise InputError at one too long to be cut into pieces."""
     name = display_name(path)
     for number, line in enumerate(read_lines(path), start=1):
         require_short_line(line, number, name)
@@ -66,7 +66,7 @@ def read_byte_lines(path: Path | str) -> Iterator[bytes]:
 
 
 def describe_state(file: io.BufferedReader) -> tuple[int, int] | None:
-    """Return the size and the time of change of an open file; None for a pipe or packed file."""
+    """Return an open file's size and modification time in ns; None for a pipe or a packed file."""
     if not isinstance(file.raw, io.FileIO):
         return None
     found = os.fstat(file.fileno())
@@ -74,7 +74,7 @@ def describe_state(file: io.BufferedReader) -> tuple[int, int] | None:
 
 
 def read_bytes(path: Path | str, most: int) -> bytes:
-    """Return all bytes of a file, unpacked ("-": standard input); refuse more than `most`."""
+    """Return a file's unpacked bytes ("-": standard input); InputError if more than `most`."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         require_plain(file.peek(HEAD), name)
@@ -86,10 +86,10 @@ def read_bytes(path: Path | str, most: int) -> bytes:
 
 @contextmanager
 def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator[None]:
-    """Context manager that turns errors of damaged or unreadable files into InputErrors on `name`.
+    """Context manager that raises InputError, naming `name`, for a damaged or unreadable file.
 
-    `describe_read` returns the beginning of a damaged file's hint, such as how many lines had been
-    read.
+    If the file is damaged, the hint begins with what `describe_read` returns, such as how many
+    lines had been read.
     """
     try:
         yield
@@ -168,7 +168,7 @@ def read_pairs_tsv(
 
 
 def split_columns(line: str, hint: str, name: str, number: int) -> tuple[str, str]:
-    """Split a line at its only tab; else raise InputError for line `number` of file `name`."""
+    """Return the two columns of a line with one tab; else raise InputError for line `number`."""
     columns = line.split("\t")
     if len(columns) != 2:
         raise InputError(f"{count_columns(columns)}, not 2", hint, file=name, line=number)
@@ -181,7 +181,7 @@ def count_columns(columns: Sequence[str]) -> str:
 
 
 def open_unpacked(path: Path | str) -> AbstractContextManager[io.BufferedReader]:
-    """Open a file as a stream of bytes, unpacked if its name ends in .gz, .xz or .zst."""
+    """Open a file ("-": standard input) as a byte stream, unpacked if .gz, .xz or .zst."""
     if str(path) == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed", "leave it open, or name a file")
@@ -213,7 +213,7 @@ def open_zstd(path: Path) -> io.BufferedReader:
 
 
 class ZstdStream(io.RawIOBase):
-    """A stream of unpacked bytes of a Zstandard file; it raises EOFError if the file is damaged."""
+    """A stream of a Zstandard file's unpacked bytes; raises EOFError if the file is damaged."""
 
     def __init__(self, packed: io.BufferedIOBase) -> None:
         self.packed = packed
@@ -262,7 +262,7 @@ def unpack_frames(packed: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a byte stream with their newlines, without a byte-order mark at its start.
+    """Yield a byte stream's lines with their newlines; drop a byte-order mark at its start.
 
     A line longer than `MAX_LINE_BYTES` is yielded in parts of that size, which `decode_line`
     refuses.
@@ -278,7 +278,7 @@ def read_stream_lines(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
-    """Read the rest of the line that begins with `part`; return its first `MAX_LINE_BYTES`."""
+    """Return a line that begins with `part`; read no more of it than `MAX_LINE_BYTES` in all."""
     line = io.BytesIO()  # grows in place; `readline` would join parts and need twice the memory
     while part:
         line.write(part)
@@ -288,7 +288,7 @@ def read_long_line(file: io.BufferedIOBase, part: bytes) -> bytes:
 
 
 def decode_line(raw: bytes, name: str, number: int) -> str:
-    """Decode a UTF-8 line without its line end.
+    """Return a line of UTF-8 bytes as a string, without its line end.
 
     Raises InputError for a line that is too long, is not UTF-8, or has a NUL character.
     """
@@ -323,12 +323,12 @@ def decode_line(raw: bytes, name: str, number: int) -> str:
 
 
 def guess_encoding(line: bytes, number: int) -> str:
-    """Return iconv's name of the encoding in which line `number`, no UTF-8 text, may be."""
+    """Return iconv's name of the likely encoding of line `number`, which is not UTF-8 text."""
     if wide := find_wide_encoding(line):
         return wide
     if b"\0" not in line:
         return "LATIN1"
-    # in BE the first newline has a NUL before it; in LE the second line begins with one
+    # BE puts a NUL before each ASCII character, so that line 1 begins with one; LE puts it after
     order = "BE" if number == 1 and line.startswith(b"\0") else "LE"
     return ("UTF-32" if b"\0\0\0" in line else "UTF-16") + order
 
@@ -342,7 +342,7 @@ def find_wide_encoding(head: bytes) -> str:
 
 @final
 class MisalignmentDetector:
-    """A detector of the line where two parallel files stop matching, by the lengths of lines.
+    """A detector that finds, from line lengths, the line where two parallel files stop matching.
 
     The lengths of a line and its translation have a nearly constant ratio. After a line that is
     missing on one side, line i of one file is no longer the translation of line i of the other,
@@ -377,7 +377,7 @@ class MisalignmentDetector:
 HEAD = 512  # number of first bytes that show what a file is
 SAVE_AS = "save it as plain text in UTF-8, or as HTML for translate --format html"
 UNPACK, OTHER = "unpack it, and name a file that was in it", "name another file"
-DOCUMENTS = {  # zip archives by the ends of their names
+DOCUMENTS = {  # what a zip archive is, by the end of its name
     ".docx": "a Word document (DOCX)",
     ".xlsx": "an Excel workbook (XLSX)",
     ".pptx": "a PowerPoint presentation (PPTX)",
@@ -407,7 +407,7 @@ MARKUP_SUFFIXES = {".tex": "LaTeX", ".ltx": "LaTeX", ".md": "Markdown", ".markdo
 
 
 def require_plain(head: bytes, file: str) -> None:
-    """Raise InputError if a file's first bytes say that it is no plain text."""
+    """Raise InputError if a file's first bytes are those of another format, such as PDF or zip."""
     for start, kind, hint in BEGINNINGS:
         if head.startswith(start):
             suffix = PurePath(file).suffix.lower()
@@ -419,7 +419,7 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def name_markup(line: str) -> str:
-    """Return "LaTeX" or "Markdown" if a line of text is clearly that, else ""."""
+    """Return the markup that a line clearly has, "LaTeX" or "Markdown"; "" if it has neither."""
     if LATEX.match(line):
         return "LaTeX"
     return "Markdown" if MARKDOWN.match(line) else ""

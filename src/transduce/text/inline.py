@@ -2,7 +2,7 @@
 
 Every target word belongs to the source word that it is linked to most surely. A pair of tags
 encloses the longest run of target words that belong to words inside of the pair, so that pairs
-never cross. Markup that is no pair goes to the word after it in the source. Nothing is lost.
+never cross. Other markup goes beside the translation of a word next to it. Nothing is lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ def insert_markup(
 @final
 @dataclass
 class MarkedWord:
-    """The markup before and after a target word, outside and inside of its punctuation marks."""
+    """The markup around a target word, outside and inside of the word's punctuation marks."""
 
     before: str = ""
     head: str = ""  # markup after opening punctuation
@@ -88,7 +88,7 @@ class MarkedWord:
     after: str = ""
 
     def add(self, anchor: Anchor, side: Side) -> None:
-        """Add an anchor's markup on a side of the word, following the markup already there."""
+        """Add an anchor's markup on one side of the word, after any markup already on that side."""
         space = " " if anchor.stands_free else ""
         if side == "after" and anchor.hugs and not self.after:
             self.tail += anchor.piece.raw
@@ -126,7 +126,7 @@ def find_anchors(pieces: Sequence[Piece]) -> list[Anchor]:
 
 
 def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
-    """Return the first character of text after each piece, ignoring invisible ones, or a space."""
+    """Return, for each piece, the first visible character of the text after it, or a space."""
     after, found = " ", list[str]()
     for piece in reversed(pieces):
         found.append(after)
@@ -138,8 +138,8 @@ def find_next_characters(pieces: Sequence[Piece]) -> list[str]:
 def find_owners(links: Links, count: int, size: int) -> list[int | None]:
     """Return, for each of `size` target words, the index of its source word, or None.
 
-    It is the first of the `count` source words that the target word is linked to. Without any
-    links the words are taken to be in the same order.
+    The first link of a target word decides; source words from index `count` on are ignored.
+    Without any links the words are taken to be in the same order.
     """
     owners: list[int | None] = [None] * size
     for source, target in links:
@@ -151,7 +151,7 @@ def find_owners(links: Links, count: int, size: int) -> list[int | None]:
 
 
 def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Slot]:
-    """Return each anchor's slot: before or after which target word its markup goes.
+    """Return each anchor's slot: a target word, and the side of this word where the markup goes.
 
     `owners` has the index of each target word's source word, and is changed by `claim_word`.
     """
@@ -178,7 +178,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
 
 
 def claim_word(inside: range, owners: list[int | None]) -> None:
-    """If no target word has an owner in `inside`, set the owner of one to `inside.start`.
+    """Make `inside.start` the owner of one target word if no target word has an owner in `inside`.
 
     `owners` has the index of each target word's source word; `inside` is the source words inside of
     a pair of tags.
@@ -210,7 +210,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return a slot for one piece of markup by the source words beside it, regardless of pairs."""
+    """Return the slot of one piece of markup, found from the source words beside it alone."""
     ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if ours and not anchor.follows_space:
         return "after", ours[-1]

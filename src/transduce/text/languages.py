@@ -12,8 +12,8 @@ CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
 FORM = "--languages en-fr: the code of the source, a hyphen, and that of the target"
 OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 NO_LANGUAGE = "zxx"  # py3langid's code for what is in no language, such as numbers
-SURE = 0.9  # the smallest probability of a language that is guessed
-DOUBTFUL = 0.05  # the largest probability of a language that a text is not in
+SURE = 0.9  # a text is in a language that has at least this probability
+DOUBTFUL = 0.05  # a text is not in a language that has at most this probability
 SAMPLE_CHARACTERS = 20_000  # of a text whose language is guessed
 
 
@@ -31,7 +31,7 @@ def is_language_code(value: object) -> bool:
 
 
 def read_primary_code(language: str) -> str:
-    """Return the first part of a language's code, such as pt of pt_BR, in lower case."""
+    """Return the first part of a language's code in lower case, such as "pt" for "pt_BR"."""
     return re.split(r"[-_@.]", language, maxsplit=1)[0].lower()
 
 
@@ -47,7 +47,7 @@ def can_detect_languages() -> bool:
 def rank_languages(text: str) -> list[tuple[str, float]]:
     """Return (code, probability) of every language that a text may be in, likeliest first.
 
-    Text without a letter, such as an emoji, is in none: `NO_LANGUAGE` with 0.
+    For text without a letter, such as an emoji, the only pair is (`NO_LANGUAGE`, 0.0).
     """
     if not any(map(str.isalpha, text)):
         return [(NO_LANGUAGE, 0.0)]
@@ -55,7 +55,7 @@ def rank_languages(text: str) -> list[tuple[str, float]]:
 
 
 def find_other_language(text: str, expected: str) -> str:
-    """Return the code of the language that a text surely is in, if not `expected`; else "".
+    """Return the code of a text's language if this is surely not `expected`, else "".
 
     Also "" if py3langid is not installed or does not know the expected language.
     """
@@ -68,7 +68,7 @@ def find_other_language(text: str, expected: str) -> str:
 
 
 def detect_language(text: str) -> tuple[str, float]:
-    """Return the code and the probability of a text's likeliest language, as `rank_languages`."""
+    """Return the code and the probability of the language that a text is most likely in."""
     code, found = load_identifier().classify(text)
     return OTHER_CODES.get(code, code), found
 

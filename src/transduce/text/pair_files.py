@@ -1,7 +1,7 @@
 """Files of pairs: tab-separated columns, CSV, and the translation memories TMX and XLIFF
 
-They are read one unit at a time. A unit that is no pair, such as one without a translation, gives a
-pair with an empty source and the reason as its target, which the cleaning counts and shows.
+The files are read one unit at a time. A unit that is no pair, such as one without a translation, is
+yielded as ("", reason), which the cleaning counts and shows.
 """
 
 import csv
@@ -31,10 +31,10 @@ Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
 XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
 PART = 1 << 16
-DEEPEST = 100  # elements that may be inside one another
-CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # no words
+DEEPEST = 100  # most levels of nested elements
+CODE_TAGS = {"bpt", "bx", "ec", "ept", "ex", "it", "ph", "sc", "sub", "ut", "x"}  # hold no words
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-# the states of XLIFF 1.2 and 2 that are translated and better; none says nothing
+# the states of finished translations in XLIFF 1.2 and 2; None if a unit has no state
 GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'"[^"]*"')
@@ -42,7 +42,7 @@ HEADS = {"source", "target"}
 
 
 def read_pair_file(path: Path, columns: Columns | None = None) -> Iterator[Pair]:
-    """Yield the pairs of a file: CSV, TMX or XLIFF by its name, else tab-separated columns.
+    """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns, and a
@@ -57,18 +57,18 @@ def read_pair_file(path: Path, columns: Columns | None = None) -> Iterator[Pair]
 
 
 def is_exchange_file(path: Path) -> bool:
-    """Return whether a file is CSV, TMX or XLIFF by its name."""
+    """Return whether a file's name ends as that of a CSV, TMX or XLIFF file, packed or not."""
     return find_suffix(path) in {".csv", ".tmx", *XLIFF}
 
 
 def find_suffix(path: Path) -> str:
-    """Return the end of a file's name in lower case, without that of a packed file."""
+    """Return a file name's ending in lower case, before any .gz, .xz or .zst; "" if it has none."""
     suffixes = [one.lower() for one in path.suffixes]
     return next((one for one in reversed(suffixes) if one not in PACKED), "")
 
 
 def read_numbers(columns: Columns, path: Path) -> tuple[int, int]:
-    """Return the numbers of two columns; refuse names."""
+    """Return the numbers of two columns; raise InputError if `columns` holds names."""
     source, target = columns
     if isinstance(source, int) and isinstance(target, int):
         return source, target
@@ -77,7 +77,7 @@ def read_numbers(columns: Columns, path: Path) -> tuple[int, int]:
 
 
 def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield two columns of a CSV file, in UTF-8, UTF-16 or UTF-32, with or without names."""
+    """Yield a CSV file's (source, target) cells, row by row, without a first row of names."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         head = file.peek(PART)
@@ -105,7 +105,7 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
 
 
 def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int) -> Pair:
-    """Return the two cells of a CSV row; refuse a row without them, or one with a NUL."""
+    """Return a CSV row's source and target cell; raise InputError if one is missing or has NUL."""
     if len(row) <= max(places):
         fact = f"{count_columns(row)}, and number {max(places) + 1} is read"
         hint = "quote a text with a delimiter or a line break in it"
@@ -119,7 +119,7 @@ def take_pair(row: Sequence[str], places: tuple[int, int], name: str, line: int)
 def find_columns(
     row: Sequence[str], columns: Columns | None, name: str
 ) -> tuple[tuple[int, int], bool]:
-    """Return the indices of source and target in a CSV file's first row, and if it has names."""
+    """Return the indices of the source and target columns, and whether `row` holds column names."""
     names = [cell.strip().lower() for cell in row]
     if columns is None:
         columns = (1, 2) if len(row) == 2 else ("source", "target")
@@ -141,7 +141,7 @@ def find_columns(
 
 
 def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield the pairs of a TMX file, of two languages."""
+    """Yield the pairs of a TMX file in two languages; ("", reason) for a unit that lacks one."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for texts, declared in list_variants(path):
@@ -159,7 +159,7 @@ def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:
 
 
 def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield the texts of each unit of a TMX file by language, and the header's source language."""
+    """Yield (texts by language, source language in the header) for each unit of a TMX file."""
     declared = ""
     for unit, _ in parse_file(path, {"header", "tu"}):
         if local_name(unit) == "header":
@@ -173,7 +173,7 @@ def list_variants(path: Path) -> Iterator[tuple[dict[str, str], str]]:
 
 
 def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
-    """Yield the translated pairs of an XLIFF file, version 1.2 or 2."""
+    """Yield the pairs of an XLIFF 1.2 or 2 file; ("", reason) for an unfinished translation."""
     sides = read_languages(columns, path)
     counts, known = {"units": 0, "pairs": 0}, dict[str, None]()
     for unit, above in parse_file(path, {"trans-unit", "segment"}):
@@ -204,7 +204,7 @@ def find_declared(above: Iterable[Xml.Element]) -> tuple[str, str]:
 
 
 def detect_languages(path: Path) -> tuple[str, str]:
-    """Return the languages of a memory's first unit that has two, or ("", "")."""
+    """Return a TMX or XLIFF file's source and target language; ("", "") if it names none."""
     if find_suffix(path) == ".tmx":
         for texts, declared in list_variants(path):
             if len(texts) > 1:
@@ -217,7 +217,7 @@ def detect_languages(path: Path) -> tuple[str, str]:
 
 
 def read_languages(columns: Columns | None, path: Path) -> tuple[str, str] | None:
-    """Return the codes of two languages of a memory; refuse numbers."""
+    """Return the language codes in `columns`, None if it is None; InputError for numbers."""
     if columns is None:
         return None
     source, target = columns
@@ -227,12 +227,12 @@ def read_languages(columns: Columns | None, path: Path) -> tuple[str, str] | Non
 
 
 def normalise_code(code: str) -> str:
-    """Return a code of a language as it is compared: en-gb for EN_GB."""
+    """Return a language's code in a form that can be compared, such as en-gb for EN_GB."""
     return code.strip().replace("_", "-").lower()
 
 
 def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[str, str]:
-    """Return source and target of a TMX file by its header; refuse what leaves a choice."""
+    """Return a TMX header's source language and the one other language; InputError if unclear."""
     main = [code.partition("-")[0] for code in codes]
     source = declared.partition("-")[0]
     others = {*main} - {source}
@@ -243,7 +243,7 @@ def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[s
 
 
 def find_variant(texts: Mapping[str, str], wanted: str) -> str:
-    """Return the text in a language, such as that in en-gb for en; "" if there is none."""
+    """Return the text in the language `wanted`, or else in a variant (en-gb for en); "" if none."""
     if wanted in texts:
         return texts[wanted]
     return next((text for code, text in texts.items() if code.partition("-")[0] == wanted), "")
@@ -252,7 +252,7 @@ def find_variant(texts: Mapping[str, str], wanted: str) -> str:
 def require_pairs(
     counts: Mapping[str, int], sides: Sequence[str] | None, known: Iterable[str], path: Path
 ) -> None:
-    """Refuse a memory that has no units, or no pair among them."""
+    """Raise InputError if a translation memory has no units, or if none of its units is a pair."""
     if not counts["units"]:
         fact = "has no unit with a text and its translation"
         raise InputError(fact, "is this a translation memory?", file=path)
@@ -266,7 +266,7 @@ def require_pairs(
 def parse_file(
     path: Path, units: Collection[str]
 ) -> Iterator[tuple[Xml.Element, list[Xml.Element]]]:
-    """Yield the elements of an XML file that have one of these names, as `parse_units` does."""
+    """Yield a file's XML elements named in `units`, each with the list of elements around it."""
     name = display_name(path)
     with explain_read_errors(name, str), open_unpacked(path) as file:
         try:
@@ -280,9 +280,9 @@ def parse_file(
 def parse_units(
     parts: Iterable[bytes], units: Collection[str], name: str
 ) -> Iterator[tuple[Xml.Element, list[Xml.Element]]]:
-    """Yield the elements with these names and those around them, in constant memory.
+    """Yield each element named in `units`, with the list of elements around it, in constant memory.
 
-    Refuses XML that declares entities, with which a small file can stand for gigabytes.
+    Raises InputError for declared entities, by which a small file can stand for gigabytes.
     """
     parser: Xml.XMLPullParser[Xml.Element] = Xml.XMLPullParser(("start", "end"))
     prolog = PrologCheck(name)
@@ -302,12 +302,12 @@ def parse_units(
             if is_unit:
                 yield element, above
             if above and not inside:
-                del above[-1][:]  # what is read goes
+                del above[-1][:]  # frees the elements that have been read
     parser.close()
 
 
 class PrologCheck:
-    """A parser of what comes before an XML file's first element; it refuses declared entities."""
+    """A parser of an XML file up to its first element; raises InputError for declared entities."""
 
     def __init__(self, name: str) -> None:
         self.name, self.is_done = name, False
@@ -326,7 +326,7 @@ class PrologCheck:
         self.is_done = True
 
     def refuse(self, entity: str, *_: object) -> None:
-        """Refuse the declaration of an entity."""
+        """Raise InputError if an entity is declared before the first element."""
         hint = "with entities a small file can stand for gigabytes: export it without them"
         if not self.is_done:
             raise InputError(f"declares the entity {entity}", hint, file=self.name)
@@ -338,17 +338,17 @@ def local_name(element: Xml.Element) -> str:
 
 
 def find_all(element: Xml.Element, name: str) -> Iterator[Xml.Element]:
-    """Yield the children of an element that have this name, in any namespace."""
+    """Yield an element's children with this name, in any namespace."""
     return (child for child in element if local_name(child) == name)
 
 
 def join_text(element: Xml.Element | None) -> str:
-    """Return the text of a segment on one line, without codes of formats."""
+    """Return the text of a segment on one line, without formatting codes; "" for None."""
     return "" if element is None else " ".join("".join(list_fragments(element)).split())
 
 
 def list_fragments(element: Xml.Element) -> Iterator[str]:
-    """Yield the text inside an element, leaving out the content of elements for format codes."""
+    """Yield the texts inside an element, in order, except those inside formatting codes."""
     yield element.text or ""
     for inner in element:
         if local_name(inner) not in CODE_TAGS:

@@ -45,7 +45,7 @@ class SplitText:
         return "".join(chain(*zip_longest(gaps, translations, fillvalue="")))
 
     def list_lines(self) -> list[int]:
-        """Return the number of each sentence's first line, from 1."""
+        """Return, for each sentence, the number of the line where it begins, from 1."""
         before = (a.count("\n") for a in self.between[:-1])
         inside = (one.count("\n") for one in ("", *self.sentences[:-1]))
         return list(accumulate(map(add, before, inside), initial=1))[1:]
@@ -101,7 +101,7 @@ def find_sentences_in(
     *,
     splits: bool,
 ) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a span of a text, as `find_sentences`; one a line unless `splits`."""
+    """Yield the sentences of one span; unless `splits`, only line ends divide the span."""
     start, end, before, has_letter = span[0], span[0], "", False
     for match in word.finditer(text, *span):
         here = INVISIBLE.sub("", read(match.group())).strip()

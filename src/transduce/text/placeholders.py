@@ -1,4 +1,4 @@
-"""Text that is not translated: placeholders of programs, URLs and e-mail addresses; and numbers.
+"""Text that is not translated, such as placeholders, URLs and e-mail addresses, and numbers.
 
 A model cannot translate %s or a URL. Each of these items is replaced by a stand-in, a word that
 models copy, such as a name or a year, and is put back afterwards. Every regular expression here
@@ -36,7 +36,7 @@ NAMES = ("Tom", "Anna", "Paul", "Laura", "Martin", "Maria", "Peter", "Julia", "D
 
 
 def find_items(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each placeholder, URL and e-mail address; adjacent ones are merged."""
+    """Yield (start, end) of each placeholder, URL and e-mail address; touching items are merged."""
     start = end = -1
     for match in ITEM.finditer(text):
         first, last = match.start(), match.start() + len(trim_url(match[0]))
@@ -50,7 +50,7 @@ def find_items(text: str) -> Iterator[tuple[int, int]]:
 
 
 def trim_url(item: str) -> str:
-    """Return an item; if it is a URL, leave out the punctuation of the sentence at its end."""
+    """Return an item, without the sentence's punctuation at its end if the item is a URL."""
     if not item[0].isalpha():
         return item
     end = len(item)
@@ -78,7 +78,7 @@ class Masked:
         return pattern.sub(lambda found: items[found[0]], output), is_whole
 
     def mask(self, text: str) -> str:
-        """Replace the items of another text, such as an output's beginning, by the same words."""
+        """Return another text, such as the beginning of an output, with the same items masked."""
         return replace_items(text, self.stand_ins)
 
 
@@ -94,7 +94,7 @@ def list_masks(text: str) -> list[Masked]:
 
 
 def mask(text: str, words: Sequence[str]) -> Masked | None:
-    """Replace the items of a text by words; None if these are too few or cannot be found again."""
+    """Replace a text's items by words; None if words are too few or could not be found again."""
     items = [text[start:end] for start, end in find_items(text)]
     free = [word for word in words if word not in text]
     distinct = dict.fromkeys(items)
@@ -107,7 +107,7 @@ def mask(text: str, words: Sequence[str]) -> Masked | None:
 
 
 def match_words(words: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that matches each of the words where no letter or digit touches it."""
+    """Return a pattern that matches these words where no letter or digit stands next to them."""
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})(?![^\W_])")
 
 
@@ -135,7 +135,7 @@ def find_lost(source: str, translation: str) -> list[str]:
 
 
 def compare_placeholders(source: str, translation: str) -> str:
-    """Return a phrase on the placeholders, tags and numbers a translation lacks or adds, or ""."""
+    """Describe the placeholders, tags and numbers that a translation lacks or adds; "" if none."""
     tags, others = (Counter(MARKUP.findall(text)) for text in (source, translation))
     lacks = [*find_lost(source, translation), *(tags - others).elements()]
     adds = [*(count_items(translation) - count_items(source)).elements()]
@@ -147,16 +147,16 @@ def compare_placeholders(source: str, translation: str) -> str:
 
 
 def count_items(text: str) -> Counter[str]:
-    """Count the placeholders, URLs and e-mail addresses of a text."""
+    """Count each placeholder, URL and e-mail address of a text."""
     return Counter(text[start:end] for start, end in find_items(text))
 
 
 def count_numbers(text: str) -> Counter[str]:
-    """Count the numbers outside placeholders, URLs, addresses and tags; 1,000 counts as 1000."""
+    """Count each number outside placeholders, URLs, addresses and tags; 1,000 counts as 1000."""
     plain = replace_items(text, dict.fromkeys(count_items(text), " "))
     return Counter(map(read_number, NUMBER.findall(MARKUP.sub(" ", plain))))
 
 
 def read_number(written: str) -> str:
-    """Return a number in the digits 0 to 9, without separators between thousands."""
+    """Return a number in the digits 0 to 9, without thousands separators."""
     return "".join(str(unicodedata.decimal(one)) for one in written if one.isdecimal())

@@ -1,8 +1,8 @@
 """Splitting of text into sentences and clauses, for input that is longer than a model takes.
 
 A sentence ends at a space after . ? ! or … (quotes and brackets may follow the mark) when the next
-word starts with a capital, a digit or a letter that has no case. A full stop does not end it after
-an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). In
+word starts with a capital, a digit or a letter that has no case. No sentence ends at the full stop
+of an abbreviation, a single letter ("J. S. Bach", "z. B.") or a number below 100 ("am 3. Mai"). In
 doubt text is not split: two sentences in one part cost little quality, half a sentence costs much.
 
 A clause ends at a space after , ; : or a dash, but not inside a pair of brackets.
@@ -59,7 +59,7 @@ def join_words(words: list[str], is_last: list[bool]) -> list[str]:
 
 
 def can_end_sentence(word: str) -> bool:
-    """Return whether a word has a sentence's end mark and is no abbreviation or short number."""
+    """Return whether a word ends with . ? ! or … and is no abbreviation or short number."""
     if word[-1:].isalnum():  # true for most words, and saves the time of the other tests
         return False
     core = word.rstrip(CLOSING)
@@ -78,7 +78,7 @@ def can_start_sentence(word: str) -> bool:
 
 
 def bracket_depths(words: list[str]) -> list[int]:
-    """Return for each word how many brackets are open after it and closed by a later word."""
+    """Return, for each word, the number of open brackets that a later word closes."""
     changes, openings = [0] * len(words), list[int]()
     for index, word in enumerate(words):
         for character in word:

@@ -1,9 +1,9 @@
 """Pictures and sounds as lines of text: one character for each 8-bit sample
 
-A line such as "picture-8:⠀⠁⣿…" has the kind of a signal, its row (the pixels of a picture's row, or
-the samples of a second of sound), and a Braille pattern for each sample, whose eight dots are the
-sample's bits. Such a line has no blanks, and cleaning leaves it as it is. Grey pictures of 8 bits
-are read from PNG and PGM, sounds of one channel from WAV. No file needs more than zlib and wave.
+A line such as "picture-8:⠀⠁⣿…" has the kind of a signal, its row (pixels in a row of a picture, or
+samples in a second of sound), and a Braille pattern for each sample. The eight dots of a pattern
+are the sample's bits. Such a line has no blanks, and cleaning leaves it as it is. Grey pictures of
+8 bits are read from PNG and PGM, sounds of one channel from WAV, with zlib and wave alone.
 """
 
 import io
@@ -37,7 +37,7 @@ TO_GREY = "make it grey, of 8 bits a pixel: magick OLD -colorspace Gray -depth 8
 @final
 @dataclass(frozen=True)
 class Signal:
-    """A picture or a sound: its 8-bit samples, and how many of them are in a row or a second."""
+    """A picture or a sound: its 8-bit samples, and the number of samples in a row or a second."""
 
     kind: str  # "picture" or "sound"
     row: int  # pixels of a row, or samples of a second
@@ -45,7 +45,7 @@ class Signal:
 
     @classmethod
     def from_line(cls, line: str) -> "Signal | None":
-        """Return the signal that a line of this module's form holds; None for other lines."""
+        """Return the signal in a line such as "picture-8:⠀⠁⣿…"; None for any other line."""
         found = LINE.fullmatch(line)
         if found is None:
             return None
@@ -54,7 +54,7 @@ class Signal:
 
     @classmethod
     def read(cls, file: Path) -> "Signal":
-        """Read a PNG, PGM or WAV file; refuse depths, colours and channels that are not read."""
+        """Read a grey 8-bit PNG or PGM, or a one-channel WAV; InputError for any other file."""
         if is_stream(file):
             raise InputError(NO_FILE, "write it to a file first", file=file)
         with explain_read_errors(str(file), str), file.open("rb") as stream:
@@ -82,13 +82,13 @@ class Signal:
 
 
 def read_signal_line(line: str, folder: Path) -> str:
-    """Return the signal of the file that a line names, from `folder` on, as a line; or the line."""
+    """Return as a line the signal in the file that `line` names; other lines unchanged."""
     is_file = line.lower().endswith(SUFFIXES)
     return Signal.read(folder / line).to_line() if is_file else line
 
 
 def parse_file(data: bytes) -> tuple[str, int, bytes]:
-    """Return the kind, the row and the samples of a signal in the bytes of a file."""
+    """Return the kind, the row and the samples of a signal from the bytes of its file."""
     if data.startswith(PNG):
         kind, row, samples = "picture", *read_png(data)
     elif data.startswith((b"P2", b"P5")):
@@ -105,7 +105,7 @@ def parse_file(data: bytes) -> tuple[str, int, bytes]:
 
 
 def read_png(data: bytes) -> tuple[int, bytes]:
-    """Return the width and the pixels of a grey PNG of 8 bits without interlacing."""
+    """Return the width and the pixels of a grey 8-bit PNG; raise InputError for other PNGs."""
     chunks, at = list[tuple[bytes, bytes]](), len(PNG)
     while at < len(data):
         (size,) = struct.unpack_from(">I", data, at)
@@ -148,12 +148,12 @@ def undo_filter(kind: int, line: "np.ndarray", above: "np.ndarray") -> "np.ndarr
 
 
 def predict_by_paeth(left: int, up: int, corner: int) -> int:
-    """Return the neighbour that is nearest to left + up - corner; of equally near ones the first"""
+    """Return the neighbour nearest to left + up - corner; the first one if several are."""
     return min((left, up, corner), key=lambda one: abs(left + up - corner - one))
 
 
 def write_png(pixels: UInt8[np.ndarray, "h w"]) -> bytes:
-    """Return a picture of grey levels as a PNG file."""
+    """Return the bytes of a PNG file that shows a picture of grey levels."""
     height, width = pixels.shape
     lines = np.pad(pixels, ((0, 0), (1, 0)))  # the filter 0 before each line
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
@@ -165,7 +165,7 @@ def write_png(pixels: UInt8[np.ndarray, "h w"]) -> bytes:
 
 
 def read_pgm(data: bytes) -> tuple[int, bytes]:
-    """Return the width and the pixels of a PGM file, with its white as 255."""
+    """Return the width and the pixels of a PGM file, scaled so that white is 255."""
     stream, fields = io.BytesIO(data[2:]), list[bytes]()
     while len(fields) < 3 and (line := stream.readline()):
         fields += line.partition(b"#")[0].split()
@@ -180,14 +180,14 @@ def read_pgm(data: bytes) -> tuple[int, bytes]:
 
 
 def read_number(text: bytes) -> int:
-    """Return a number of a PGM file, which has digits alone."""
+    """Return a number in a PGM file; raise ValueError unless it is written in digits alone."""
     if not text.isdigit():
         raise ValueError(f"{text[:20]!r} is no number")
     return int(text)
 
 
 def require_few(width: int, height: int) -> None:
-    """Refuse a picture of no pixels, or of too many, before it is unpacked."""
+    """Raise InputError if a picture has no pixels, or too many to be unpacked."""
     fact = f"is a picture of {width:,} × {height:,} pixels"
     require(width * height > 0, fact, "save it again, or name another picture")
     fact = f"{fact}, and at most {MOST_SAMPLES:,} are read"
@@ -198,7 +198,7 @@ def require_few(width: int, height: int) -> None:
 
 
 def read_wav(data: bytes) -> tuple[int, bytes]:
-    """Return the rate and the samples of a sound of one channel, in 8 bits by the μ-law.
+    """Return the sample rate of a one-channel WAV file, and its samples in 8-bit μ-law.
 
     A sample x in [-1, 1] is sign(x) · ln(1 + 255 |x|) / ln 256, in steps of 1/128; silence is 128.
     """

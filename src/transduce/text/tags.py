@@ -63,7 +63,7 @@ class Row:
 
 
 def read_tagged(path: Path | str) -> Iterator[TaggedSentence]:
-    """Yield the sentences of a token-tab-label file, split at blank lines, or else at full stops.
+    """Yield a tagged file's sentences, split at blank lines, or at full stops if it has none.
 
     Only a file without a blank line is read into memory as a whole, because only at its end
     is it known that full stops, not blank lines, separate its sentences.

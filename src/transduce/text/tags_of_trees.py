@@ -1,8 +1,8 @@
 """Tagged sentences derived from trees: part-of-speech tags, or base noun phrases as BIO labels.
 
 A base noun phrase is a constituent NP that contains no other NP. Its first word has the label
-B-NP and its other words I-NP; every word outside of all base noun phrases has O. Of
-(NP (NP the role) (PP of (NP BRCA2))) "the role" and "BRCA2" are base noun phrases.
+B-NP and its other words I-NP; every word outside of all base noun phrases has O. In
+(NP (NP the role) (PP of (NP BRCA2))), "the role" and "BRCA2" are base noun phrases.
 """
 
 from transduce.text.tags import TaggedSentence
@@ -25,7 +25,7 @@ def tag_base_noun_phrases(tree: Tree) -> TaggedSentence:
 
 
 def find_base_noun_phrases(tree: Tree) -> list[Constituent]:
-    """Return the constituents NP that contain no other NP, from left to right."""
+    """Return the NP constituents that contain no other NP, from left to right."""
     found, latest = list[Constituent](), -1
     constituents = tree.constituents
     for kind, index in tree.walk():

@@ -105,7 +105,7 @@ def read_word_pieces(model: Any) -> VocabularyKind:  # noqa: ANN401
 
 
 def build_closed_list(learned: Sequence[str]) -> VocabularyKind:
-    """Build a vocabulary of whole symbols, such as labels, without one for unknown words."""
+    """Build a vocabulary of whole symbols, such as labels, with no symbol for unknown words."""
     symbols = [*SPECIALS, *learned]
     model = {"type": "WordLevel", "vocab": assign_ids(symbols), "unk_token": "<unknown>"}
     return VocabularyKind(symbols, list_word_bytes(symbols), model, SPACE_SPLIT, None)

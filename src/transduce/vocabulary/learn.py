@@ -58,7 +58,7 @@ def learn_vocabulary(lines: Iterable[str], size: int, kind: str = "byte-pair") -
 
 
 def learn_closed_list(lines: Iterable[Iterable[str]]) -> Vocabulary:
-    """Build the fixed-list vocabulary of all different symbols in lines, sorted by name."""
+    """Build the closed-list vocabulary of all different symbols in lines, sorted by name."""
     found = sorted({symbol for line in lines for symbol in line})
     if not found:
         raise InputError("there are no labels to learn", "is the file empty?")

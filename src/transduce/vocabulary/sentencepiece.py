@@ -20,13 +20,13 @@ UNKNOWN = "<unk>"
 UNKNOWN_ID = len(SPECIALS)
 SPACE = "▁"
 MAX_PIECE = 1_000  # letters; at about 100,000 a recursion of the library crashes the process
-MAX_SCORE = 1e6  # the score of a text is the sum of all its pieces'
+MAX_SCORE = 1e6  # the score of a text is the sum of its pieces' scores
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
 
 
 def build_sentencepiece(pieces: Sequence[Piece], charsmap: str = "") -> VocabularyKind:
-    """Build a unigram vocabulary; raise ValueError for what the library cannot use.
+    """Build a unigram vocabulary; raise ValueError if `tokenizers` cannot use the pieces.
 
     The pieces get the ids 3, 4, …, after END, BEGIN and the unknown symbol. `charsmap` is
     SentencePiece's compiled normaliser in base64, "" for none. A literal </s>, <s> or <unk> in a
@@ -62,7 +62,7 @@ def read_sentencepiece(found: Any) -> VocabularyKind:  # noqa: ANN401 - parsed J
 
 
 def require_valid(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> None:
-    """Raise ValueError for a piece, a score or a normaliser that the library cannot use."""
+    """Raise ValueError for a piece, a score or a normaliser that `tokenizers` cannot use."""
     names = {piece for piece, _ in pieces if isinstance(piece, str)}
     if len(names) < len(pieces) or names & {"", UNKNOWN, *SPECIALS}:
         raise ValueError("a piece stands there twice, or is none")
@@ -117,7 +117,7 @@ def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
 def find_children(
     units: UInt32[np.ndarray, " U"], nodes: Nodes, boundaries: Bool[np.ndarray, " B"]
 ) -> Int64[np.ndarray, " C"]:
-    """Return the index, as in `Nodes`, of each child of `nodes`; ValueError if one is invalid."""
+    """Return the index (see `Nodes`) of each child of `nodes`; ValueError if a child is invalid."""
     labels = np.arange(1, 256)
     at = nodes[:, None] ^ labels
     require_inside(at, len(units))
@@ -139,6 +139,6 @@ def compute_offsets(units: UInt32[np.ndarray, " N"]) -> Nodes:
 
 
 def require_inside(indices: Int64[np.ndarray, "..."], size: int) -> None:
-    """Raise ValueError if an index is beyond an array of this size."""
+    """Raise ValueError unless all indices are below `size`."""
     if indices.size and indices.max() >= size:
         raise ValueError("a charsmap whose trie leads out of it")

@@ -36,7 +36,7 @@ class SentencePieceModel:
 
 
 def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
-    """Return the pieces and the normaliser of a unigram model; refuse other kinds of model."""
+    """Return the pieces and the normaliser of a unigram model; raise InputError for other kinds."""
     try:
         fields = list(islice(read_fields(data), MAX_FIELDS))
         if len(fields) == MAX_FIELDS:
@@ -61,7 +61,7 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
 
 
 def list_messages(fields: Sequence[Field], number: int) -> list[bytes]:
-    """Return the bytes of all fields with this field number; ValueError if one is an integer."""
+    """Return the bytes of all fields with the number `number`; ValueError if one is an integer."""
     return [to_message(value) for n, value in fields if n == number]
 
 

@@ -27,7 +27,7 @@ SPACE_SPLIT = {
 @final
 @dataclass(frozen=True)
 class VocabularyKind:
-    """What a vocabulary of any kind is: its symbols, and the entries of its tokenizer.json."""
+    """A vocabulary's symbols, and the entries of tokenizer.json that differ between kinds."""
 
     symbols: Sequence[str]  # indexed by id
     symbol_bytes: Sequence[bytes]  # the UTF-8 bytes that each symbol stands for
@@ -51,14 +51,14 @@ def list_symbols(merges: Sequence[Merge]) -> list[str]:
 
 
 def require_words(symbols: Sequence[str]) -> None:
-    """Raise ValueError if a symbol is no word: empty, special, or with ASCII whitespace in it."""
+    """Raise ValueError if a symbol is empty, is END or BEGIN, or has ASCII whitespace in it."""
     for symbol in symbols:
         if not symbol or symbol in SPECIALS or not BLANKS.isdisjoint(symbol):
             raise ValueError(f"{symbol[:40]!r} is no symbol")
 
 
 def list_word_bytes(symbols: Sequence[str]) -> list[bytes]:
-    """Return the bytes of whole words: each with a space after it, none for END and BEGIN."""
+    """Return each word's bytes with a space at the end; b"" for END and BEGIN."""
     return [b"" if symbol in SPECIALS else f"{symbol} ".encode() for symbol in symbols]
 
 
@@ -103,10 +103,10 @@ def find_start_bytes(data: bytes, find_starts: Callable[[str], list[bool]]) -> s
 
 
 def is_blank(value: bytes) -> bool:
-    """Return whether a piece is nothing but a space."""
+    """Return whether a piece is exactly one space."""
     return value == b" "
 
 
 def find_spaced_starts(text: str) -> list[bool]:
-    """Return for each character of a tokenised text whether a word begins there, after a space."""
+    """Return, for each character of a tokenised text, whether a word begins with this character."""
     return [one != " " and before == " " for before, one in zip(" " + text, text, strict=False)]

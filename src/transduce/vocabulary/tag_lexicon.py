@@ -1,7 +1,7 @@
 """A unigram tagger: it gives each word its most frequent part-of-speech tag in a treebank.
 
-By default a parser's trees have no tags, and EVALB recognises punctuation by its tag, so that
-`transduce parse` writes the tags of this lexicon.
+By default a parser's trees have no tags. `transduce parse` writes the tags of this lexicon, because
+EVALB recognises punctuation by its tag.
 """
 
 import hashlib

@@ -130,7 +130,7 @@ def deserialise(data: bytes) -> VocabularyKind:
 
 
 def foreign_file_error(why: str) -> FolderError:
-    """Build the FolderError for a vocabulary that `serialise` did not write; `why` says how."""
+    """Build the FolderError for a vocabulary that `serialise` did not write; `why` has details."""
     return FolderError(
         f"this is no vocabulary of transduce, or it is damaged ({why})",
         "copy the folder again, or learn the vocabulary anew from the same text",
@@ -192,13 +192,13 @@ class Vocabularies:
         return found | ({} if self.lexicon is None else {LEXICON: self.lexicon.to_bytes()})
 
     def hashes(self) -> Mapping[str, str]:
-        """Return the sha256 of "source" and "target" vocabulary, and of any lexicon ("tags")."""
+        """Return a dict from "source" and "target" (and "tags" for a lexicon) to a sha256."""
         found = {"source": self.source.hash, "target": self.target.hash}
         return found | ({} if self.lexicon is None else {"tags": self.lexicon.hash})
 
 
 def vocabulary_file_names(*, shared: bool) -> tuple[str, ...]:
-    """Return the names of a folder's vocabulary files: one if shared, or source and target."""
+    """Return the names of a folder's vocabulary files: one if shared, else source and target."""
     return (SHARED,) if shared else (SOURCE, TARGET)
 
 

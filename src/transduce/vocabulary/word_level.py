@@ -3,8 +3,8 @@
 A parser and a tagger write symbols per word. If a word were several pieces, the decoder would have
 to count words through them (docs/internals/deviations.md says what that costs a small model).
 Frequent words are symbols. Every other word is written as its class: its shape and its last
-letters, such as "<Aa*ing>", the way parsers of treebanks treat unknown words. The words of the
-training text that are no symbols are the examples from which a model learns the classes.
+letters, such as "<Aa*ing>", as treebank parsers do with unknown words. A model learns the classes
+from the words of the training text that are no symbols.
 """
 
 from collections import Counter
@@ -24,15 +24,15 @@ from transduce.vocabulary.symbols import (
 
 UNKNOWN = "<unk>"  # the class of a word with no other class
 RARE = 2  # words that occur at most this often are examples when classes are chosen
-EXAMPLES = 20  # fewest different rare words of a chosen class
+EXAMPLES = 20  # a chosen class has at least this many different rare words
 SHARE = 10  # at most a tenth of the symbols are classes
 ENDING = 3  # most letters of a class's ending
 
 
 def build_word_level(classes: Sequence[str], words: Sequence[str]) -> VocabularyKind:
-    """Build a vocabulary of these classes, UNKNOWN first, and words, the most frequent first.
+    """Build a vocabulary from classes (UNKNOWN first) and words (the most frequent first).
 
-    A word that it lacks is written as the most specific of its classes that the vocabulary has.
+    A word that is not in `words` is written as its most specific class that is in `classes`.
     """
     known, known_classes = frozenset(words), frozenset(classes)
 
@@ -85,7 +85,7 @@ def learn_word_level(lines: Iterable[str], size: int) -> VocabularyKind:
 
 
 def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
-    """Return UNKNOWN and the classes with the most rare words, up to `most` in all."""
+    """Return UNKNOWN and the classes that have the largest counts of rare words, `most` in all."""
     rare = (word for word, count in counts.items() if count <= RARE)
     found = Counter(one for word in rare for one in list_classes(word))
     frequent = sorted(one for one in found if found[one] >= EXAMPLES)
@@ -104,7 +104,7 @@ def list_classes(word: str) -> Iterator[str]:
 
 
 def find_shape(word: str) -> str:
-    """Return a word's shape: case, digit, hyphen inside ("Aa", "a1-"), else "0" or "."."""
+    """Return a word's case, digit and hyphen, such as "Aa" or "a1-"; "0" or "." without letters."""
     digits = any(one.isdigit() for one in word)
     if not any(one.isalpha() for one in word):
         return "0" if digits else "."

@@ -1,6 +1,6 @@
 """The value `Document`: sentences to translate, and a function that puts translations in place.
 
-A format whose sentences stand in blocks, such as paragraphs or cues, is put together by `assemble`.
+`assemble` builds the document of a format that has blocks, such as paragraphs or cues.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ class Document:
     # the first line of each sentence, counted from 1; empty if `join` itself makes notes for review
     lines: Sequence[int] = ()
     kept: int = 0  # number of entries that already had a translation and keep it
-    warnings: Sequence[str] = ()  # what the document says of itself that does not fit
+    warnings: Sequence[str] = ()  # about wrong statements in the document, such as its language
 
 
 @final
@@ -53,7 +53,7 @@ class ParseOptions:
 
 
 def warn_of_languages(source: str, target: str, options: ParseOptions) -> Iterator[str]:
-    """Yield a warning for each language that a document names, and that is not the model's."""
+    """Yield a warning for a document's source or target language if it is not the model's."""
     both = (("source", source, options.source_language), ("target", target, options.language))
     for side, named, ours in both:
         if named and ours and read_primary_code(named) != read_primary_code(ours):
@@ -76,7 +76,7 @@ class Block:
 
 
 def assemble(parts: Sequence[str | Block]) -> Document:
-    """Return the document of these blocks and of the strings between them, which stay."""
+    """Build a document from blocks to translate and the unchanged strings between them."""
     sentences, lines, newlines = list[str](), list[int](), 0
     for part in parts:
         if isinstance(part, Block):

@@ -1,8 +1,8 @@
 """HTML, split into sentences; all markup keeps its bytes.
 
 Python's own parser finds where tags and text are; the document is then cut there and never written
-anew, so that everything else keeps its bytes. Text inside of `script`, `style`, `pre`, `code` and
-other elements (`UNTRANSLATED`), of `translate="no"` or of the class `notranslate` stays as it is.
+anew, so that everything else keeps its bytes. Text stays as it is inside of `script`, `code` and
+other elements (`UNTRANSLATED`), and of elements with `translate="no"` or the class `notranslate`.
 """
 
 import re
@@ -62,8 +62,8 @@ def split_html(document: str, language: str = "", *, inline: bool = False) -> Sp
 def find_starts(document: str) -> list[Start]:
     """Return (offset, kind, tag name) of every tag and text in HTML, in order.
 
-    The parser gets only the text up to the last >. No tag can end after it, but the parser would
-    search for the end of each one there, in quadratic time.
+    The parser gets only the text up to the last >. No tag ends after that, but the parser would
+    search the rest for the end of each <, in quadratic time.
     """
     finder, end = ElementFinder(document), document.rfind(">") + 1
     finder.feed(mask_references(document[:end]))
@@ -132,7 +132,7 @@ class ElementFinder(HTMLParser):
         self.add("empty" if tag in IN_SENTENCES else "boundary")
 
     def handle_endtag(self, tag: str) -> None:
-        """Record an end tag; close the innermost open element of its name and all inside of it."""
+        """Record an end tag; close the innermost open element of its name, and all in it."""
         self.add("close" if tag in IN_SENTENCES else "boundary", tag)
         while self.count[tag]:
             name = self.open[-1][0]
@@ -169,7 +169,7 @@ class ElementFinder(HTMLParser):
     handle_pi = unknown_decl = handle_decl  # type: ignore[assignment] # other names of arguments
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002
-        """Parse <![…> as a comment, which it is in HTML; older Pythons' own parsers may fail."""
+        """Parse <![…> as a comment, as HTML does; the parsers of older Pythons may fail on it."""
         return self.parse_bogus_comment(i)
 
 

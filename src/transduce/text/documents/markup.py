@@ -72,7 +72,7 @@ def split_markup(
     space: str = r"\s",
     language: str = "",
 ) -> SplitMarkup:
-    """Split text with markup, given as pieces, into sentences of a language.
+    """Split pieces of text and markup into sentences of a language.
 
     `read` resolves the escapes of a text, such as &amp;, and `escape` writes them. `space` is a
     regular expression that matches one space; in HTML it may be written &nbsp;.
@@ -98,7 +98,7 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: str) -> Template:
-    """Join pieces into a template, each markup piece as one of two private-use characters."""
+    """Join pieces into a template, in which private-use characters stand for markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:
@@ -118,7 +118,7 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: s
 
 
 def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence's span without the markup at its ends, or several if tags lack a partner.
+    """Yield a sentence's span without outer markup, or its texts' spans if a tag has no partner.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
     markup, the spans of the texts between all these pieces are yielded.
@@ -164,7 +164,7 @@ def trim(
 
 
 def expand(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
-    """Split consecutive parts of `template.flat`, which are all of it, into their pieces."""
+    """Return the pieces of each part; joined in order, the parts are `template.flat`."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [
         [

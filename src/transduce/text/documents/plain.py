@@ -1,8 +1,8 @@
 """Plain text: each line is a paragraph, except where lines were broken to fit a width.
 
 Lines with no blank line between them are one wrapped paragraph if the longest has 40 to 120
-characters and no line had room for the first word of the next one. Sentences of the paragraph go
-on across lines, and its translation is wrapped to the same width.
+characters and no line had room for the first word of the next one. Sentences of such a paragraph
+go on across lines, and its translation is wrapped to the same width.
 """
 
 import re
@@ -30,7 +30,7 @@ def parse_text(text: str, options: ParseOptions) -> Document:
 
 
 def build_block(raw: str, language: str) -> Block:
-    """Build the block of lines with no blank line between; translations are wrapped like it."""
+    """Build a block from a run of non-blank lines; a translation is wrapped to their width."""
     width = find_width(raw.rstrip().split("\n"))
     split = split_text(raw, language, at_line_ends=width is None)
 

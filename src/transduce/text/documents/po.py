@@ -104,9 +104,9 @@ def parse_po(text: str, options: ParseOptions) -> Document:
 
 
 def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:
-    """Yield a warning if the header's plural forms are impossible, or fewer than an entry has.
+    """Yield warnings if the header's plural forms are impossible, or fewer than an entry has.
 
-    `count` is their number, 0 if it is missing or impossible; a template's INTEGER is no fault.
+    `count` is the header's nplurals, 0 if missing or impossible; INTEGER, as in templates, is fine.
     """
     if "nplurals" in settings and not count and "nplurals=INTEGER" not in settings:
         yield "the header's Plural-Forms is impossible; each entry keeps the number that it has"
@@ -118,9 +118,9 @@ def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Ite
 
 
 def read_plurals(settings: str) -> tuple[int, int]:
-    """Return the number of plural forms in a PO file's settings, and the singular's index.
+    """Return (number of plural forms, index of the singular's form) from a PO file's settings.
 
-    The number is 0 if the settings are missing or invalid.
+    Both are 0 if the settings are missing or invalid.
     """
     match = PLURALS.search(settings)
     try:
@@ -147,7 +147,7 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
 
 
 def split_message(text: str, language: str) -> SplitText:
-    """Split a message into sentences; one without words, such as %s, is left between them."""
+    """Split a message into sentences; parts without words, such as %s, stay between them."""
     spans = find_sentences(text, line_end=LINE_END, language=language)
     return cut(text, (span for span in spans if has_words(text[slice(*span)])))
 
@@ -208,7 +208,7 @@ def mark_fuzzy(lines: list[list[str]], entry: Entry) -> None:
 
 
 def read_entries(lines: list[str], file: str) -> list[Entry]:
-    """Parse the lines of a PO file into entries, without obsolete ones; refuse malformed lines."""
+    """Parse a PO file's lines into entries, except obsolete ones; InputError if malformed."""
     entries, entry, name = list[Entry](), Entry(), ""
     for number, raw in enumerate(lines):
         line = raw.strip()
@@ -238,7 +238,7 @@ def read_entries(lines: list[str], file: str) -> list[Entry]:
 
 
 def has_ended(entry: Entry, match: re.Match[str] | None) -> bool:
-    """Return whether an entry ends before the next line: a field in `match`, or else a comment."""
+    """Return whether an entry ends before the next line: a comment (`match` is None) or a field."""
     if not entry.fields:
         return False
     if match is not None and match[1] == "msgid":
@@ -279,7 +279,7 @@ def require_complete(entry: Entry, file: str) -> None:
 
 
 def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
-    """Yield the lines of a field; a text of several lines, or a long one, begins on a new line."""
+    """Yield the lines of a field; a long text, or one of several lines, begins on a new line."""
     escaped = [escape(line) for line in value.splitlines(keepends=True)] if value else [""]
     if len(escaped) == 1 and len(escaped[0]) + len(name) < WIDTH:
         yield f'{name} "{escaped[0]}"{line_end}'
@@ -291,7 +291,7 @@ def write_field(name: str, value: str, line_end: str) -> Iterator[str]:
 
 
 def wrap(escaped: str) -> list[str]:
-    """Cut escaped text after spaces into parts of at most 77 characters, if its words fit."""
+    """Cut escaped text after spaces into parts of up to 77 characters, unless a word is longer."""
     parts = [""]
     for word in re.findall(r"[^ ]* *", escaped):
         if parts[-1] and len(parts[-1]) + len(word) > WIDTH:

@@ -58,4 +58,4 @@ def decode(data: bytes, name: str) -> str:
         if "\0" not in text:
             return text
     lines = (decode_line(line, name, n) for n, line in enumerate(data.split(b"\n"), start=1))
-    return "\n".join(lines)  # which raises at the first such line
+    return "\n".join(lines)  # `decode_line` raises at the faulty line

@@ -53,7 +53,7 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
-    """Yield a cue as a block, or as one for each speaker's line, each before its line end."""
+    """Yield a cue's block and line end; with several speakers, a block and line end per line."""
     lines = LINE.findall(text)
     groups = [[line] for line in lines] if any(map(SPEAKER.match, lines[1:])) else [lines]
     for group in groups:
@@ -83,7 +83,7 @@ def build_cue(raw: str, lines: int, options: ParseOptions) -> Block:
 
 
 def measure(text: str) -> int:
-    """Return the number of characters of a cue's text without its tags."""
+    """Return the number of characters in a cue's text, not counting its tags."""
     return len(TAG.sub("", text))
 
 

@@ -1,4 +1,4 @@
-"""Wrapping of words into lines, of at most a width or evenly into a number of lines."""
+"""Wrapping of words into lines of a limited width, or evenly into a limited number of lines."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,7 +24,7 @@ def wrap(
 
 
 def wrap_evenly(words: Sequence[str], count: int, measure: Measure = len) -> list[str]:
-    """Join words into at most `count` lines, the longest of them as short as possible."""
+    """Join words into at most `count` lines so that the longest line is as short as possible."""
     low, high = 1, sum(map(measure, words)) + len(words)
     while low < high:
         middle = (low + high) // 2

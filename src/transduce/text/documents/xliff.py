@@ -1,8 +1,8 @@
 """XLIFF 1.2 and 2: fills in targets that are missing, empty or unfinished.
 
-Apart from their states and a missing target language all else keeps its bytes. In version 1.2 a new
+Everything else keeps its bytes, except states and a missing target language. In version 1.2 a new
 target is marked as a machine's: its state is "needs-review-translation" with the qualifier
-"mt-suggestion". In version 2 its segment's state becomes "translated", but stays as it was if the
+"mt-suggestion". In version 2 the segment's state becomes "translated", but stays as it was if the
 placeholders, tags or numbers of source and target differ.
 """
 
@@ -100,7 +100,7 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
 
 
 def find_warnings(found: Xliff, options: ParseOptions) -> Iterator[str]:
-    """Yield a warning for each language of each of the document's files that is not the model's."""
+    """Yield a warning for each file's source or target language that is not the model's."""
     for number in found.language_tags:
         attributes = found.events[number].attributes or {}
         source = attributes.get(SOURCE_LANGUAGE[found.version], "")
@@ -173,7 +173,7 @@ def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> No
 
 
 def read_tag_name(tag: str) -> str:
-    """Return the name in a tag with its namespace prefix."""
+    """Return the name in a tag, namespace prefix included."""
     match = TAG_NAME.match(tag)
     assert match is not None
     return match[1]
@@ -216,7 +216,7 @@ def read_xliff(events: Sequence[Event], file: str) -> Xliff:
 
 def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
     """Yield each unit, an element called `name`, that has a source element."""
-    open_tags, wishes = list[int](), [True]  # of open elements: start event; is text translated?
+    open_tags, wishes = list[int](), [True]  # start events of open elements; is text translated?
     unit = Unit(0, translated=True)
     for number, event in enumerate(events):
         if event.kind == "start":
@@ -237,8 +237,8 @@ def find_units(events: Sequence[Event], name: str) -> Iterator[Unit]:
 def find_pieces(events: Sequence[Event], *, inline: bool) -> list[Piece]:
     """Split the events in a <source> into text and markup; unless `inline`, markup ends sentences.
 
-    Elements that hold native code, such as <ph>, and those that are not to be translated are one
-    piece of markup with all that they hold.
+    An element that holds native code, such as <ph>, or that is not to be translated becomes one
+    piece of markup, content included.
     """
     pieces, depth, code = list[Piece](), 0, ""
     kinds = list[Kind]()  # of the open elements' start tags

@@ -49,7 +49,7 @@ def remove_wrapper(tree: Tree) -> list[Constituent]:
 
 
 def remove_traces(constituents: list[Constituent], is_word: list[bool]) -> list[Constituent]:
-    """Leave out traces (`is_word` False) and constituents without words; renumber the spans."""
+    """Return the constituents that still have words, with spans renumbered without the traces."""
     new_index = [0, *accumulate(is_word)]
     moved = [Constituent(label, new_index[i], new_index[j]) for label, i, j in constituents]
     return [one for one in moved if one.start < one.end]

@@ -107,7 +107,7 @@ def has_wrong_number(symbol: Symbol, index: int, form: Form) -> bool:
 
 
 def find_closed_labels(symbols: Iterable[str]) -> set[str]:
-    """Return all labels X with a closing symbol /X, the closing bracket in the form t2t."""
+    """Return every label X whose closing symbol /X, as in the form t2t, is among the symbols."""
     return {symbol[1:] for symbol in symbols if symbol.startswith("/") and len(symbol) > 1}
 
 
@@ -161,10 +161,10 @@ def repair_symbols(
     """Build a tree over all words from any list of symbols; return it and the changes it needed.
 
     In the forms tags and t2t the symbols hold the part-of-speech tags. Otherwise, and for a word
-    without a symbol, `tags` gives them, by default XX. Only the form t2t needs `labels`, the
+    without a symbol, the tags come from `tags`, or are XX. Only the form t2t needs `labels`, the
     constituent labels; by default these are all X with a closing symbol /X. `root` is the label of
-    a root that has to be added. Raises InputError only without words or with another number of
-    tags.
+    a root that has to be added. Raises InputError only if there are no words, or not one tag for
+    each word.
     """
     if not words:
         raise InputError("a tree needs at least one word")

@@ -1,8 +1,8 @@
 """Reading of trees from Penn-style brackets; a tree takes one line or many.
 
 Only ASCII whitespace separates words, because treebanks have words with no-break and thin spaces.
-It carries no other meaning: brackets determine where a tree ends. Trees are returned as
-the file has them: with the outer bracket, often without a label, and with traces as words.
+Whitespace has no other meaning; brackets determine where a tree ends. Trees are returned as the
+file has them, with the outer bracket, often without a label, and with traces as words.
 """
 
 import re
@@ -26,7 +26,7 @@ MAX_SIZE = 1_000_000  # most words plus constituents of a tree
 
 
 def read_trees(path: Path | str, *, on_malformed: OnMalformed | None = None) -> Iterator[Tree]:
-    """Yield the trees in a file of brackets; pass errors to `on_malformed`, or else raise them.
+    """Yield the trees in a file of brackets; errors go to `on_malformed` if set, else are raised.
 
     The file may be packed (.gz, .xz, .zst), and "-" is standard input. Malformed brackets raise
     InputError with line and column. If `on_malformed` is given, it is called with the error
@@ -43,7 +43,7 @@ def parse_trees(
     on_malformed: OnMalformed | None = None,
     max_size: int = MAX_SIZE,
 ) -> Iterator[Tree]:
-    """Yield the trees in lines of brackets; pass errors to `on_malformed`, or else raise them.
+    """Yield the trees in lines of brackets; errors go to `on_malformed` if set, else are raised.
 
     The errors name `file`. The docstring of `read_trees` explains `on_malformed`.
     """
@@ -62,7 +62,7 @@ def parse_trees(
 
 
 def parse_tree(text: str) -> Tree:
-    """Return the one tree that a bracketed text holds; raise InputError with line and column."""
+    """Return the tree in a bracketed text; raise InputError if malformed, or if not exactly one."""
     trees = list(parse_trees(text.split("\n")))
     if len(trees) != 1:
         raise InputError(f"{len(trees) or 'no'} trees in the text, not one")
@@ -93,7 +93,7 @@ class TreeParser:
         self.start_tree()
 
     def start_tree(self) -> None:
-        """Begin a tree without words and constituents; the fields are those of `Tree`."""
+        """Empty the lists of words, tags and constituents for the next tree."""
         self.words, self.tags = list[str](), list[str]()
         self.labels, self.starts, self.ends = list[str](), list[int](), list[int]()
 
@@ -160,7 +160,7 @@ class TreeParser:
         self.brackets.append(Bracket(self.line, self.column))
 
     def _require_constituent(self) -> None:
-        """Make the innermost bracket a constituent; refuse one that has a word or no label."""
+        """Make the innermost bracket a constituent; InputError if it has a word or no label."""
         bracket = self.brackets[-1]
         if bracket.constituent is not None:
             return

@@ -1,4 +1,4 @@
-"""Trees as brackets, either one line per tree, as EVALB reads it, or indented."""
+"""Trees as brackets, either one line per tree, as EVALB reads them, or indented."""
 
 import re
 
@@ -55,7 +55,7 @@ def indent(level: int) -> str:
 
 
 def format_leaf(tree: Tree, index: int) -> str:
-    """Return the word with this index and its tag as a leaf (TAG WORD); refuse an empty one."""
+    """Return word `index` and its tag as a leaf (TAG WORD); raise InputError if one is empty."""
     tag, word = tree.tags[index], tree.words[index]
     if not tag or not word:
         raise InputError(f"word {index + 1} of a tree or its tag is empty: ({tag} {word})")
