@@ -68,7 +68,7 @@ def read_parent(path: Path, folder: Path) -> StoredModel:
 
 
 def mix_old_pairs(new: Pairs, old: Pairs, share: float) -> MixedPairs:
-    """Return new text mixed with old text; a fraction `share` of the pairs read is old."""
+    """Return new text mixed with old text, so that a fraction `share` of the pairs read is old."""
     fact = f"the share of old pairs lies between 0.001 and 0.999, not at {share}"
     require(type(share) in (int, float) and 0.001 <= share <= 0.999, fact)
     earlier = 1 + (new.ratio if isinstance(new, MixedPairs) else 0)
@@ -82,7 +82,7 @@ def choose_adaptation(
     settings: Mapping[str, Value],
     on_progress: OnProgress,
 ) -> tuple[Recipe, list[str]]:
-    """Return an adaptation's recipe, and sentences that explain it unless a recipe was `named`.
+    """Return an adaptation's recipe, and sentences that explain it; [] if a recipe is `named`.
 
     `named` is the caller's recipe. Without it, the parent's recipe is used with a schedule that
     fits the text or prepared corpus `train`.
@@ -121,9 +121,9 @@ def continue_recipe(
 
 
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
-    """Return the updates of 5 passes over new text, in whole hundreds between FEWEST and MOST.
+    """Return how many updates read the new text 5 times, in whole hundreds from FEWEST to MOST.
 
-    The pieces of a pass, counting the longer side of each pair, are estimated in a text that is not
+    The pieces of a pass, counting the longer side of each pair, are estimated unless the text is
     prepared. If old text is mixed in, a pass reads the new text once.
     """
     if isinstance(train, PreparedCorpus):
@@ -187,7 +187,7 @@ def require_parent_vocabularies(parent: StoredModel, found: Mapping[str, str], f
 
 
 def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> None:
-    """Refuse to resume a run with another parent, or without it before the first checkpoint."""
+    """Refuse to resume a run with another parent, or with none before its first checkpoint."""
     begun = run.fingerprints.get(PARENT)
     if parent is not None and parent.hash != begun:
         fact = f"this run goes on from a model with sha256 {begun}, not {parent.hash}"
@@ -201,7 +201,7 @@ def require_same_parent(folder: Path, run: Run, parent: StoredModel | None) -> N
 
 
 def save_parent_weights(folder: Path, recipe: Recipe, parent: StoredModel) -> None:
-    """Write the parent's weights as a run's checkpoint of step 0, unless it has checkpoints."""
+    """Write the parent's weights as a run's checkpoint of step 0, unless the run has one."""
     if has_checkpoints(folder):
         return
     optimiser = Adam(build_stored_model(parent), recipe.training)

@@ -86,10 +86,10 @@ def write_average(
 def open_or_write_average(
     run: Path, last: int | None = None, output: Path | None = None
 ) -> VerifiedFolder:
-    """Open the model of a run in the folder `output`; write it there first if it is missing.
+    """Open a run's averaged model in the folder `output`; write the model first if it is missing.
 
-    By default that is the folder `model` beside the run. The model is the mean of the run's last
-    snapshots. A model of another run or of others is refused.
+    `output` is by default the folder `model` beside the run. The model is the mean of the run's
+    last snapshots. A model of another run or of other snapshots is refused.
     """
     output = output or run.parent / KIND
     if not output.exists():
@@ -142,7 +142,7 @@ def average_weights(checkpoints: Iterable[Mapping[str, Tensor]]) -> dict[str, Te
 
 
 def average_snapshots(run: Path, last: int | None) -> tuple[list[int], dict[str, Tensor], Progress]:
-    """Return the steps and mean weights of a run's last snapshots, and the last one's progress.
+    """Return the steps and mean weights of a run's last snapshots, and the progress of the last.
 
     If a run in training deletes a snapshot that is being read, newer snapshots are averaged.
     """

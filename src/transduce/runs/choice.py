@@ -44,7 +44,7 @@ KINDS_OF_TEXTS = "a pair of files, a TSV file, pairs of texts or a corpus name"
 
 
 def choose_texts(data: Data, train: object, dev: object) -> Opened:
-    """Open the training text and the development set, by default the recipe's corpus.
+    """Return the training text and the development set or None, by default of the recipe's corpus.
 
     There is no development set if `dev` is False.
     """
@@ -61,7 +61,7 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
 
 def open_texts(argument: str, texts: object, data: Data) -> Pairs:
-    """Open the text of an argument (`train` or `dev`), given as files, corpus name or pairs."""
+    """Return the text that an argument (`train` or `dev`) gives as files, corpus name or pairs."""
     if isinstance(texts, Pairs):
         return require_texts_of_task(argument, texts, data)
     if is_corpus_name(texts):
@@ -81,7 +81,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
 
 
 def require_two_columns(argument: str, texts: TaskFiles) -> None:
-    """Refuse a single file without a tab in its first line: it is only one side of a text."""
+    """Raise InputError if a single file has no tab in its first line, and so only one side."""
     is_plain = texts.kind.read_file is read_pairs_tsv and not is_exchange_file(texts.path)
     if not is_plain or not texts.path.is_file():
         return
@@ -173,7 +173,7 @@ def choose_recipe(
     store: Path,
     on_progress: OnProgress,
 ) -> Choice:
-    """Choose the recipe: the caller's with the text's names, or one fitted to the text; open texts.
+    """Open the texts; return the caller's recipe with their names, or a recipe fitted to them.
 
     `texts` are the training text and the development set. If a recipe is fitted, and there is no
     development set, pairs are held out of the training text, unless the folder `store` holds a
@@ -210,16 +210,16 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
 
 
 def tell_of_equal_texts(train: Pairs, dev: Pairs | None) -> list[str]:
-    """Return a sentence if the development set is the training text itself."""
+    """Return a sentence in a list if the development set is the training text itself, else []."""
     if dev is None or dev.fingerprint() != train.fingerprint():
         return []
     return ["the development set is the training text, so its scores are not those of new text"]
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:
-    """Return the texts, divided if there is no development set, and a sentence if they were.
+    """Return the texts, with pairs held out if no development set is named, and a sentence if so.
 
-    A text of too few pairs stays whole, and so does one from which the corpus in `store` was made.
+    A text stays whole if it has too few pairs, or if the corpus in `store` was made of all of it.
     """
     train, dev = texts
     if dev is not None:
@@ -235,7 +235,7 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
 
 
 def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
-    """Return the texts, divided if the corpus in `store` was prepared from their parts."""
+    """Return the texts, with pairs held out if the corpus in `store` was prepared so."""
     stored = read_inputs(store)
     if texts[1] is not None or stored is None:
         return texts

@@ -1,8 +1,8 @@
-"""Copies of a run at another address, made after every checkpoint, from which it can go on
+"""Copy a run to another address after every checkpoint, and bring it back from there.
 
 The address is a folder, or one that fsspec opens, such as s3://bucket/run. Files lie there under
-their sha256, and copy.json says which of them make up the run. It is written last, so that a copy
-which was interrupted leaves the one before. fsspec comes with torch.
+their sha256, and copy.json lists the files of the run. It is written last, so that an interrupted
+copy leaves the previous one intact. fsspec comes with torch.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class RunCopy:
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
 
     def restore(self, run: Path) -> None:
-        """Bring a run's files from the copy to a folder that does not exist, if there is a copy."""
+        """Copy a run's files back into the new folder `run`; do nothing if there is no copy."""
         if not (listed := self.read_list()):
             return
         folder = temporary_path(run)
@@ -66,7 +66,7 @@ class RunCopy:
             delete(folder)
 
     def require_own_place(self) -> None:
-        """Refuse an address without a copy that holds something else, such as a model or a file."""
+        """Raise InputError if the address has no copy but something else, such as a model."""
         with self.refuse_faults():
             self.system.invalidate_cache()
             is_there = self.system.exists(self.root)
@@ -77,7 +77,7 @@ class RunCopy:
             raise InputError(fact, "choose an address of its own", file=self.address)
 
     def require_same_run(self, run: Path) -> Mapping[str, Any] | None:
-        """Return the copy's list; refuse a copy of another run, or one that is ahead of `run`."""
+        """Return the copy's list or None; refuse a copy of another run or one ahead of `run`."""
         listed = self.read_list()
         if not (listed and is_run(run)):
             return listed
@@ -95,7 +95,7 @@ class RunCopy:
         return listed
 
     def save(self, run: Path) -> None:
-        """Copy what is new in a run, then say so in the list, then delete what is in it no more."""
+        """Copy a run's new files, write the list of all its files, and delete files not listed."""
         before = self.require_same_run(run)  # another machine may go on with the same run
         there = {digest for _, digest in (before["files"] if before else {}).values()}
         with self.name_faults():
@@ -116,7 +116,7 @@ class RunCopy:
         return f"{self.root}/{FILES}/{digest}"
 
     def read_list(self) -> Mapping[str, Any] | None:
-        """Return the run's id, its step, and size and sha256 of its files; None without a copy."""
+        """Return the run's id, step, and files with size and sha256; None without a copy."""
         path = f"{self.root}/{LIST}"
         with self.refuse_faults():
             self.system.invalidate_cache()
@@ -149,7 +149,7 @@ class RunCopy:
 
     @contextmanager
     def name_faults(self) -> Iterator[None]:
-        """Context manager that turns what goes wrong while copying into a SaveError."""
+        """Context manager that turns any exception while copying into a SaveError."""
         try:
             yield
         except Exception as fault:
@@ -159,10 +159,10 @@ class RunCopy:
 
 
 def open_copy(address: str, run: Path) -> RunCopy:
-    """Return the copy at an address, from which a run that is not here is brought.
+    """Return the copy at an address, after restoring the run from it if the run is not here.
 
-    Refuse a copy of another run, a copy that is ahead of the run, one inside of it, and an address
-    that holds something else.
+    Refuses a copy of another run, a copy that is ahead of the run, and an address that lies inside
+    the run or holds something else.
     """
     from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
@@ -182,9 +182,9 @@ Observe = Callable[[Recipe], AbstractContextManager[tuple[TrainingCallbacks, Sig
 
 
 def observe_and_copy(observe: Observe, copy: RunCopy | None, run: Path) -> Observe:
-    """Return what observes a training and also copies it, after every checkpoint and at the end.
+    """Return `observe`, extended to copy the run after every checkpoint and at the end.
 
-    A copy that fails is a warning, the last one an error.
+    A failed copy is only a warning, except the last one, which is an error.
     """
     if copy is None:
         return observe
@@ -207,7 +207,7 @@ def observe_and_copy(observe: Observe, copy: RunCopy | None, run: Path) -> Obser
 
 
 def list_files(run: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the name and path of each file of a run, but for its lock and unfinished ones."""
+    """Yield the relative name and the path of each file of a run, without lock and hidden files."""
     for folder, folders, names in os.walk(run):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -217,9 +217,9 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
 
 
 def is_entry(name: str, about: object) -> bool:
-    """Return whether an entry of a copy's list names a file in the run, its size and its sha256.
+    """Return whether an entry of a copy's list has a name inside the run, a size and a sha256.
 
-    The list may be a stranger's, and its names and hashes become paths.
+    The list may come from a stranger, and its names and hashes become paths.
     """
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
@@ -242,5 +242,5 @@ def hash_file(path: Path) -> str:
 
 
 def describe(fault: Exception) -> str:
-    """Return the first line of an error's message, or its kind."""
+    """Return the first line of an error's message, or the error's class name if it has none."""
     return str(fault).strip().split("\n")[0][:200] or type(fault).__name__

@@ -1,8 +1,8 @@
 """Development sets: pairs held out of the training text, and checks of a set that is given
 
 A training without a recipe and without a development set holds out 1 % of its pairs, so that every
-user sees a score. A given development set is compared with the training text before training. One
-whose sides are swapped, or in a script that the training text lacks, is refused.
+user sees a score. A given development set is compared with the training text before training. It is
+refused if its sides are swapped, or in a script that the training text lacks.
 """
 
 import unicodedata
@@ -36,7 +36,7 @@ HELD_OUT = (200, 2_000)  # the fewest and the most pairs that are held out; 1 % 
 
 SAMPLE = 5_000  # the least number of pairs to compare, evenly drawn; all if there are fewer
 FEWEST = (200, 20)  # fewest pairs of a training text and of another text that are compared
-NATS = 0.2  # a swapped side's trigrams are likelier in the other side by this many nats each
+NATS = 0.2  # a side is swapped if its trigrams are likelier in the other side by so many nats
 LETTERS = 3  # characters of a trigram; trigrams tell languages apart
 SHARE = 0.5  # a text is in a script if more than this share of its letters are
 SIDES = ("source", "target")
@@ -90,7 +90,7 @@ class TrainingPart:
                 yield source, target
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the whole text, with a mark for this part."""
+        """Return the fingerprint of the whole text, followed by words that name this part."""
         return f"{self.division.text.fingerprint()} without held-out pairs"
 
 
@@ -106,7 +106,7 @@ class HeldOutPart:
         return (pair for pair in self.division.clean() if self.division.holds_out(pair[0]))
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the whole text, with a mark for this part."""
+        """Return the fingerprint of the whole text, followed by words that name this part."""
         return f"{self.division.text.fingerprint()} held-out pairs"
 
 
@@ -122,7 +122,7 @@ def find_whole_text(text: Pairs) -> Pairs:
 
 
 def choose_held_out(hashes: Sequence[int]) -> Mapping[int, int]:
-    """Choose sources by their lowest hashes; return their hashes and numbers of pairs.
+    """Choose the sources with the lowest hashes; return each hash with its number of pairs.
 
     `hashes` has the source's hash of every pair. The chosen sources have 1 % of the pairs, at least
     200 and at most 2,000. A source with too many pairs for that is left to training. Nothing is
@@ -166,14 +166,14 @@ def clean_texts(cleaner: Cleaner, text: Pairs, count: int) -> list[Iterator[Pair
 
 
 def find_mixture(text: Pairs) -> tuple[MixedText, ...]:
-    """Return the texts of a mixture or of the part of one to train on; () for any other text."""
+    """Return the texts of a mixture, or of a mixture's training part; () for any other text."""
     if isinstance(text, TrainingPart):
         text = text.division.text
     return text.texts if isinstance(text, MixedPairs) else ()
 
 
 def require_texts_agree(train: Pairs, dev: Pairs | None, data: Data) -> None:
-    """Refuse a development set or mixed-in old text if its sides do not match the new text's."""
+    """Raise InputError if the sides of `dev` or of a mixed-in text do not match the main text's."""
     new = find_whole_text(train)
     if isinstance(new, MixedPairs):
         for added in new.texts[1:]:
@@ -244,7 +244,7 @@ def are_sides_swapped(
 
 
 def sample_pairs(pairs: Iterable[Pair], data: Data) -> list[Pair]:
-    """Return 5,000 to 10,000 evenly drawn pairs of a text, or all, but none with an empty side.
+    """Return up to 10,000 evenly drawn pairs of a text, normalised, without empty sides.
 
     Pairs are drawn from the whole text, because it may be joined from texts in several languages.
     """

@@ -1,4 +1,4 @@
-"""The duration of a training on this machine, measured on some of its batches before it begins
+"""Measure how long a training will take on this machine, on some of its batches.
 
 The measurement has its own model and optimiser, and leaves the run unchanged. A resumed run is not
 measured again.
@@ -39,7 +39,7 @@ WARM_UP_LINES = 4  # lines that are translated before the measurement
 FORWARD_SHARE = 1 / 3  # the cost of a batch's loss, relative to that of loss and gradients
 VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
 FEWEST_PASSES = 5  # with fewer passes in the given minutes a smaller model is chosen
-FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes they are made smaller
+FEWEST_UPDATES = 1_000  # with fewer updates in the given minutes, updates are made smaller
 FEWEST_TOKENS = 1_024  # the smallest updates that are chosen
 
 
@@ -62,7 +62,7 @@ def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> 
     """Return a recipe's pace on this machine, measured on a new model that is then discarded.
 
     The recipe has the machine's threads and micro-batch size. `processes` share an update; each is
-    taken to be as fast as this one alone.
+    assumed to be as fast as this process alone.
     """
     use_threads(recipe.training.threads)
     model = build_for_training(
@@ -83,7 +83,7 @@ def measure_pace(recipe: Recipe, corpus: PreparedCorpus, processes: int = 1) -> 
 def measure_updates(
     model: Transformer, recipe: Recipe, corpus: PreparedCorpus
 ) -> tuple[float, float]:
-    """Return the seconds of an update per token, and the seconds of the optimiser's step."""
+    """Return the seconds per token for the gradients, and the seconds of the optimiser's step."""
     training, device = recipe.training, select_device()
     optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
@@ -138,7 +138,7 @@ def describe_pace(recipe: Recipe, pace: Pace) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in the largest unit that gives at least two of it, such as "25 minutes"."""
+    """Return a duration as text, such as "25 minutes"; below 2 minutes in seconds."""
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -152,12 +152,12 @@ def fit_to_minutes(
     settings: Mapping[str, Value],
     rank: ProcessRank,
 ) -> tuple[Recipe, str]:
-    """Return a fitted recipe with sizes and updates for `minutes` on this machine, and a sentence.
+    """Return the recipe with sizes and updates that fit `minutes` on this machine, and a sentence.
 
-    The size is the largest, up to the one for the corpus, with which the minutes are enough for all
-    updates or at least for five passes; else the smallest. Then updates are made fewer, and smaller
-    if there would be very few, so that they take `minutes`. Threads and micro-batches are those of
-    a run on this machine by the processes that `rank` counts.
+    It gets the largest size, up to the one for the corpus, whose updates or first five passes take
+    at most `minutes`, else the smallest size. If that is still too slow, updates are made fewer,
+    and smaller if there would be very few. Threads and micro-batches are those of a run on this
+    machine by the processes that `rank` counts.
     """
     for path in ("training.steps", "data.source_tokens", "data.target_tokens"):
         require(
@@ -190,7 +190,7 @@ def fit_to_minutes(
 def try_size(
     recipe: Recipe, size: ModelSize, corpus: PreparedCorpus, settings: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
-    """Return a fitted recipe in another size, and its passes over the corpus."""
+    """Return the recipe in another model size, and the number of its passes over the corpus."""
     tokens: dict[str, Value] = {
         "data.source_tokens": size.tokens,
         "data.target_tokens": size.tokens,
@@ -210,7 +210,7 @@ def require_minutes(minutes: object) -> None:
 
 
 def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with fewer updates, which with its validations take `seconds`."""
+    """Return a recipe with fewer updates, so that updates and validations take `seconds` in all."""
     validations, left = 1, seconds
     if pace.validation_seconds:
         most = VALIDATION_SHARE * seconds / pace.validation_seconds

@@ -52,7 +52,7 @@ def import_model(checkpoint: str | PathLike[str], output: str | PathLike[str]) -
     symbols = read_marian_vocabularies(folder, config)
     sizes = [len(one) for one in symbols.vocabularies]
     recipe = with_changes(config.recipe, {"data.vocabulary_size": max(SMALLEST, *sizes)})
-    found, sha256 = read_marian_weights(folder, config, symbols)  # no model exceeds the file
+    found, sha256 = read_marian_weights(folder, config, symbols)  # before a large model is built
     model = Transformer(recipe.architecture, *sizes)
     weights = require_matching_tensors(found, model.named_weights(), file=folder / WEIGHTS)
     parameters = sum(weight.numel() for weight in weights.values())

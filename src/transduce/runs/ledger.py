@@ -30,7 +30,7 @@ OTHER_SYMBOLS = "41,004 to 41,208"
 
 
 def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
-    """Describe a run's sizes, languages, vocabulary and updates in sentences."""
+    """Return sentences on a run's sizes, languages, vocabulary and updates."""
     sizes, data, training = recipe.architecture, recipe.data, recipe.training
     source, target = map(len, corpus.vocabularies)
     symbols = f"{source:,} symbols for both sides"
@@ -47,7 +47,7 @@ def describe_training(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
 
 
 def describe_passes(store: Store, data: Data, steps: int) -> str:
-    """Describe how often an update count reads a store, or each text of a mixture by its share."""
+    """Return as text how often `steps` updates read a store, or each text of its mixture."""
     count = find_task_kind(data).count
     if not store.mixture:
         passes = steps / count_updates_of_pass(store, data)
@@ -60,7 +60,7 @@ def describe_passes(store: Store, data: Data, steps: int) -> str:
 
 
 def count_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
-    """Return about how many pairs of each text of a mixture so many updates read."""
+    """Return roughly how many pairs of each text of a mixture `steps` updates read."""
     texts, read = store.mixture, [0.0] * len(store.mixture)
     sides = (store.source_lengths, data.source_tokens), (store.target_lengths, data.target_tokens)
     ends = np.cumsum([text.pairs for text in texts])[:-1]
@@ -114,7 +114,7 @@ def format_passes(passes: float) -> str:
 
 
 def describe_size(a: Architecture, source_symbols: int, target_symbols: int) -> str:
-    """Describe a model's parameter count as a sum, beside the one that Table 3 prints, if any."""
+    """Return text with a model's parameter count as a sum, and with Table 3's count, if any."""
     total = count_parameters(a, source_symbols, target_symbols)
     of_symbols = count_embeddings(a, source_symbols, target_symbols).parameters
     rows = (of_symbols // a.d_model, a.d_model)

@@ -31,13 +31,13 @@ MEMORY_SHARES = {"cpu": 1 / 8, "cuda": 1 / 2, "mps": 1 / 8}
 
 
 def require_trainable(recipe: Recipe, processes: int = 1) -> None:
-    """Refuse a recipe that this machine cannot train, shared by this many processes."""
+    """Refuse a recipe that this machine, shared by `processes` processes, cannot train."""
     require_memory(recipe, memory_per_process(processes))
     require_compiler(recipe.training, select_device())
 
 
 def require_memory(recipe: Recipe, memory: int) -> None:
-    """Refuse a recipe if weights, gradients and Adam's moments alone exceed `memory` bytes.
+    """Raise NotEnoughMemoryError if weights, gradients and Adam's moments exceed `memory` bytes.
 
     Without this check the operating system would kill a process without explanation.
     """
@@ -67,8 +67,8 @@ def resolve_machine_settings(recipe: Recipe, prepared: PreparedCorpus, processes
 def choose_micro_batch_tokens(recipe: Recipe, prepared: PreparedCorpus, processes: int) -> int:
     """Return the micro-batch size in tokens: an estimate, or half of it if memory is too small.
 
-    On a CPU the estimate decides where it exceeds the free memory, because the system would then
-    kill the process without an error, and where it is below half of it. Else a trial decides.
+    On a CPU the estimate alone decides if it exceeds the free memory, because a trial would get the
+    process killed, or if it is below half of the free memory. Otherwise a trial update decides.
     """
     longest, device = recipe.data.max_length, select_device()
     memory = memory_per_process(processes)
@@ -133,7 +133,7 @@ def probe_update(recipe: Recipe, prepared: PreparedCorpus, tokens: int) -> None:
 
 
 def select_longest(store: Store, tokens: int) -> Int[np.ndarray, " P"]:
-    """Return the indices of the longest pairs that have at most `tokens` tokens, or of one pair."""
+    """Return the indices of the longest pairs with at most `tokens` tokens in all, at least one."""
     lengths = store.source_lengths.astype(np.int64) + store.target_lengths
     order = np.argsort(-lengths, kind="stable")
     return order[: max(1, int((lengths[order].cumsum() <= tokens).sum()))]

@@ -1,4 +1,4 @@
-"""`transduce.mix`: several texts as one, each read in a share of its own."""
+"""`transduce.mix`: mix several texts into one, each with a share of its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from transduce.settings import Data
 from transduce.settings.fields import require
 
 MOST = 1_000_000
-Weight = float | int | tuple[float | int, int, int]  # or also the first and last update
+Weight = float | int | tuple[float | int, int, int]  # alone, or with first and last update
 Weights = Mapping[str | PathLike[str], Weight]
 
 
@@ -39,7 +39,7 @@ def mix(
 
 
 def open_weighted(files: Weights) -> list[MixedText]:
-    """Open files, each with its weight and its updates; refuse what is neither."""
+    """Open files with their weights and updates; raise InputError for other forms of `files`."""
     hint = '{"a.tsv": 3}, or {"a.tsv": (3, 1, 8000)} with its first and last update'
     fact = f"files with weights are a dictionary, not {short_repr(files)}"
     require(isinstance(files, Mapping), fact, hint)
@@ -49,7 +49,7 @@ def open_weighted(files: Weights) -> list[MixedText]:
         fits = type(weight) in (int, float) and {*map(type, updates)} == {int}
         require(fits, f"{short_repr(how)} is no weight of {short_repr(file)}", hint)
         first, last = updates
-        weight = float(max(-1, min(weight, MOST + 1)))  # one outside is refused with all others
+        weight = float(max(-1, min(weight, MOST + 1)))  # weights out of range are refused later
         share = Share(name="", weight=weight, start=first, stop=last)
         opened.append(MixedText(open_texts("texts", file, Data()), share))
     return opened
@@ -58,7 +58,7 @@ def open_weighted(files: Weights) -> list[MixedText]:
 def mix_texts(
     main: Sequence[MixedText], synthetic: Sequence[MixedText], *, tag_synthetic: bool
 ) -> Pairs:
-    """Return a mixture of texts by weights, with synthetic ones by their shares of all pairs read.
+    """Return a mixture of texts by weight, and of synthetic texts by share of all pairs read.
 
     A single text without others stays as it is.
     """
@@ -95,7 +95,7 @@ def mix_texts(
 
 
 def require_text_for_all(shares: Sequence[Share]) -> None:
-    """Refuse texts without one for some update, or with updates that are none."""
+    """Raise InputError if an update has no text to read, or a text's range of updates is empty."""
     for share in shares:
         is_run = share.start >= 1 and (share.stop >= share.start or not share.stop)
         fact = f"{share.name} is read from update {share.start:,} to {share.stop:,}"
@@ -107,7 +107,7 @@ def require_text_for_all(shares: Sequence[Share]) -> None:
 
 
 def name_pairs(pairs: Pairs) -> str:
-    """Return a short name of a text, such as those of its files."""
+    """Return a short name of a text: the names of its files, or "main"."""
     match pairs:
         case FilePair():
             return f"{pairs.source.name} and {pairs.target.name}"

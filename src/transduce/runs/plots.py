@@ -18,6 +18,6 @@ def encode_image(figure: "Figure", kind: str) -> bytes:
 
 
 def require_matplotlib() -> None:
-    """Raise an error that names the missing package if matplotlib is not installed."""
+    """Raise InputError if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError("a picture needs the package matplotlib", "pip install matplotlib")

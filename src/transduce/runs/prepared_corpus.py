@@ -137,7 +137,7 @@ def require_sizes(store: Store, vocabularies: Vocabularies, data: Data) -> None:
 
 
 def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
-    """Refuse a corpus prepared with other data settings, except for names and how it is read."""
+    """Refuse a corpus prepared with other data settings, unless only names or READING differ."""
     fact = describe_other_settings(prepared.data, data)
     hint = "prepare it anew, or change these settings of the recipe"
     if fact:
@@ -147,7 +147,7 @@ def require_prepared_for(prepared: PreparedCorpus, data: Data) -> None:
 def describe_other_settings(
     prepared: Data, wanted: Data, free: Collection[str] = (*READING, *NAMES)
 ) -> str:
-    """Say which data setting of a prepared corpus differs from the wanted ones; "" if none does.
+    """Return a sentence on the first data setting that differs from the wanted one, or "".
 
     Settings in `free` may differ: by default names, and how a store is read.
     """
@@ -166,7 +166,7 @@ def describe_other_settings(
 def describe_other_inputs(
     known: Mapping[str, str], texts: Mapping[str, Pairs], settings: str
 ) -> str:
-    """Say how texts and settings differ from those of a corpus, another text first.
+    """Return a sentence on the main difference of the texts and settings from those of a corpus.
 
     `known` has the fingerprints of its texts; `settings` says which setting differs, if one does.
     """
@@ -220,7 +220,7 @@ def require_corpus_folder(folder: Path) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Delete the parts of a prepared corpus, the record of its inputs last."""
+    """Delete the parts of a prepared corpus, and last the record of its inputs."""
     for split in ("train", "dev"):
         remove_segments(folder / split)
         if (folder / split).is_dir():
@@ -251,7 +251,7 @@ def read_declared_inputs(folder: Path) -> tuple[Data, dict[str, str]]:
 
 
 def write_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
-    """Write vocabularies into a corpus folder; refuse a folder that has others already."""
+    """Write vocabularies into a corpus folder; refuse a folder that already has different ones."""
     for name, content in vocabularies.files().items():
         if not (folder / name).exists():
             write_atomically(folder / name, content)
@@ -277,7 +277,7 @@ def learn_vocabularies(
 
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
-    """Learn the vocabulary of the source (side 0) or target (1), or of both if shared."""
+    """Return a vocabulary learned from the source (side 0), the target (1), or both if shared."""
     require_learnable(data)
     kind = find_task_kind(data)
     symbols = kind.target_symbols
@@ -290,7 +290,7 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
 
 
 def require_learnable(data: Data) -> None:
-    """Refuse a vocabulary of words for text that is not tokenised, and one that is imported."""
+    """Refuse a vocabulary of words for untokenised text, and a SentencePiece vocabulary."""
     require(
         data.vocabulary != "word" or find_task_kind(data).is_tokenised,
         f"a vocabulary of words needs tokenised text, which {data.task} does not have",
@@ -306,7 +306,7 @@ def require_learnable(data: Data) -> None:
 def read_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Iterator[str]:
     """Yield the lines that a vocabulary is learned from: one side's, or both sides' if shared.
 
-    Pairs are changed in the shares that training changes: else capitals would have no long pieces.
+    Pairs are changed as often as in training, since capitals would otherwise have no long pieces.
     """
     text = find_task_kind(data).source_text
     for number, pair in enumerate(read_kept_pairs(train, data, on_progress)):
@@ -350,7 +350,7 @@ def encode_split(
 
 
 def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
-    """Read the source and target vocabularies of a corpus folder; shared, they are one object."""
+    """Return the source and target vocabularies in a corpus folder; a shared one is one object."""
     return read_vocabularies(
         folder,
         lambda name: read_regular(folder / name, LIMIT),

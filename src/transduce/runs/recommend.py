@@ -112,7 +112,7 @@ def has_gpu() -> bool:
 def build_for_corpus(
     size: ModelSize, corpus: PreparedCorpus, changes: Mapping[str, Value]
 ) -> tuple[Recipe, float]:
-    """Return the recipe of a model size for a prepared corpus, and its passes over the corpus."""
+    """Return a recipe of a model size for a prepared corpus, and how many passes it makes."""
     if not corpus.data.shared_vocabulary:  # then the encoder has its own embedding
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
     start = replace(find_fitting(corpus.data).start, data=corpus.data)
@@ -128,7 +128,7 @@ def count_store_pieces(store: Store) -> float:
 def build_recipe(
     size: ModelSize, start: Recipe, changes: Mapping[str, Value], counts: tuple[int, float]
 ) -> tuple[Recipe, float]:
-    """Return a recipe of a model size with the data of `start`, and its passes over the corpus.
+    """Return a recipe of a model size with the data of `start`, and how many passes it makes.
 
     `counts` are the numbers of pairs and of pieces, counting the longer side of each pair.
     """
@@ -191,7 +191,7 @@ def count_corpus(train: Pairs, data: Data, on_progress: Callable[[str, int], Non
 
 
 def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts, most: int) -> int:
-    """Return a vocabulary size up to `most`, with a byte-pair merge per two different words."""
+    """Return a vocabulary size, at most `most`, with one merge for every two different words."""
     if wanted.data.vocabulary == WORD:
         return most  # learning stops earlier if there are fewer words
     target = 258 + counts.words // 2 // 10 * 10
@@ -203,7 +203,7 @@ def recommend_vocabulary_size(train: Pairs, wanted: Recipe, counts: CorpusCounts
 
 
 def explain_choice(data: Data, pairs: int, *, has_gpu: bool) -> str:
-    """Say what decided the sizes of a recommended recipe, and how to choose others."""
+    """Return a sentence on what decided a recommended recipe's sizes, and how to choose others."""
     machine = "a GPU" if has_gpu else "no GPU"
     return (
         f"{find_task_kind(data).count(pairs)} after cleaning and {machine} decide the sizes; "

@@ -183,7 +183,7 @@ def train_run(
     on_start: Callable[[RunStart], None],
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
-    """Train a run from its last checkpoint to its end, validating on the development set."""
+    """Train a run from its last checkpoint to its end, or until stopped; return the progress."""
     model = build_for_training(recipe, prepared.vocabularies)
     validates = prepared.dev is not None and group.rank == 0
     limit = recipe.training.micro_batch_tokens

@@ -1,8 +1,8 @@
 """`transduce.sweep`: train a recipe with every combination of setting values and compare the runs.
 
-The paper chose the dropout and learning rate of its parser on the development set (section 6.3),
-and so its beam, length penalty and output length (section 6.1). Settings of the search train
-nothing: the averaged model of each run decodes the development set with every combination of them.
+The paper chose its parser's dropout and learning rate on the development set (section 6.3), and its
+beam, length penalty and output length likewise (section 6.1). Settings of the search need no
+training; each run's averaged model decodes the development set with every combination of them.
 
     FOLDER/store/                                  the corpus, prepared once
     FOLDER/dropout=0.1,learning_rate_factor=1/     a run for each combination of other settings
@@ -122,7 +122,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     on_progress: "OnProgress | None" = None,
     on_message: Callable[[str], None] | None = None,
 ) -> tuple[Recipe, list[dict[str, Value]]]:
-    """Prepare a sweep's corpus; return the recipe that it starts from, and its combinations.
+    """Prepare a sweep's corpus; return its start recipe and all combinations of its settings.
 
     Without a recipe one is chosen that fits the text. Every combination is checked.
     """
@@ -158,7 +158,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     assert prepared.dev is not None
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings)
-    for combination in combinations:  # known before the first run is trained
+    for combination in combinations:  # refuse before the first run is trained
         changed = with_changes(start, combination)
         require_trainable(changed)
         lines = {"training.validate_lines": len(prepared.dev)}
@@ -211,7 +211,7 @@ def split_search(combination: Mapping[str, Value]) -> tuple[dict[str, Value], di
 def group_by_run(
     combinations: Sequence[Mapping[str, Value]],
 ) -> dict[str, list[Mapping[str, Value]]]:
-    """Group combinations by the name of the run that they share, which training settings decide."""
+    """Group combinations that differ only in the search, by the name of the run that they share."""
     runs: dict[str, list[Mapping[str, Value]]] = {}
     for combination in combinations:
         trained, _ = split_search(combination)
@@ -225,9 +225,9 @@ def decode_combinations(
     combinations: Sequence[Mapping[str, Value]],
     tell: Callable[[str], None],
 ) -> Iterator[SweepRow]:
-    """Yield a row for each combination, by the score of a run's averaged model with its search.
+    """Yield a row for each combination, with the score of a run's averaged model under its search.
 
-    A score that the folder already has for this model is read. `tell` hears of each other one.
+    A score that the folder already has for this model is read; `tell` announces any other.
     """
     from transduce.checkpoint.stored_model import build_stored_model, read_stored_model
     from transduce.equip import equip_for_inference
@@ -256,7 +256,7 @@ def decode_combinations(
 def score_development_set(
     recipe: Recipe, prepared: "PreparedCorpus", model: "Transformer"
 ) -> dict[str, Any]:
-    """Return a model's score of a whole development set by a recipe's search, and perplexity."""
+    """Return a model's perplexity and score on the whole development set, by a recipe's search."""
     import torch
 
     from transduce.runs.validation import build_validation
@@ -289,7 +289,7 @@ def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
     require(isinstance(vary, Mapping), fact, "vary={'architecture.dropout': [0.1, 0.2]}")
     require(bool(vary), "no setting varies", "vary={'architecture.dropout': [0.1, 0.2]}")
     for path, values in vary.items():
-        find_setting(path)  # refuses one that is unknown
+        find_setting(path)  # refuses an unknown setting
         require(
             isinstance(values, list | tuple),
             f"{path} needs a list of values",

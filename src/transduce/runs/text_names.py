@@ -41,14 +41,14 @@ TEXT_NAMES = CORPUS, *LANGUAGES = [f"data.{name}" for name in NAMES]  # paths of
 KNOWN = {*SHORT_CODES, *SHORT_CODES.values()}
 SIDE = re.compile(r"(?:.*[-_](?=..\Z))?([a-z]{2,3})")  # a part of a name such as en, eng, train_en
 BOTH = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")  # en-fr, tatoeba-en-fr
-SAMPLE_PAIRS = 500  # of a text whose languages are guessed
+SAMPLE_PAIRS = 500  # pairs read to guess a text's languages
 LONGEST_NAME = 100
 
 
 def name_text(
     recipe: Recipe, text: Pairs, corpus: str | None, settings: Mapping[str, Value]
 ) -> tuple[Recipe, list[str]]:
-    """Return a recipe with the names of `text`, and sentences on its languages.
+    """Return the recipe with the names of the text's corpus and languages, and sentences on these.
 
     `corpus` is the name of the public or generated corpus that the text was read from; None for the
     user's own text. Names that the caller's `settings` set are kept, and not reported.
@@ -79,7 +79,7 @@ def name_text(
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
-    """Return a recipe with `names`, by path, of all settings that the caller did not set."""
+    """Return a recipe with `names` (values by path), except those that `settings` have."""
     return with_changes(
         recipe, {path: name for path, name in names.items() if path not in settings}
     )
@@ -129,7 +129,7 @@ def entitle(recipe: Recipe) -> Recipe:
 
 
 def read_name(name: object) -> str:
-    """Return the name that a user gives a model; refuse a recipe's name or one that is too long."""
+    """Return the name that a user gives a model; refuse a recipe's name, or too long a name."""
     fact = f"{short_repr(name)} is no name of a model"
     found = " ".join(filter(None, name.split(" "))) if isinstance(name, str) else ""
     usable = 0 < len(found) <= LONGEST_NAME and found.isprintable()
@@ -144,7 +144,7 @@ def read_name(name: object) -> str:
 
 
 def set_languages(codes: Sequence[str] | None) -> dict[str, Value]:
-    """Return settings for a user's language codes; refuse words that are no such codes."""
+    """Return settings for a user's language codes ({} for None); refuse words that are no codes."""
     if codes is None:
         return {}
     fact = f"{short_repr(codes)} does not name a source and a target"
@@ -170,7 +170,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
 
 def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return `renamed`; name its corpus as the user's own if its languages differ from `recipe`.
+    """Return `renamed`, with a corpus called the user's own if its languages are not `recipe`'s.
 
     `recipe` is the recipe with its former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.
@@ -180,7 +180,7 @@ def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
         for one in (recipe, renamed)
     ]
     corpus = recipe.data.corpus
-    is_known = corpus.startswith(OWN) or text.startswith(f"{corpus} ")  # as generators call it
+    is_known = corpus.startswith(OWN) or text.startswith(f"{corpus} ")  # a generated corpus
     if is_known or codes[0] == codes[1]:
         return renamed
     hashes = " and ".join(f"sha256 {part[:12]}" for part in text.split() if len(part) == 64)
@@ -200,7 +200,7 @@ def describe_text(text: Pairs) -> str:
 
 
 def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -> tuple[str, str]:
-    """Return a text's languages by settings, file names or the user's own recipe, else UNNAMED.
+    """Return a text's languages from settings, file names or the user's own recipe, else UNNAMED.
 
     A recipe of the catalogue names the languages of its own corpus, and nothing about this text.
     """
@@ -255,7 +255,7 @@ def read_language_pair(file: Path) -> tuple[str, str]:
 
 
 def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
-    """Return languages with unnamed ones replaced by guesses from the text, where these are sure.
+    """Return the languages, each unnamed one replaced by a guess from the text if that is sure.
 
     Two sides that seem to be of one language stay unnamed.
     """

@@ -109,9 +109,9 @@ class MixedText:
 @final
 @dataclass(frozen=True)
 class MixedPairs:
-    """Several texts, of which updates read shares: a user's own, then added ones such as old pairs.
+    """Several texts that updates read in shares: a user's own, then added ones such as old pairs.
 
-    A text that is read up begins anew, in another order, so that its share stays.
+    After its last pair a text begins anew, in another order, so that its share stays the same.
     """
 
     texts: tuple[MixedText, ...]
@@ -124,7 +124,7 @@ class MixedPairs:
 
     @property
     def ratio(self) -> float:
-        """How many added pairs updates read for each of the others."""
+        """How many added pairs updates read for each pair of the main text."""
         return sum(text.share.weight for text in self.texts if text.share.is_added)
 
     def read(self) -> Iterator[Pair]:
@@ -148,9 +148,9 @@ class MixedPairs:
 
 
 def add_pairs(main: Pairs, added: Pairs, ratio: float, names: tuple[str, str]) -> MixedPairs:
-    """Return a text with added pairs, such as silver trees: `ratio` are read for each other pair.
+    """Return a text with pairs mixed in; updates read `ratio` added pairs for each other pair.
 
-    `names` are what both texts are called.
+    `names` are the names of both texts, such as "gold" and "silver".
     """
     fact = f"{ratio:g} {names[1]} pairs for each of the {names[0]} ones"
     require(0.001 <= ratio <= 1000, fact, "choose a ratio between 0.001 and 1,000")
@@ -212,7 +212,7 @@ def take_pairs(pairs: Pairs, count: int) -> Iterator[Pair]:
 def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iterator[Pair]:
     """Yield the pairs that cleaning keeps; raise InputError with the reasons if it keeps none.
 
-    `name` is what this text of a mixture is called.
+    `name` is the name of this text in a mixture.
     """
     report, kind = cleaner.report, find_task_kind(cleaner.data)
     before = report.read, report.kept
@@ -282,7 +282,7 @@ def decode_name(file: Path) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """Return the sha256 of a file's bytes."""
+    """Return a file's sha256; raise InputError if the file is special, sparse or unreadable."""
     require_file(path)
     try:
         with path.open("rb") as file:

@@ -115,7 +115,7 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def read_address(copy_to: object) -> str:
-    """Return where a run is copied to, as text; refuse what is no path and no address."""
+    """Return `copy_to` as a string; raise InputError if it is neither a path nor an address."""
     if not isinstance(copy_to, str | PathLike):
         raise InputError(f"copy_to must be a folder or an address, not {short_repr(copy_to)}")
     address = os.fspath(copy_to)
@@ -140,7 +140,7 @@ def train_interruptibly(
     """Prepare and train; on Ctrl-C, save the last finished update and raise KeyboardInterrupt.
 
     With `estimates` a new run's duration is measured if the callbacks receive messages.
-    `name_options` may replace options of the command line in them.
+    `name_options` may replace options of the command line in these messages.
     """
     from transduce.runs.copies import observe_and_copy, open_copy
     from transduce.runs.output_folder import locked_folder
@@ -220,7 +220,7 @@ def refuse_callbacks(callbacks: object) -> NoReturn:
 def guard_callbacks(
     callbacks: "TrainingCallbacks", requests: "SignalRequests", name_options: Callable[[str], str]
 ) -> "TrainingCallbacks":
-    """Return callbacks that turn Ctrl-C into a request to stop, and raise if one changes torch.
+    """Return callbacks that turn Ctrl-C into a stop request and refuse changed torch settings.
 
     `name_options` is applied to every sentence, and may replace options of the command line.
     """
@@ -281,7 +281,7 @@ TRAINS = threading.Lock()  # held while this process trains
 
 @contextmanager
 def only_training_here() -> Iterator[None]:
-    """Context manager that refuses a second training: both would seed torch's one generator."""
+    """Context manager that refuses a second training, because both would seed torch's generator."""
     if not TRAINS.acquire(blocking=False):
         fact = "another training is running in this process, and both would draw each other's noise"
         raise InUseError(fact, "train one after the other, or in processes of their own")

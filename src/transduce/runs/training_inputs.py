@@ -1,4 +1,4 @@
-"""The arguments of a training, and the choice of its recipe and the preparation of its corpus"""
+"""Choose the recipe of a training and prepare its corpus, from the caller's arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class TrainingInputs:
     languages: Sequence[str] | None = None  # codes of source and target; by default detected
     name: str | None = None  # what the model is called; by default a title or the recipe's name
     minutes: float | None = None  # how long a new run without a recipe may take
-    rank: ProcessRank = field(default_factory=ProcessRank)  # among processes that train
+    rank: ProcessRank = field(default_factory=ProcessRank)  # this process among all that train
     old_share: float | None = None  # share of old pairs among all pairs read; by default 0.5
     is_corpus_only: bool = False  # whether `folder` is for the corpus alone, and nothing is trained
 
@@ -124,7 +124,7 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
         recipe = name_languages(recipe, inputs.languages)
     if inputs.name is not None:
         recipe = replace(recipe, name=read_name(inputs.name))
-    if not inputs.is_corpus_only:  # known before the corpus is prepared
+    if not inputs.is_corpus_only:  # refuse before the corpus is prepared
         require_trainable(recipe, inputs.rank.local_size)
     given = known or chosen.texts
     corpus, is_new = open_or_prepare(inputs, recipe.data, on_progress, given, parent)
@@ -240,7 +240,7 @@ def open_or_prepare(
     """Open or prepare the corpus of a training; return it, and whether it was prepared now.
 
     `given` is a prepared corpus, or the training text and the development set, if they are open
-    already. With a `parent` they are encoded with its vocabularies.
+    already. With a `parent`, texts are encoded with the parent's vocabularies.
     """
     own = inputs.own_store
     if isinstance(given, PreparedCorpus):

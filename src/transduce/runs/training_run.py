@@ -80,9 +80,9 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
 ) -> TrainingRun:
     """Begin or resume the run in a folder and train it to its end, or until a signal stops it.
 
-    `observe` opens the callbacks of a run of a recipe, and the requests of signals that may stop
-    it. `parent` is the trained model whose weights a new run begins with, in place of random ones.
-    With `estimates` a new run's duration is measured, and told by a message.
+    `observe` opens callbacks for the recipe's run, and the requests that signals make to stop it.
+    `parent` is the trained model whose weights a new run begins with, in place of random ones.
+    With `estimates` a new run's duration is measured, and reported in a message.
     """
     was_begun = is_run(folder)
     rank = rendezvous.rank if rendezvous else ProcessRank()
@@ -141,7 +141,7 @@ def open_process_group(
 
 
 def require_usual_torch() -> None:
-    """Refuse to train under settings of torch that change numbers, or record no gradients."""
+    """Raise InputError if torch's settings would change numbers or record no gradients."""
     dtype, device = torch.get_default_dtype(), torch.get_default_device()
     gradients = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
     unusual = {

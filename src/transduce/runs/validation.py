@@ -55,7 +55,7 @@ def build_validation(
 def build_translation(
     recipe: Recipe, prepared: PreparedCorpus, requests: SignalRequests
 ) -> Callable[[Transformer], dict[int, str]]:
-    """Return a function that translates the validation lines, by index, until a signal stops it."""
+    """Return a function from a model to its translations by line index, cut short by a signal."""
     assert prepared.dev is not None
     dev, task = prepared.dev, build_task(recipe.data, prepared.vocabularies)
     texts = dev.read_texts()[: recipe.training.validate_lines]

@@ -95,12 +95,12 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
 
 
 def verify_step(folder: Path, step: int) -> None:
-    """Verify a step's folder in `folder`, a run's checkpoints or snapshots."""
+    """Raise FolderError if the folder of a step, in checkpoints or snapshots, is damaged."""
     open_step(folder, step).verify()
 
 
 def verify_folder(folder: Path) -> None:
-    """Verify every file of a store or model folder by the checksums in its manifest."""
+    """Raise FolderError unless all files of a store or model folder match their checksums."""
     kind = "run, store or model"
     manifest = folder / MANIFEST
     if manifest.exists():

@@ -37,7 +37,7 @@ EXPECTED: Mapping[str, object] = {
     "tie_word_embeddings": True,
     "quantization_config": None,
 }
-# required values of search settings that are not read; others would change outputs; null is equal
+# required values of search settings that are not read; other values but null would change outputs
 SEARCH_EXPECTED: Mapping[str, object] = {
     "begin_suppress_tokens": None,
     "diversity_penalty": 0.0,

@@ -94,7 +94,7 @@ def list_target_pieces(
 
 
 def read_symbol_ids(file: Path) -> SymbolIds:
-    """Return each symbol's id in a vocab.json; refuse gaps in the ids and codes of languages."""
+    """Return each symbol's id in a vocab.json; refuse ids with gaps, and symbols for languages."""
     ids = read_object(file, LIMIT)
     if sorted(one for one in ids.values() if type(one) is int) != list(range(len(ids))):
         raise FolderError("does not number its symbols from 0", "download it again", file=file)

@@ -168,7 +168,7 @@ def take_rows(table: Tensor, rows: Sequence[int]) -> Tensor:
 
 
 def convert_layer(take: Take, start: str, name: str, order: Tensor) -> dict[str, Tensor]:
-    """Return a layer's weights under our names, which begin with `name`; theirs with `start`."""
+    """Return the weights of the checkpoint's layer `start` under our names for layer `name`."""
 
     def join(parts: Sequence[str], attention: str, kind: str) -> Tensor:
         tensors = [take(f"{start}.{attention}.{part}_proj.{kind}") for part in parts]
