@@ -133,7 +133,7 @@ def encode_segments(
 
 
 def group_into_blocks(pairs: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield consecutive pairs in lists of about a million characters, which bounds memory."""
+    """Yield consecutive pairs in lists of about a million characters, to bound memory."""
     block: list[tuple[str, str]] = []
     characters = 0
     for source, target in pairs:

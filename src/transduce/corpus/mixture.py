@@ -18,7 +18,7 @@ KEY = "mixture"  # of the manifest
 @final
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How updates read one text of a store: its weight, its first and last update, and any tag.
+    """A text's share of the updates: its weight, its first and last update, and any tag.
 
     `weight` is relative to the other texts that are read at the time. In a request 0 stands for the
     text's number of pairs, and the weight of an added text is relative to the sum of all texts that

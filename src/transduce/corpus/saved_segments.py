@@ -45,7 +45,7 @@ class SavedSegments:
     prefix: str = ""  # of the folders' names, for a further text of a mixture
 
     def open(self) -> Iterator[Segment]:
-        """Yield the saved segments, whose ids stay on disk, in order up to the first unusable one.
+        """Yield the saved segments in order, up to the first unusable one; their ids stay on disk.
 
         A segment is unusable if it is damaged, or if it was saved for a store of another origin.
         """

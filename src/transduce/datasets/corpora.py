@@ -43,7 +43,7 @@ def build_part(name: str, lines: int, file: str, members: str) -> Part:
 
 
 def shared_parts(language: str, europarl: int, crawled: int, commentary: int) -> tuple[Part, ...]:
-    """Build the Parts Europarl, Common Crawl and News Commentary, given their numbers of lines."""
+    """Build the Parts Europarl, Common Crawl and News Commentary with these numbers of lines."""
     counts = {"europarl-v7": europarl, "commoncrawl": crawled, "news-commentary-v9": commentary}
     return tuple(
         build_part(

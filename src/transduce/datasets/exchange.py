@@ -208,5 +208,5 @@ def silent_error(watchdog: Watchdog) -> BrokenError:
 
 
 def shorten_reason(reason: object) -> str:
-    """Return a server's reason on one line, cut after 160 characters."""
+    """Return a server's reason on one line of at most 160 characters."""
     return shorten(" ".join(str(reason).split()), LONGEST_REASON)

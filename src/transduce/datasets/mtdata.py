@@ -76,7 +76,7 @@ def parse_corpus_name(name: str) -> Corpus:
 
 
 def resolve_splits(corpus: Corpus) -> Corpus:
-    """Return an mtdata corpus with one split, whose texts are those in mtdata's index."""
+    """Return an mtdata corpus with one split of all the texts that mtdata's index has for it."""
     path = find_index()
     name = corpus.name.removeprefix(PREFIX)
     found = build_text_pairs(find_entry(name, path), corpus.languages)

@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.text.pair_files import LANGUAGE, join_text, parse_units
 from transduce.text.xml import unescape_references
 
-# (?>…) tries only the first tag: if no end tag follows the first, none follows a later one
+# (?>…) tries only the first tag, since an end tag that follows a later tag follows the first, too
 SEGMENT = re.compile(rb"(?>.*?<seg[^<>]*>)(.*?)</seg>", re.IGNORECASE)
 TITLE_OR_DESCRIPTION = re.compile(rb"(?>.*?<(title|description)>)(.*?)</\1>")
 HELD_OUT = 2_000  # sentences in each of Tatoeba's development and test sets
@@ -142,5 +142,5 @@ def normalise_line(line: bytes) -> bytes:
 
 
 def hash_text(text: bytes) -> bytes:
-    """Return the sha256 of a text, the sort key of a reproducible pseudo-random order."""
+    """Return the sha256 of a text; sorting by sha256 gives a reproducible pseudo-random order."""
     return hashlib.sha256(text).digest()

@@ -133,7 +133,7 @@ class LimitedStream(io.RawIOBase):
         return True
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer with the stream's next bytes and return their number, 0 at its end."""
+        """Fill a buffer with the stream's next bytes and return the byte count, 0 at the end."""
         data = self.stream.read(len(into))
         into[: len(data)] = data
         self.count += len(data)

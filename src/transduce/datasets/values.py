@@ -124,7 +124,7 @@ class Corpus:
 
     @property
     def downloads(self) -> tuple[Download, ...]:
-        """The files to download for this corpus, taking the first text pair of every part."""
+        """The files of the first text pair of every part, each file once."""
         first = [part.text_pairs[0] for split in self.splits for part in split.parts]
         return tuple(dict.fromkeys(text.download for pair in first for text in pair))
 

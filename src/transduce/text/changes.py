@@ -42,7 +42,7 @@ def raise_letters(text: str, language: str) -> str:
 
 
 def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
-    """Return a pair whose words begin with capitals; the same pair if its source stays as it is."""
+    """Return a pair whose words begin with capitals; the same pair if its source stays equal."""
 
     def raise_first(text: str, language: str) -> str:
         return FIRST_LETTER.sub(

@@ -225,7 +225,7 @@ class ZstdStream(io.RawIOBase):
         return True
 
     def readinto(self, into: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer with unpacked bytes and return their number, 0 at the end of the file."""
+        """Fill a buffer with unpacked bytes and return the byte count, 0 at the end of the file."""
         while not self.ready:
             self.ready = memoryview(b"")  # an empty slice still holds its chunk; free it
             chunk = next(self.chunks, None)

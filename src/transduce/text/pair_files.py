@@ -57,7 +57,7 @@ def read_pair_file(path: Path, columns: Columns | None = None) -> Iterator[Pair]
 
 
 def is_exchange_file(path: Path) -> bool:
-    """Return whether a file's name ends as that of a CSV, TMX or XLIFF file, packed or not."""
+    """Return whether a file is named as CSV, TMX or XLIFF, such as pairs.csv or pairs.tmx.gz."""
     return find_suffix(path) in {".csv", ".tmx", *XLIFF}
 
 

@@ -18,7 +18,7 @@ FORMAT = (
 )
 PRINTF = rf"(?<!\d)(?<!\d[ \u00a0\u202f]){FORMAT}"  # a percent sign after a number is a percentage
 AFTER_NUMBER = rf"(?<=\d[ \u00a0\u202f]){FORMAT}(?![^\W_])"  # "2 %s", but not "50 %ige"
-PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # together with the number before it
+PERCENT = r"(?<!\d)(?:\d{1,9}[.,])?\d{0,9}%%"  # %% and any number before it
 QT = r"(?<!\d)%L?[1-9]\d?(?!\d)"
 BRACES = r"\{\{[^{}]{0,200}\}\}|[$%#]?\{[^{}\s]{0,200}\}"
 ICU = r"\{\w{1,100}, ?(?:number|date|time|spellout|ordinal|duration)(?:, ?[^{}]{0,50})?\}"
@@ -127,7 +127,7 @@ def has_words(text: str) -> bool:
 
 
 def find_lost(source: str, translation: str) -> list[str]:
-    """Return the placeholders, URLs, addresses and numbers of a text that a translation lacks."""
+    """Return the placeholders, URLs, addresses and numbers of `source` that `translation` lacks."""
     return [
         *(count_items(source) - count_items(translation)).elements(),
         *(count_numbers(source) - count_numbers(translation)).elements(),

@@ -61,7 +61,7 @@ def read_sentencepiece_model(data: bytes, file: Path) -> SentencePieceModel:
 
 
 def list_messages(fields: Sequence[Field], number: int) -> list[bytes]:
-    """Return the bytes of all fields with the number `number`; ValueError if one is an integer."""
+    """Return the bytes of all fields numbered `number`; ValueError if a value is an integer."""
     return [to_message(value) for n, value in fields if n == number]
 
 

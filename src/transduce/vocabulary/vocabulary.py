@@ -72,7 +72,7 @@ class Vocabulary:
 
     @property
     def symbols(self) -> Sequence[str]:
-        """Return all symbols, indexed by id, END and BEGIN first, as tokenizer.json spells them."""
+        """Return all symbols by id, END and BEGIN first, in the spelling of tokenizer.json."""
         return tuple(self._symbols)
 
     def piece(self, number: int) -> str:

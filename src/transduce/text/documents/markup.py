@@ -98,7 +98,7 @@ def split_markup(
 
 
 def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: str) -> Template:
-    """Join pieces into a template, in which private-use characters stand for markup."""
+    """Join pieces into a template; private-use characters stand for the markup."""
     used = set().union(*(piece.raw for piece in pieces if piece.kind == "text"))
     free = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), 2))
     if len(free) < 2:

@@ -311,7 +311,7 @@ def unescape(written: str) -> str:
 
 
 def read_escape(letters: str) -> str:
-    """Return the character of an escape sequence, given without its backslash."""
+    """Return the character that an escape sequence stands for; `letters` lack its backslash."""
     if letters[0] in "01234567":
         return chr(int(letters, 8))
     if letters[0] == "x" and len(letters) > 1:

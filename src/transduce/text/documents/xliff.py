@@ -60,7 +60,7 @@ class Xliff:
     language_tags: list[int]  # event indices of the start tags that name the target language
 
     def content(self, unit: Unit, part: str) -> Sequence[Event]:
-        """Return the events inside of a unit's element `part`, such as source."""
+        """Return the events inside of a unit's element that is called `part`, such as source."""
         inside = unit.parts[part]
         return self.events[inside.start + 1 : inside.stop - 1]
 

@@ -95,6 +95,6 @@ def flat_tree(words: Sequence[str], tags: Sequence[str], label: str = "S") -> Tr
 
 
 def require_one_per_word(name: str, values: Sequence[str], words: Sequence[str]) -> None:
-    """Raise InputError, calling the values `name`, unless there are as many values as words."""
+    """Raise InputError unless there are as many values as words; it calls the values `name`."""
     if len(values) != len(words):
         raise InputError(f"{len(values)} {name} for a tree of {len(words)} words")
