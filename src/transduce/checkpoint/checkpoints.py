@@ -76,7 +76,7 @@ def load_newest_checkpoint(
     """Return the newest intact checkpoint or None, and (folder, reason) of newer damaged ones.
 
     The checkpoint is None if the run has none. Raises FolderError if all its checkpoints are
-    damaged. With a known `weight_count` the moments are left out, and a file of another number of
+    damaged. If `weight_count` is given, moments are left out, and a file with another number of
     weights is refused unread.
     """
     while steps := list_steps(run / CHECKPOINTS):
@@ -100,8 +100,8 @@ def load_newest_checkpoint(
 def load_checkpoint(run: Path, step: int, weight_count: int | None = None) -> Checkpoint:
     """Return a step's checkpoint; FolderError for damage or another number of weights.
 
-    With `weight_count` the moments are verified and not read: translating needs none of them, so
-    any optimiser may have made them.
+    With `weight_count` the moments are verified but not read, because translation does not need
+    them. So any optimiser may have made them.
     """
     opened = open_step(run / CHECKPOINTS, step)
     if weight_count is None:
@@ -132,7 +132,7 @@ def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
     """Return the tensors of a file in a step's folder.
 
-    Unless they have `value_count` values in all, if that is given, the file is refused.
+    If `value_count` is given and the file has another number of values, it is refused.
     """
     with opened.open(name) as stream:
         return read_tensors(stream, opened.folder / name, value_count)
@@ -179,9 +179,9 @@ def has_snapshot(run: Path, step: int) -> bool:
 
 
 def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:
-    """Return a run's snapshots for averaging, oldest first, or those in another `place` of it.
+    """Return the snapshots in a run's subfolder `place`, oldest first; by default for averaging.
 
-    In MILESTONES are early snapshots that were kept; checkpoints can be read as snapshots, too.
+    MILESTONES has early snapshots that were kept. Checkpoints can be read as snapshots, too.
     """
     return [Snapshot(step, step_folder(run / place, step)) for step in list_steps(run / place)]
 
@@ -210,7 +210,7 @@ MAX_BYTES = 24_000_000  # the largest snapshot that is kept: about 5 million wei
 
 
 def keep_milestones(run: Path, old: list[int]) -> list[int]:
-    """Move the milestones among the snapshots of steps `old` to a folder; return the other steps.
+    """Move milestones among the snapshots of steps `old` to `milestones/`; return the other steps.
 
     A snapshot is a milestone if its files are small and its step is at least twice the last
     milestone's.

@@ -1,7 +1,7 @@
 """The files of a model folder: their names, and the checks of manifest and bytes, without torch
 
-The file alignment.json has the heads that were chosen for word alignments. It is written after the
-model, so the manifest does not list it: it has its own checksum and names the manifest.
+The file alignment.json has the heads that were chosen for word alignments. The manifest does not
+list this file, which is written later. The file has a checksum and the manifest's sha256.
 """
 
 import os
@@ -51,7 +51,7 @@ def save_alignment_heads(
 def read_alignment_heads(
     folder: Path, model_hash: str, sizes: Architecture
 ) -> AlignmentHeads | None:
-    """Return the heads chosen for word alignment in a model folder, or None without a choice.
+    """Return the heads chosen for word alignment in a model folder; None if none were chosen.
 
     Raise FolderError if the file is damaged, or belongs to a model with another manifest.
     """
@@ -72,7 +72,7 @@ def read_alignment_heads(
 
 
 def is_choice(values: Mapping[str, object]) -> bool:
-    """Return whether a file has only known entries, and its counts and error rate are valid."""
+    """Return whether an alignment.json has only known entries, and valid counts and error rate."""
     counts = [values.get(name, 0) for name in COUNTS]
     error = values.get("aer", 0)
     return (

@@ -94,7 +94,7 @@ def read_run_file(folder: Path) -> dict[str, Any]:
 
 
 def read_run_vocabularies(folder: Path) -> Vocabularies:
-    """Read the vocabularies of a run; refuse files other than those the run was begun with."""
+    """Return a run's vocabularies; FolderError if a file has changed since the run began."""
     run = read_run(folder)
     vocabularies = read_vocabularies(
         folder,

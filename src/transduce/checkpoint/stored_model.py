@@ -1,4 +1,4 @@
-"""Trained weights: model folders, written and read, and a run's newest checkpoint, read"""
+"""Trained weights: write and read model folders, and read a run's newest checkpoint"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -130,7 +130,7 @@ def load_model(
 
 
 def read_run_model(folder: Path) -> StoredModel:
-    """Read the newest checkpoint of a run folder; raise FolderError if it is damaged."""
+    """Return a run's newest checkpoint as a model; FolderError if damaged, InputError if none."""
     from transduce.checkpoint.checkpoints import (
         load_newest_checkpoint,  # unused for model folders
     )
@@ -159,7 +159,7 @@ def count_weights(recipe: Recipe, vocabularies: Vocabularies) -> int:
 
 
 def build_stored_model(stored: StoredModel) -> Transformer:
-    """Build a stored recipe's model with its weights; refuse tensors of other names or shapes."""
+    """Build a stored model with its weights; FolderError for tensors of other names or shapes."""
     sizes, (source, target) = stored.recipe.architecture, stored.vocabularies
     model = Transformer(sizes, len(source), len(target), build_mixing=find_mixing(sizes))
     ours = model.named_weights()
@@ -171,9 +171,9 @@ def build_stored_model(stored: StoredModel) -> Transformer:
 
 @torch.inference_mode()
 def require_finite_outputs(model: Transformer, folder: Path) -> None:
-    """Refuse weights that are finite, but whose products overflow already for a text of one piece.
+    """Raise NotFiniteError if a model's products overflow already for a text of one piece.
 
-    Other texts may overflow yet: whoever computes a probability checks that it is finite.
+    Longer texts may still overflow, so whoever computes a probability checks that it is finite.
     """
     one = Packed.from_sentences([[END]]).to(model.output.weight.device)
     states = model.decode(one.shift_right(BEGIN), model.encode(one))

@@ -75,7 +75,7 @@ class TensorEntry:
 def read_header(
     stream: HashingReader, file: Path, *, has_metadata: bool = False
 ) -> dict[str, TensorEntry]:
-    """Return a safetensors header sorted by offset; refuse tensors that do not fill the file."""
+    """Return a header's tensor entries by offset; FolderError unless the tensors fill the file."""
     length = int.from_bytes(stream.read(8), "little")
     if not 8 <= 8 + length <= stream.size:
         raise FolderError("is no safetensors file: its header is cut", DAMAGED, file=file)
@@ -151,7 +151,7 @@ def require_matching_tensors(
     *,
     file: Path | None = None,
 ) -> dict[str, Tensor]:
-    """Return the weights unchanged; FolderError if their names or shapes are not the expected."""
+    """Return the weights unchanged; FolderError if their names or shapes differ from `expected`."""
     for name in sorted(expected.keys() | weights.keys()):
         if name not in weights:
             raise FolderError(f"tensor {name[:80]!r} is missing", DAMAGED, file=file)

@@ -1,4 +1,4 @@
-"""Atomic writing of a file: it has a temporary name until it is synced to disk, then its own
+"""Atomic writing of files: a file has a temporary name until it is synced to disk, then its own
 
 Temporary files that killed processes left are deleted later. The system's write errors become
 SaveErrors with a hint.
@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, final
 from transduce.errors import InputError, SaveError, short_repr
 
 LEFTOVER = re.compile(r"\.(tmp|trash)-[0-9a-f]{16}-(?P<name>.+)", re.DOTALL)
-LONGEST_NAME = 255 - len(".trash-0123456789abcdef-")  # bytes of a name that fit behind this
+LONGEST_NAME = 255 - len(".trash-0123456789abcdef-")  # the most bytes of a name behind this prefix
 
 
 def temporary_path(path: Path) -> Path:
@@ -36,7 +36,7 @@ def trash_path(path: Path) -> Path:
 
 
 def cut_name(path: Path) -> str:
-    """Return a path's name, cut where its temporary name would be longer than names may be."""
+    """Return a path's file name, shortened if its temporary name would be too long."""
     name = os.fsencode(path.name)
     return path.name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME].decode("utf-8", "ignore")
 
@@ -103,7 +103,7 @@ def is_abandoned(path: Path) -> bool:
 
 @contextmanager
 def private_folder(prefix: str) -> Iterator[Path]:
-    """Context manager: create a temporary folder that only this user can open.
+    """Context manager: yield a new temporary folder that only this user can open, then delete it.
 
     Folders with this prefix that were left by killed processes of this user are deleted, too.
     """
@@ -124,7 +124,7 @@ def private_folder(prefix: str) -> Iterator[Path]:
 
 
 def delete_abandoned_folders(prefix: str) -> None:
-    """Delete this user's temporary folders with this prefix that no living process has marked."""
+    """Delete this user's temporary folders with this prefix, except those of living processes."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     for entry in list_entries(Path(tempfile.gettempdir())):
         if not entry.name.startswith(prefix):
@@ -180,7 +180,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def require_file_name(path: object) -> None:
-    """Refuse a name of an output file that is no path, or ends in a slash or as packed files do."""
+    """Raise InputError if an output file is no path, or its name ends in / or .gz, .xz or .zst."""
     if not isinstance(path, str | PathLike):
         raise InputError(f"a file to write must be a path, not {short_repr(path)}")
     if os.fspath(path).endswith(os.sep):
@@ -198,7 +198,7 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Context manager: yield a binary stream, which replaces file `path` unless the block raises.
+    """Context manager: yield a binary stream; its bytes replace `path` unless the block raises.
 
     A device such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
     """

@@ -55,7 +55,7 @@ def atomic_folder(
     require_free = require_free or require_absent
     require_free(path)
     require_open(path)
-    # a path through the old folder, such as m/../m, ends once that is moved away
+    # a path through the old folder, such as m/../m, breaks when that folder is moved away
     real = Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
     ensure_folder(path.parent)
     delete_abandoned(real)
@@ -99,7 +99,7 @@ class FolderWriter:
         self.files[name] = {"size": file.size, "sha256": file.digest.hexdigest()}
 
     def write_manifest(self, kind: str, about: Mapping[str, object]) -> None:
-        """Write manifest.json: the kind, the given values, size and sha256 of each file."""
+        """Write manifest.json with the kind, the entries `about`, and each file's size and hash."""
         assert not {"kind", "files"} & set(about), "these keys are reserved"
         assert MANIFEST not in self.files, "the manifest is written here"
         with create_file(self.folder / MANIFEST, self.final_path / MANIFEST) as (stream, _):
@@ -220,7 +220,7 @@ class VerifiedFolder:
 
     def verified_path(self, name: str) -> Path:
         """Return the path of a file after checking its size and sha256 against the manifest."""
-        with self.open(name):  # which reads the rest of the file, here all of it
+        with self.open(name):  # closing the reader reads and checks the whole file
             return self.folder / name
 
     def verify(self) -> None:
@@ -273,7 +273,7 @@ def has_manifest(path: Path) -> bool:
 
 
 def resolve_output(path: str | PathLike[str]) -> Path:
-    """Return the path of a file that a user names as output, or its target if it is a link.
+    """Return a user's output path, or its target if it is a link; InputError if it is unfit.
 
     Refuses a circular link, and a place where a file would do damage. The link /dev/stdout stays as
     it is if standard output is a pipe, which has no path.
@@ -290,7 +290,7 @@ def resolve_output(path: str | PathLike[str]) -> Path:
 
 
 def require_open(output: Path) -> None:
-    """Refuse an output that is a run's or corpus's own file, or in a model, store or checkpoint."""
+    """Raise InputError for an output that belongs to a run or corpus, or is in a model or store."""
     place = Path(os.path.realpath(output.parent))
     for sign, what in (("run.json", "run"), ("prepared.json", "prepared corpus")):
         if OWN_FILES.fullmatch(output.name) and os.path.lexists(place / sign):
@@ -325,7 +325,7 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
 def complete_folder(
     path: Path, kind: str, about: Mapping[str, object], write: Callable[[FolderWriter], None]
 ) -> VerifiedFolder:
-    """Write a folder if it is absent; open it, and refuse one with other entries than `about`."""
+    """Open a folder, written first if absent; InputError if its entries differ from `about`."""
     if not path.exists():
         with atomic_folder(path, kind=kind, about=about) as writer:
             write(writer)
@@ -385,7 +385,7 @@ def read_entries(values: object, manifest: Path) -> dict[str, Entry]:
 
 
 def require_same_names(path: Path, listed: set[str], unlisted: set[str]) -> None:
-    """Raise FolderError unless a folder has all listed files, and no others but `unlisted`."""
+    """Raise FolderError unless a folder has all listed files and, except `unlisted`, no others."""
     found = {name for name in list_names(path) if not name.startswith(".")}
     for name in sorted(listed - found):
         raise FolderError("is missing, but the manifest lists it", AGAIN, file=path / name)

@@ -87,17 +87,17 @@ NEWER = "install a newer transduce"
 
 
 class NewerFormatError(FolderError):
-    """A file is of a format that a later version of this package writes."""
+    """Raised for a file in a newer format, which only a later version of this package reads."""
 
 
 def to_checksummed_json(values: Mapping[str, object]) -> bytes:
-    """Serialise values to JSON with a format number and a last entry, the sha256 of all others."""
+    """Return values as JSON with a format number and, last, a sha256 of all other entries."""
     assert not {"format", "sha256"} & set(values), "these keys are reserved"
     return add_checksum({"format": FORMAT, **values})
 
 
 def add_checksum(body: Mapping[str, object]) -> bytes:
-    """Serialise values to JSON with a last entry "sha256", the hash of the JSON without it."""
+    """Return values as JSON with a last entry "sha256", the hash of the JSON without that entry."""
     return to_json({**body, "sha256": hashlib.sha256(to_json(body)).hexdigest()})
 
 

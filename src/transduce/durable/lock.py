@@ -55,7 +55,7 @@ def acquire_lock(descriptor: int, folder: Path) -> None:
 
 @functools.cache
 def close_locks_in_children() -> None:
-    """Register a function that closes the inherited lock files in every forked child process."""
+    """Make every child process that is forked from now on close the lock files that it inherits."""
     os.register_at_fork(after_in_child=close_inherited_locks)
 
 

@@ -13,9 +13,9 @@ LARGEST = {int: 2**63 - 1, float: sys.float_info.max}
 
 
 def parse_record(kind: type[Record], values: object) -> Record:
-    """Build a dataclass from a JSON object; ValueError for a field that is wrong or unknown.
+    """Build a dataclass from a JSON object; ValueError for a wrong, unknown or missing field.
 
-    Numbers must be finite and not negative. A field that is missing takes its default.
+    Numbers must be finite and not negative. A field with a default may be missing.
     """
     if not isinstance(values, dict):
         raise ValueError(f"{kind.__name__} is no JSON object")

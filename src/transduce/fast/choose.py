@@ -276,7 +276,7 @@ def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
 def choose_loop(
     model: Transformer, optimiser: "Optimiser", training: Training, batches: "ReadBatches"
 ) -> "tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Update]]":
-    """Return a loop's functions to read batches, to add gradients, and to read an update's results.
+    """Return a loop's functions to read batches, add gradients, and read an update's results.
 
     Gradients are added by CUDA graphs where all kernels are for a GPU, and batches are prepared for
     these graphs while the GPU is busy.

@@ -78,8 +78,8 @@ def has_fast_bfloat16(where: torch.device) -> bool:
     """Return whether a device multiplies matrices in bfloat16 faster than in float32.
 
     GPUs do, and some CPUs. On a CPU without bfloat16 instructions torch emulates them, about 30
-    times slower than float32. CPUs of Intel with such instructions but without AMX reach half the
-    rate of float32 (decision 0041).
+    times slower than float32. Intel's CPUs with such instructions but without AMX reach half
+    the rate of float32 (decision 0041).
     """
     if where.type != "cpu":
         return True

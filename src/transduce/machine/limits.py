@@ -1,7 +1,7 @@
 """What this process may use: memory, CPU cores and open files
 
 The limits are those of the machine, of `ulimit`, and of Linux control groups (versions 1 and 2),
-by which containers and cluster jobs are limited.
+which limit containers and cluster jobs.
 """
 
 import math
@@ -60,7 +60,7 @@ def omp_num_threads() -> float:
 
 
 def cgroup_cpu_quota() -> float:
-    """Return the CPU quota of this process's control groups in cores, or infinity."""
+    """Return how many cores this process's control groups allow, or infinity without a quota."""
     second = read_limits("cpu.max")
     first = zip(
         read_limits("cpu/cpu.cfs_quota_us"), read_limits("cpu/cpu.cfs_period_us"), strict=False

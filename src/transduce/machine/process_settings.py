@@ -16,11 +16,11 @@ NEVER = 2**31 - 1
 SPINS = 10_000  # turns of libgomp's waiting loop: tenths of a millisecond
 TRAINING_SPINS = 30_000  # turns in training, which has larger pieces of work
 KERNEL_CACHES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
-KERNELS = 256  # that each of both caches keeps in training
+KERNELS = 256  # kernels that each of the two caches keeps in training
 
 
 def call_glibc(name: str, *numbers: int) -> None:
-    """Call a function of glibc; without glibc, or in one that lacks the function, do nothing."""
+    """Call a function of glibc; do nothing where glibc or the function is missing."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
     if hasattr(libc, name):
         getattr(libc, name)(*numbers)
@@ -36,12 +36,12 @@ def keep_freed_memory() -> None:
 
 
 def release_freed_memory() -> None:
-    """Make glibc's allocator return the blocks that are free now to the system, once."""
+    """Make glibc's allocator return all free blocks to the system now."""
     call_glibc("malloc_trim", 0)
 
 
 def set_environment_of_torch(*, training: bool = False) -> None:
-    """Set the variables that torch's libraries read, unless they are set; call it before torch.
+    """Set environment variables of torch's libraries, if unset; call this before importing torch.
 
     OpenMP threads busy-wait briefly before they sleep, three times as long if `training`. Sleeping
     at once makes training on free cores up to 1.4 times slower. Busy-waiting for long makes it up

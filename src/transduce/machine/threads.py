@@ -1,6 +1,6 @@
-"""Whether threads can be started, asked before libraries start theirs.
+"""Check that threads can be started, before libraries start their own.
 
-Where that fails OpenMP's library ends the process, and the one that encodes text prints its stack.
+If a start fails, OpenMP's library ends the process, and the tokeniser's library prints its stack.
 """
 
 import functools
@@ -13,7 +13,7 @@ from transduce.errors import find_exhaustion, find_spent_address_space
 def require_threads(count: int) -> None:
     """Start `count` threads and end them; raise NotEnoughMemoryError if one cannot be started.
 
-    Nor may `ulimit -v` leave so little that the libraries, whose allocations fail, end the process.
+    It is also raised if `ulimit -v` leaves so little memory that libraries would end the process.
     """
     if spent := find_spent_address_space():
         raise spent
@@ -33,6 +33,6 @@ def require_threads(count: int) -> None:
 
 @functools.cache
 def require_encoding_threads() -> None:
-    """Refuse to encode text, asked once in a process, unless each core can have a thread."""
+    """Raise NotEnoughMemoryError unless a thread to encode text can be started for each core."""
     has_affinity = hasattr(os, "sched_getaffinity")
     require_threads(len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1)

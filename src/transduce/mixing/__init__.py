@@ -18,7 +18,7 @@ from transduce.settings import Architecture
 
 
 def find_mixing(sizes: Architecture) -> BuildMixing:
-    """Return the function that builds the layer that `architecture.mixing` names."""
+    """Return the function that builds a model's mixing layers, such as `build_self_attention`."""
     if sizes.neighbourhood_row:
         from transduce.mixing.grid import build_grid_attention
 
@@ -31,7 +31,7 @@ def find_mixing(sizes: Architecture) -> BuildMixing:
 
 
 def build_model_decoder(model: Transformer, operations: Operations | None = None) -> Decoder[Any]:
-    """Return a cached decoder for self-attention over past steps, else one without a cache."""
+    """Return a decoder with a KV cache if the model's layers allow it, else one without a cache."""
     sizes = model.sizes
     is_grid = sizes.neighbourhood_row and sizes.decoder_neighbourhood
     if sizes.mixing == "self-attention" and not is_grid:

@@ -44,7 +44,7 @@ class RecomputingDecoder:
     def step(
         self, state: Prefixes, ids: Int[Tensor, " R"]
     ) -> tuple[Float[Tensor, "R V"], Prefixes]:
-        """Append an id to each of R hypotheses; return log P of V next symbols, and the state."""
+        """Append an id to each of R hypotheses; return V next symbols' log P and the new state."""
         targets = [[*row, new] for row, new in zip(state.targets, ids.tolist(), strict=True)]
         memory = EncoderOutput(torch.cat(state.sources), tuple(map(len, state.sources)))
         inputs = Packed.from_sentences(targets).to(self.device)

@@ -1,8 +1,8 @@
 """Self-attention restricted to a two-dimensional neighbourhood, for pictures    (sections 4 and 7)
 
 The positions of a sequence stand in rows of a given length, position i in row i // row and column
-i % row. A position attends to those at most (r - 1) / 2 rows and as many columns away: r · r in
-the encoder, and in the decoder those of them that come no later.
+i % row. A position attends to positions at most (r - 1) / 2 rows and as many columns away: to all
+r · r of them in the encoder, and in the decoder to those that do not come later.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from transduce.settings import Architecture
 @final
 @dataclass(frozen=True, kw_only=True)
 class GridMask(AttentionMask):
-    """The rule for which positions of a picture may attend to which."""
+    """The attention mask of pictures: a position may attend to those in a square around it."""
 
     row: int  # positions of a row
 
@@ -39,7 +39,7 @@ class GridMask(AttentionMask):
 
     @property
     def reach(self) -> int:
-        """A limit of how far from itself a position attends, in whole rows of the sequence."""
+        """The most positions to one side that a position attends to, rounded up to whole rows."""
         return (self.neighbourhood + 1) // 2 * self.row
 
 

@@ -45,14 +45,14 @@ def compute_dilation(side: int, number: int) -> int:
     """Return (side + 1)^number: the dilation of layer `number` with `side` neighbours to the left.
 
     This dilation is 1 more than the layers below reach together, so that a path in one direction
-    leads to every position. A larger one would reach some positions only by steps back, which near
-    the ends of a sentence lead out of it.
+    leads to every position. With a larger one some positions could be reached only by steps back,
+    which near the ends of a sentence lead out of the sentence.
     """
     return min((side + 1) ** number, MAX_DILATION)
 
 
 class OtherLayer(nn.Module):
-    """What these layers share in self-attention's place: they bind to a batch's lengths alone."""
+    """A layer in the place of self-attention that needs only the lengths of sentences."""
 
     def bind(
         self,
@@ -94,7 +94,7 @@ class RecurrentLayer(OtherLayer):
 
     @property
     def last_matrix(self) -> None:
-        """None, since no matrix is scaled by depth: the initial states of an LSTM are small."""
+        """None, because no matrix of an LSTM is scaled by depth: its initial states are small."""
 
 
 @final
@@ -166,7 +166,7 @@ class SeparableProjection(nn.Module):
 
 @final
 class SentenceLayout:
-    """For a batch: each token's position in its sentence, and all tokens' order by position."""
+    """The position of each token in its sentence, and the order of a batch's tokens by position."""
 
     def __init__(self, lengths: Sequence[int]) -> None:
         sizes = torch.tensor(lengths)

@@ -14,7 +14,7 @@ from transduce.training.progress import Progress, ValidationResult
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingCallbacks:
-    """Functions called after updates, validations, checkpoints, and with sentences; all optional.
+    """Optional functions to call after updates, validations and checkpoints, and with messages.
 
     Training waits until a callback returns. With several processes only rank 0 calls them. An
     exception in a callback ends the training, which can be resumed from its last checkpoint.
@@ -27,7 +27,7 @@ class TrainingCallbacks:
     on_update: Callable[[Update, Progress], None] = ignore_event
     # called after every validation, with the progress including the result
     on_validation: Callable[[ValidationResult, Progress], None] = ignore_event
-    # called with its step after a checkpoint was written
+    # called after a checkpoint was written, with its step
     on_checkpoint: Callable[[int], None] = ignore_event
     # called with a sentence to show, such as where a run resumes
     on_message: Callable[[str], None] = ignore_event
@@ -40,5 +40,5 @@ class TrainingCallbacks:
             require(is_function, f"{name} must be a function, not {short_repr(call)}")
 
     def warn(self, sentence: str) -> None:
-        """Call `on_warning` with a sentence, or `on_message` if there is none."""
+        """Call `on_warning` with a sentence, or `on_message` if `on_warning` is None."""
         (self.on_warning or self.on_message)(sentence)

@@ -29,7 +29,7 @@ LoopFunctions = tuple[ReadBatches, AddGradients, Callable[[PendingUpdate], Updat
 
 
 def require_compiler(training: Training, device: torch.device) -> None:
-    """Raise InputError if `training.compile` is set and nothing here can compile."""
+    """Raise InputError if `training.compile` is set and no compiler is installed."""
     compiling = import_fast("compiling")
     if compiling is not None:
         compiling.require_compiler(training, device)
@@ -39,7 +39,7 @@ def require_compiler(training: Training, device: torch.device) -> None:
 
 
 def build_for_training(recipe: Recipe, vocabularies: Vocabularies) -> Transformer:
-    """Return a recipe's new model with its first weights, on its device, equipped for training."""
+    """Return a recipe's new model with initial weights, on its device, equipped for training."""
     sizes, (source, target) = recipe.architecture, map(len, vocabularies)
     model = build_transformer(sizes, source, target, recipe.training.seed, find_mixing(sizes))
     equip_for_training(model.to(select_device()), recipe.training)
@@ -56,7 +56,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
 
 
 def build_optimiser(model: Transformer, training: Training) -> Optimiser:
-    """Build Adam for a model that `equip` has prepared: the fast one where `fast/` is present."""
+    """Build Adam for a model that `equip_for_training` prepared: the fast form if there is one."""
     flat_adam = import_fast("flat_adam")
     build: BuildOptimiser = flat_adam.choose_optimiser() if flat_adam else Adam
     return build(model, training)
@@ -65,7 +65,7 @@ def build_optimiser(model: Transformer, training: Training) -> Optimiser:
 def choose_loop(
     model: Transformer, optimiser: Optimiser, training: Training, batches: ReadBatches
 ) -> LoopFunctions:
-    """Return three functions for a loop: they read batches, add gradients, and read an update."""
+    """Return a loop's functions to read batches, add gradients, and read an update's results."""
     choose = import_fast("choose")
     if choose is None:
         return batches, add_gradients, PendingUpdate.read

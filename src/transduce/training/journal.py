@@ -23,7 +23,7 @@ LOG = "log.jsonl"
 
 @final
 class Journal:
-    """Appends events to a run's log.jsonl, unbuffered.
+    """A writer that appends events to a run's log.jsonl, unbuffered.
 
     On a full disk lines are lost, but training continues. The next line that can be written has the
     number of lost lines in `lost_lines`.

@@ -51,7 +51,7 @@ class TrainingJob:
     read: Callable[[PendingUpdate], Update] = PendingUpdate.read  # waits for an update's results
     # scores the development set, or returns None if a signal interrupts it
     validate: Callable[[Transformer], ValidationResult | None] | None = None
-    machine: MachineRecord | None = None  # the devices that the cost is counted by, on rank 0
+    machine: MachineRecord | None = None  # the devices, to compute the cost; only on rank 0
 
 
 def train(
@@ -60,10 +60,9 @@ def train(
     callbacks: TrainingCallbacks,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Progress:
-    """Train to the last step, early stopping or a stop signal; checkpoint; return the progress.
+    """Train until the last step, early stopping or a signal; then checkpoint; return the progress.
 
-    Every process of the group calls this; only rank 0 validates and writes to
-    the run folder.
+    Every process of the group calls this; only rank 0 validates and writes to the run folder.
     """
     if group.rank > 0:
         progress = run_updates(job, progress, group, return_unchanged)
@@ -77,7 +76,7 @@ def train(
 def run_updates(
     job: TrainingJob, progress: Progress, group: ProcessGroup, after_update: AfterUpdate
 ) -> Progress:
-    """Run updates, each followed by `after_update` on rank 0, to the end or a stop signal."""
+    """Run updates with `after_update` on rank 0, until the end or a signal; return the progress."""
     training = job.training
     # before a resumed run goes on, finish what a stop interrupted, such as a validation
     progress = group.run_on_rank_0(after_update, progress, None)
@@ -130,7 +129,7 @@ def require_finite_updates(progress: Progress, training: Training, folder: Path)
 
 
 def has_diverged(progress: Progress, training: Training) -> bool:
-    """Return whether `training.max_nonfinite_updates` updates in a row were not finite, or all."""
+    """Return whether the last `max_nonfinite_updates` updates, or all of a run, were not finite."""
     most = min(training.max_nonfinite_updates, training.steps)
     return progress.nonfinite_in_a_row >= most
 
@@ -151,7 +150,7 @@ def folder_identity(folder: Path) -> tuple[int, int] | None:
 
 @final
 class CheckpointManager:
-    """Does rank 0's work after each update: journal, validation, snapshots and checkpoints."""
+    """Rank 0's work after each update: journal, validation, snapshots and checkpoints."""
 
     def __init__(
         self,
@@ -237,7 +236,7 @@ class CheckpointManager:
     def snapshot_if_due(self, progress: Progress) -> None:
         """Write a snapshot if the step is the last, or a multiple of `training.snapshot_every`.
 
-        It stores the result of a validation, so it is not written while one is due at this step.
+        A snapshot stores the last validation, so it waits while a validation is due at this step.
         """
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))

@@ -29,13 +29,13 @@ GRACE_SECONDS = 5.0  # how long to wait for the exit code of a lost process
 LOST = LostProcessError.exit_code
 # exit codes that all processes have if one process has them
 SHARED_ENDS = (0, 5, 129, 130, 143, 152)
-# exit codes of rank 0 that follow a printed reason
+# exit codes of rank 0 after it has printed the reason
 EXPLAINED_ENDS = (*SHARED_ENDS, 2, 3, 4, 6, 141)
 
 
 @contextmanager
 def launch_processes(count: int) -> Iterator["ProcessSupervisor"]:
-    """Context manager that starts `count` processes, one per rank, and kills them at the end."""
+    """Context manager: start a process per rank, yield their supervisor, kill them at the end."""
     started: list[subprocess.Popen[bytes]] = []
     with private_folder(FOLDER) as folder:
         try:
@@ -69,7 +69,7 @@ def start_process(rank: ProcessRank) -> "subprocess.Popen[bytes]":
 
 @final
 class ProcessSupervisor:
-    """Supervises the launched processes: forwards signals, waits, and detects a lost process."""
+    """A supervisor of launched processes, which forwards signals and detects a lost process."""
 
     def __init__(self, processes: Sequence["subprocess.Popen[bytes]"]) -> None:
         self.processes = processes
@@ -84,7 +84,7 @@ class ProcessSupervisor:
     def wait(self, lost_after: float) -> int:
         """Wait for rank 0 and return its exit code; raise LostProcessError if a process was lost.
 
-        The code is -N if rank 0 was killed by forwarded signal N, which it did not yet handle.
+        The code is -N if a forwarded signal N killed rank 0 before it could handle signals.
         The other processes notice a loss and end within `lost_after` seconds, or are killed.
         """
         rank_0, healthy_at = self.processes[0], time.monotonic()
@@ -99,7 +99,7 @@ class ProcessSupervisor:
         raise LostProcessError(f"{self.describe_loss()}, and the others have ended", RESUME_HINT)
 
     def is_healthy(self) -> bool:
-        """Return whether no process is suspended, and each one runs or has ended in order."""
+        """Return whether every process is running and not suspended, or has ended normally."""
         codes = [process.poll() for process in self.processes]
         return all(code in (None, *SHARED_ENDS) for code in codes) and not any(
             is_stopped(process) for process in self.processes

@@ -1,4 +1,4 @@
-"""The protocol of the processes of a training, and its implementation for one process."""
+"""The protocol for processes that train together, and its implementation for one process."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, Protocol, final, runtime_checkable
@@ -58,7 +58,7 @@ class SingleProcess:
         costs: Sequence[int],
         optimiser: Optimiser,  # noqa: ARG002 - its gradients are complete
     ) -> Float[Tensor, "M 2"] | None:
-        """Accumulate in order; return each micro-batch's loss and -log p, or None if stopped."""
+        """Add gradients in order; return each micro-batch's loss and -log p, or None if stopped."""
         sums = list[Tensor]()
         for index in range(len(costs)):
             if self.requests.stop_signal:

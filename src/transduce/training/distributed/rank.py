@@ -1,4 +1,4 @@
-"""The rank of this process in data-parallel training, which the environment states."""
+"""The rank of this process in data-parallel training, read from the environment."""
 
 import re
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ class ProcessRank:
 
 
 def require_below(number: int, count: int, names: tuple[str, str]) -> None:
-    """Raise InputError unless a rank is below a process count; `names` are their variables."""
+    """Raise InputError unless a rank is below a process count; `names` are both variables."""
     if number >= count:
         fact = f"{names[0]} is {number} and {names[1]} is {count} in the environment"
         raise InputError(fact, "ranks count from 0: unset both, or start by torchrun")
@@ -83,7 +83,7 @@ def require_master(environment: Mapping[str, str]) -> None:
 
 
 def read_count(environment: Mapping[str, str], name: str, default: int) -> int:
-    """Return an environment variable as an integer; raise InputError unless it is 0 or more."""
+    """Return an environment variable as an integer; InputError if it is no integer from 0 on."""
     text = environment.get(name, str(default))
     if not COUNT.fullmatch(text):
         fact = f"{name} is {short_repr(text)} in the environment"

@@ -84,8 +84,8 @@ class Rendezvous:
 def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECONDS) -> str:
     """Return a prefix for the store's keys that is new, and the same on all ranks of this attempt.
 
-    torchrun starts processes again with the store of the attempt before, which still holds its
-    addresses and job, and ranks may differ in their counts of attempts. So each rank asks under a
+    torchrun restarts processes with the store of the last attempt, which still holds the addresses
+    and job of that attempt, and ranks may count attempts differently. So each rank asks under a
     new random name, and rank 0 answers until all ranks have confirmed its prefix.
     """
     own, end = secrets.token_hex(8), time.monotonic() + seconds
@@ -107,7 +107,7 @@ def agree_on_prefix(store: Store, rank: ProcessRank, seconds: float = START_SECO
 
 
 def sleep_before(end: float, fact: str) -> None:
-    """Sleep for a moment; raise LostProcessError with this fact if the time `end` has passed."""
+    """Raise LostProcessError with this fact if the time `end` has passed; else sleep briefly."""
     if time.monotonic() > end:
         raise LostProcessError(fact, "look at what it or torchrun says")
     time.sleep(POLL_SECONDS)

@@ -66,7 +66,7 @@ class TorchProcessGroup:
         return sums if went_on else None
 
     def exchange_requests(self, sums: Tensor) -> bool:
-        """Add up `sums`, in place, and requests over ranks; return False if a signal stopped one.
+        """Sum `sums` and requests over ranks, in place; return False if a signal stopped a rank.
 
         Each element is computed by one process and is 0 on all others, so sums are exact.
         """
@@ -156,9 +156,9 @@ def sum_in_micro_batch_order(
 ) -> bool:
     """Sum all micro-batches' gradients in order on every rank; return False if a signal stops one.
 
-    The sum is bit for bit that of a single process, for any number of processes. It takes one
-    broadcast of all gradients per micro-batch, where `all_reduce_once` takes one all-reduce per
-    update, and memory for two more sets of gradients.
+    The sum is bit for bit that of a single process, for any number of processes. It takes memory
+    for two more sets of gradients, and one broadcast of all gradients per micro-batch, where
+    `all_reduce_once` takes one all-reduce per update.
     """
     size, rank = processes.get_world_size(), processes.get_rank()
     total = [torch.zeros_like(gradient) for gradient in optimiser.list_gradients()]
