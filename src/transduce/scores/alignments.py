@@ -2,7 +2,7 @@
 
 A line holds the links of a sentence pair, separated by spaces: `i-j` joins word i of the source to
 word j of the target, both counted from 0. In a gold file `ipj` is a possible link, `i-j` a sure
-one. With A the links of the output, S the sure and P all links of the gold file,
+one. A is the set of the output's links, S of the gold file's sure links, and P of all its links:
 
     AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
 """
@@ -26,7 +26,7 @@ Links = frozenset[tuple[int, int]]
 @final
 @dataclass(frozen=True)
 class GoldLinks:
-    """The gold links of a sentence pair: the sure links, and all links, sure or possible."""
+    """The gold links of a sentence pair: the sure links, and all links (sure and possible)."""
 
     sure: Links
     all: Links
@@ -35,7 +35,7 @@ class GoldLinks:
 @final
 @dataclass(frozen=True)
 class AlignmentResult:
-    """The numbers of links, summed over lines, that an alignment error rate is computed from."""
+    """The counts of links over all lines from which an alignment error rate is computed."""
 
     links: int  # |A|
     in_sure: int  # |A ∩ S|
@@ -45,7 +45,7 @@ class AlignmentResult:
 
     @property
     def score(self) -> float:
-        """AER in percent; 0 if the output has no link and the gold file no sure one."""
+        """AER in percent; 0 if the output has no links and the gold file has no sure links."""
         right, total = self.in_sure + self.in_all, self.links + self.sure
         return percentage(total - right, total)
 
@@ -66,14 +66,14 @@ class AlignmentResult:
 
 
 def parse_gold_links(line: str) -> GoldLinks:
-    """Return the sure links and all links of a line of a gold file."""
+    """Return the sure links and all links of a gold line; raise InputError if it is malformed."""
     found = [parse_link(text) for text in line.split()]
     sure = frozenset((i, j) for i, kind, j in found if kind == "-")
     return GoldLinks(sure, frozenset((i, j) for i, _, j in found))
 
 
 def parse_links(line: str) -> Links:
-    """Return the links of a line of an output; refuse possible links."""
+    """Return the links of an output line; raise InputError for a possible link such as 0p2."""
     found = [parse_link(text) for text in line.split()]
     for i, kind, j in found:
         if kind != "-":
@@ -82,7 +82,7 @@ def parse_links(line: str) -> Links:
 
 
 def parse_link(text: str) -> tuple[int, str, int]:
-    """Return the source word, the kind ("-" or "p") and the target word of a link like 0-2."""
+    """Return the source index, the kind ("-" or "p") and the target index of a link like 0-2."""
     match = LINK.fullmatch(text)
     if match is None:
         raise InputError(f"{text[:40]!r} is no link", FORM)
@@ -90,7 +90,7 @@ def parse_link(text: str) -> tuple[int, str, int]:
 
 
 def count_links(texts: Texts) -> list[tuple[int, int, int, int, int]]:
-    """Return the fields of `AlignmentResult` for each line of an output and its one gold text."""
+    """Return the counts of `AlignmentResult` for each output line and its gold line."""
     rows = []
     for output, line in zip(*texts, strict=True):
         links, gold = parse_links(output), parse_gold_links(line)
@@ -108,7 +108,7 @@ AER = Metric(
 
 
 def read_alignments(name: str, text: Text, parse: Callable[[str], object]) -> list[str]:
-    """Return the lines of a text; an InputError that `parse` raises gets the file and line."""
+    """Return a text's lines if `parse` accepts each; its InputError gets the file and line."""
     lines = read_text(name, text)
     file = text if isinstance(text, str | Path) else name
     for number, line in enumerate(lines, start=1):

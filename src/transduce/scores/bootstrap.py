@@ -22,7 +22,7 @@ SIGNIFICANCE_LEVEL = 0.05
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """Two outputs' scores by one metric, and how significant the scores' difference is."""
+    """Two outputs' scores by one metric, and the significance of the scores' difference."""
 
     ours: Score
     theirs: Score
@@ -91,7 +91,7 @@ def resample_scores(chosen: Metric, texts: Texts, samples: int, seed: int) -> It
 def measure_significance(
     difference: float, ours: Sequence[float], theirs: Sequence[float]
 ) -> tuple[float, float, float]:
-    """Return an interval of the difference of two scores, and p, from their resampled scores.
+    """Return a 95 % interval of two outputs' score difference, and p, from resampled scores.
 
     Returns (low, high, p); 95 % of the samples' differences lie between low and high. p is the
     share of samples whose |a - b| exceeds the mean of |a - b| by more than |difference|.

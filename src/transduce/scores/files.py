@@ -50,7 +50,7 @@ def score(
     samples: int = ...,
     seed: int = ...,
 ) -> list[Comparison]:
-    """Compare hypotheses with the other output `against` by each metric, by resampling."""
+    """Compare hypotheses with the output `against` by each metric, and test the differences."""
 
 
 def score(
@@ -134,7 +134,7 @@ def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the calle
 def choose_parameters(
     parameters: BracketParameters | str | Path, cutoff: int | None
 ) -> BracketParameters:
-    """Return EVALB parameters, given by value, name or file; a given `cutoff` replaces theirs."""
+    """Return EVALB parameters given by value, name or file, with `cutoff` as cut-off if given."""
     if not isinstance(parameters, BracketParameters):
         parameters = find_parameters(str(parameters))
     if cutoff is None:
@@ -145,7 +145,7 @@ def choose_parameters(
 
 
 def read_gold(gold: Text, *, clean: bool) -> list[str]:
-    """Return the gold trees, one per line.
+    """Return the gold trees as lines, one tree per line, cleaned if `clean`.
 
     With `clean` the text may have any layout, and trees are cleaned as for training. Cleaning
     leaves out a tree without words, such as one with only traces.
@@ -160,7 +160,7 @@ def read_gold(gold: Text, *, clean: bool) -> list[str]:
 
 
 def read_trees_as_lines(name: str, text: Text) -> list[str]:
-    """Return the lines of a text of trees; refuse a text without any leaf such as (NN dog)."""
+    """Return a text's lines; raise InputError if none of them has a leaf such as (NN dog)."""
     lines = read_text(name, text)
     if lines and not any(map(TERMINALS.search, lines)):
         file = text if isinstance(text, str | Path) else None

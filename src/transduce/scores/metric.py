@@ -23,7 +23,7 @@ class Result(NamedTuple):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """The counts and the score of a metric: a `SacreBleuScorer` or a `CountScorer`."""
+    """The part of a metric that counts and scores: a `SacreBleuScorer` or a `CountScorer`."""
 
     def score(self, texts: Texts) -> Result:
         """Score an output, the first of `texts`, against its references."""
@@ -36,7 +36,7 @@ class Scorer(Protocol):
 
 
 def pass_texts(texts: Texts) -> tuple[Texts, str]:
-    """Return the texts as they are, and no suffix, for a metric without preprocessing."""
+    """Return the texts unchanged, and "" as suffix, for a metric without preprocessing."""
     return texts, ""
 
 
@@ -51,7 +51,7 @@ class Metric:
     preprocess: Preprocess = pass_texts
     language: str = ""  # the only language that the metric can score; "" for any
     higher_is_better: bool = True
-    # the metric to use in its place for text in a language, whose words it finds otherwise
+    # by language: the metric to use in place of this one, such as one that counts characters
     variants: Mapping[str, "Metric"] = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ class Total(Protocol):
 
 
 class Figures(NamedTuple):
-    """A `Total` whose figures were computed by a function."""
+    """A `Total` made of a score and details that are already computed."""
 
     score: float
     details: Mapping[str, Any]
@@ -78,7 +78,7 @@ class Figures(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CountScorer:
-    """A scorer that counts each line in integers; `total` is built from the sums of the counts."""
+    """A scorer with integer counts for each line; `total` makes a score from the counts' sums."""
 
     signature: str
     count_lines: Callable[[Texts], Sequence[tuple[int, ...]]]

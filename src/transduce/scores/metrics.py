@@ -24,17 +24,17 @@ from transduce.scores.sacrebleu_scorers import (
 from transduce.scores.spans import ACCURACY, build_span_metric
 from transduce.version import __version__
 
-WORDS = {"zh": "zh", "ja": "char", "ko": "char"}  # language -> what sacreBLEU takes for its words
+WORDS = {"zh": "zh", "ja": "char", "ko": "char"}  # language -> sacreBLEU's tokenizer for it
 WITHOUT_BLANKS = ("zh", "ja")
 
 
 def count_exact_matches(texts: Texts) -> list[tuple[int, int]]:
-    """Return (1, 1) for each output that equals its line in some reference, else (0, 1)."""
+    """Return (1, 1) for each output line that equals the line of some reference, else (0, 1)."""
     return [(int(output in lines), 1) for output, *lines in zip(*texts, strict=True)]
 
 
 def build_bleu_metric(name: str, description: str, *, lowercase: bool = False) -> Metric:
-    """Build the metric of sacreBLEU's BLEU for plain text, varied for languages in WORDS."""
+    """Build sacreBLEU's BLEU of plain text as a metric, with variants for languages in WORDS."""
 
     def build(words: str, variants: Mapping[str, Metric]) -> Metric:
         scorer = partial(build_bleu, words, lowercase=lowercase)
@@ -45,7 +45,7 @@ def build_bleu_metric(name: str, description: str, *, lowercase: bool = False) -
 
 
 def build_mecab_metric(language: str, variants: Mapping[str, Metric]) -> Metric:
-    """Build the metric of BLEU over the words that MeCab finds in a language's text."""
+    """Build a BLEU metric that counts the words that MeCab finds in a language's text."""
     return Metric(
         "BLEU",
         "Japanese or Korean words as MeCab cuts them; needs sacrebleu[ja] or sacrebleu[ko]",
@@ -57,7 +57,7 @@ def build_mecab_metric(language: str, variants: Mapping[str, Metric]) -> Metric:
 
 
 def build_ter_metric(description: str, *, is_limited: bool) -> Metric:
-    """Build a metric of sacreBLEU's TER, with variants for languages without blanks.
+    """Build sacreBLEU's TER as a metric, with variants for languages without spaces between words.
 
     If `is_limited`, a line that may need much memory is refused.
     """

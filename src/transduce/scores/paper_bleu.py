@@ -55,7 +55,7 @@ BLEU_METRICS = (
 
 
 def tokenise_output(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise the output, split compounds in all texts, and return a signature suffix, too."""
+    """Tokenise the output, split compounds in all texts; return texts and signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -71,7 +71,7 @@ def tokenise_output(texts: Texts) -> tuple[Texts, str]:
 
 
 def tokenise_both_sides(texts: Texts) -> tuple[Texts, str]:
-    """Tokenise all texts, split their compounds, and return a signature suffix, too."""
+    """Tokenise all texts and split their compounds; return texts and signature suffix."""
     output, *references = texts
     require_untokenised("output", output, UNDO_HINT)
     for reference in references:
@@ -90,7 +90,7 @@ def tokenise_german(text: Sequence[str]) -> list[str]:
 
 
 def replace_unicode_punctuation(line: str) -> str:
-    """Return a line with ASCII punctuation, as Moses' replace-unicode-punctuation.perl does."""
+    """Replace punctuation by ASCII, as Moses' replace-unicode-punctuation.perl does."""
     return WIDE_FULL_STOP.sub(". ", line).translate(PLAIN)
 
 
@@ -119,7 +119,7 @@ def require_untokenised(name: str, text: Sequence[str], hint: str) -> None:
 
 
 def is_tokenised(lines: Iterable[str]) -> bool | None:
-    """Return whether most lines that end in . ? or ! have a space before that; None if half do."""
+    """Return whether most lines that end in . ? or ! have a space before it; None if half do."""
     found = [bool(end.group(1)) for line in lines if (end := ENDS.search(line))]
     apart = sum(found)
     return None if 2 * apart == len(found) else 2 * apart > len(found)

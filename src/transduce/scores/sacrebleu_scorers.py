@@ -30,31 +30,31 @@ OTHER_BLANKS = "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + 
 LETTERS = str.maketrans({space: chr(0xE000 + n) for n, space in enumerate(OTHER_BLANKS)})
 LOWER = str.maketrans({chr(letter): chr(letter + 32) for letter in range(ord("A"), ord("Z") + 1)})
 
-# sacreBLEU's TER stores a row of the edit-distance matrix, of 8 bytes per word of the reference,
-# for each word of at most 1,000 shifted outputs, until there are 10,000; and all rows of two
-# matrices.
+# For each word of at most 1,000 shifted outputs, sacreBLEU's TER stores a row of the edit-distance
+# matrix (8 bytes per word of the reference), until it has stored 10,000 rows. It also holds all
+# rows of two matrices.
 SHIFTED_OUTPUTS, STORED_ROWS = 1_000, 10_000
-TER_BEAM, TER_CELL_SECONDS = 50, 3.5e-7  # cells computed of a row, and the time of one
+TER_BEAM, TER_CELL_SECONDS = 50, 3.5e-7  # cells computed in a row, and the time for a cell
 TER_HINT = "--metric bleu --metric chrf leave TER out; --metric ter-any-length takes it anyway"
 
 
 @final
 @dataclass(frozen=True)
 class SacreBleuScorer:
-    """A scorer that is one of sacreBLEU's metrics, built anew for each score."""
+    """A scorer that builds one of sacreBLEU's metrics anew for each score."""
 
     build: "Callable[[], BLEU | CHRF | TER]"
-    extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # from one of its scores
+    extract_details: Callable[[Any], dict[str, Any]] = lambda _: {}  # from sacreBLEU's score
 
     def score(self, texts: Texts) -> Result:
         """Score an output, the first of `texts`, against its references."""
         metric = self.build()
         found = metric.corpus_score(texts[0], texts[1:])
-        # The signature counts the references, and so there is none before the score.
+        # The signature has the number of references, so that only a scored metric has one.
         return Result(found.score, str(metric.get_signature()), self.extract_details(found))
 
     def count_lines(self, texts: Texts) -> list[Counts]:
-        """Return the counts of each line; sacreBLEU has no public method for them."""
+        """Return the counts of each output line, by a private method of sacreBLEU."""
         counts: list[Counts] = self.build()._extract_corpus_statistics(texts[0], texts[1:])  # noqa: SLF001
         return counts
 
@@ -125,7 +125,7 @@ def change_lines(change: Callable[[str], str], signature: str) -> Preprocess:
 
 
 def protect_other_blanks(line: str) -> str:
-    """Replace whitespace at which perl does not split by letters; sacreBLEU would split there."""
+    """Put a letter in place of whitespace where sacreBLEU would split and perl does not."""
     return line.translate(LETTERS)
 
 
@@ -142,7 +142,7 @@ def build_chrf() -> "CHRF":
 
 
 def build_ter(*, of_characters: bool = False) -> "TER":
-    """Build sacreBLEU's TER, case ignored: word edits and shifts per word of the reference.
+    """Build sacreBLEU's TER, which ignores case: word edits and shifts per reference word.
 
     With `of_characters` each Chinese or Japanese character counts as a word.
     """
@@ -159,10 +159,10 @@ def extract_ter_counts(result: "TERScore") -> dict[str, Any]:
 def require_lines_short_enough_for_ter(
     texts: Texts, split: Callable[[str], Sized] = str.split
 ) -> tuple[Texts, str]:
-    """Return the texts and ""; refuse a line whose TER may need over 256 MB in sacreBLEU.
+    """Return the texts and ""; raise InputError for a line whose TER may need over 256 MB.
 
-    The output is the first of `texts`, its references follow. Without an output, the references
-    are assumed to be the output. `split` returns a line's words.
+    The output is the first of `texts`, its references follow. If there is no output yet, each
+    reference takes its place. `split` returns a line's words.
     """
     output, *references = texts
     for reference in references:
@@ -173,13 +173,13 @@ def require_lines_short_enough_for_ter(
 
 
 def require_short_pair(ours: int, theirs: int, line: int) -> None:
-    """Refuse a line whose TER may need too much memory, given the words of output and reference."""
+    """Raise InputError if TER may need too much memory for a line with these numbers of words."""
     fact = f"sacreBLEU's TER of {ours:,} words against {theirs:,}"
     require_affordable(fact, estimate_ter_bytes(ours, theirs), LINE_BYTES, TER_HINT, line)
 
 
 def estimate_ter_seconds(words: int) -> float:
-    """Estimate how long TER takes for a line of so many words, of which half are edited or moved.
+    """Estimate the seconds that TER takes for a line of `words` words if half are edited or moved.
 
     sacreBLEU computes an edit distance for every shift that it tries. Measured on a busy AMD EPYC
     (2026-11-27): 0.08 s for 80 words with 85 shifts, 1.1 s for 160 with 412, 5.9 s for 320.
@@ -189,6 +189,6 @@ def estimate_ter_seconds(words: int) -> float:
 
 
 def estimate_ter_bytes(ours: int, theirs: int) -> int:
-    """Return the most bytes that TER stores for `ours` words of output, `theirs` of reference."""
+    """Return the most bytes TER stores for `ours` output words and `theirs` reference words."""
     stored = min(STORED_ROWS + ours, SHIFTED_OUTPUTS * ours)
     return 8 * theirs * (stored + 2 * ours)

@@ -16,14 +16,14 @@ from transduce.settings.data import UNNAMED
 
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 NAMES = {"de": "German", "ja": "Japanese", "ko": "Korean"}
-LONG_MINUTES = 0.5  # a metric that takes longer is told of beforehand
+LONG_MINUTES = 0.5  # a warning comes before a metric that takes longer
 CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
 
 
 def compute_score(
     metric: str | Metric, hypotheses: Sequence[str], *references: Sequence[str], language: str = ""
 ) -> Score:
-    """Score output lines against one or several reference texts by a metric or its name.
+    """Score output lines against one or several references by a metric, given by value or name.
 
     `language` is the language of the text, which decides what counts as a word in Chinese, Japanese
     and Korean; the paper's BLEU refuses any text not given as "de".
@@ -47,10 +47,10 @@ def compute_score(
 
 
 def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Metric:
-    """Return the metric of this name for text in `language`; a `Metric` stays itself.
+    """Return the metric with this name for text in `language`; return a `Metric` unchanged.
 
-    Without a language the references' script decides: one that has no blanks between words, or
-    Hangul. Raise InputError if the name is unknown or its metric is for another language.
+    Without a language, a Chinese, Japanese or Korean script of the references decides. Raise
+    InputError if the name is unknown or its metric is for another language.
     """
     if isinstance(name, Metric):
         return name
@@ -79,7 +79,7 @@ def shorten_language(language: str) -> str:
 
 
 def guess_language(texts: Texts) -> str:
-    """Return zh, ja or ko if most letters of the first text are of its script, else ""."""
+    """Return zh, ja or ko if most letters of the first text are in that script, else ""."""
     text = "".join(texts[0]) if texts else ""
     han, kana, hangul = (len(re.findall(script, text)) for script in (HAN, KANA, HANGUL))
     if 2 * (han + kana + hangul) <= len(re.findall(r"[^\W\d_]", text)):
@@ -98,7 +98,7 @@ def require_scorable(metrics: Sequence[str], references: Sequence[str], language
 def describe_slow_metrics(
     metrics: Sequence[str], references: Sequence[str], language: str, texts: int = 1
 ) -> str:
-    """Return a sentence if TER takes over half a minute for so many texts like these, else ""."""
+    """Return a warning if TER takes over half a minute for `texts` such outputs, else ""."""
     if not {"ter", "ter-any-length"}.intersection(metrics):
         return ""
     code = shorten_language(language) or guess_language([references])

@@ -32,7 +32,7 @@ Span = tuple[str, int, int]  # type, first token, last token
 @final
 @dataclass(frozen=True)
 class SpanCounts:
-    """The numbers of matching spans (of equal type, start and end), gold spans and output spans."""
+    """The counts of matching spans (equal in type, start and end), gold spans and output spans."""
 
     matched: int
     gold: int
@@ -40,12 +40,12 @@ class SpanCounts:
 
     @property
     def precision(self) -> float:
-        """The fraction of the output's spans that match a gold span; 0 if the output has none."""
+        """The fraction of output spans that match a gold span; 0 if there are no output spans."""
         return divide(self.matched, self.output)
 
     @property
     def recall(self) -> float:
-        """The fraction of the gold spans that the output has, or 0 if there are no gold spans."""
+        """The fraction of gold spans that the output has; 0 if there are no gold spans."""
         return divide(self.matched, self.gold)
 
     @property
@@ -114,11 +114,11 @@ class SpanReport:
 
     @property
     def weighted(self) -> SpanAverage:
-        """The mean over the span types, weighted by the number of gold spans of each type."""
+        """The mean precision, recall and F1 with each span type weighted by its gold spans."""
         return self.average([one.gold for one in self.types.values()])
 
     def average(self, weights: Sequence[int]) -> SpanAverage:
-        """Return the means of precision, recall and F1 over the span types with these weights.
+        """Return the mean precision, recall and F1 over the span types, weighted by `weights`.
 
         All means are 0 if all weights are 0.
         """
@@ -151,7 +151,7 @@ class SpanReport:
 def score_spans(
     gold: Sequence[Labels], output: Sequence[Labels], scheme: str = "bio"
 ) -> SpanReport:
-    """Compare gold and output labels, a list for each sentence; return counts of spans and tokens.
+    """Return the span and token counts of gold and output labels, given as a list per sentence.
 
     Raises InputError if the numbers of sentences or labels differ, or at an unknown scheme.
     """
@@ -250,14 +250,14 @@ def divide(part: float | int, whole: float | int) -> float:
 
 
 def find_spans(labels: Labels, scheme: str) -> list[Span]:
-    """Find the labelled spans of a sentence; return the type, first and last token of each."""
+    """Return (type, first token, last token) of each labelled span of a sentence."""
     if scheme not in SCHEMES:
         raise InputError(f"unknown scheme {scheme!r}", suggest_names(scheme, SCHEMES))
     return list(SCHEMES[scheme](labels))
 
 
 def find_spans_leniently(labels: Labels) -> Iterator[Span]:
-    """Yield the spans of BIO or BIOES labels; an I or E that continues no span starts one.
+    """Yield the spans of BIO or BIOES labels; an I or E that continues no span starts a span.
 
     These are the rules of conlleval.
     """
@@ -272,7 +272,7 @@ def find_spans_leniently(labels: Labels) -> Iterator[Span]:
 
 
 def find_spans_strictly(labels: Labels) -> Iterator[Span]:
-    """Yield the spans of BIO labels; an I that continues no span belongs to none."""
+    """Yield the spans of BIO labels; ignore an I that continues no span."""
     start, open_type = 0, ""
     for position, (prefix, kind) in enumerate([*map(split_label, labels), (OUTSIDE, "")]):
         if prefix in "ES":
@@ -307,7 +307,7 @@ SCHEMES: Mapping[str, Callable[[Labels], Iterator[Span]]] = MappingProxyType(
 def split_label(label: str) -> tuple[str, str]:
     """Split a label such as B-NP into its prefix (B, I, E, S or O) and its type.
 
-    The type of a label without one is "_".
+    A label without a type gets the type "_".
     """
     prefix, hyphen, kind = label.partition("-")
     if prefix not in (*SPAN_PREFIXES, OUTSIDE) or (hyphen and prefix == OUTSIDE):

@@ -63,7 +63,7 @@ ESCAPES = re.compile("&(?:amp|quot|apos|lt|gt|bar|#124|#91|#93);|##AT##")
 
 
 def identify_test_set(references: Sequence[str]) -> str:
-    """Return the name of the test set with these references; an unknown one is named by a hash."""
+    """Return the name of the test set with these references, or a name with a hash if unknown."""
     digest = hash_lines(references)
     if digest[:16] in KNOWN:
         return KNOWN[digest[:16]]
@@ -72,7 +72,7 @@ def identify_test_set(references: Sequence[str]) -> str:
 
 
 def find_current_name(stored: str) -> str:
-    """Return a test set's stored name, or its name of today if it was stored as unknown."""
+    """Return a stored test set name, or the set's name today if it was unknown when stored."""
     start = re.fullmatch(r"(?:unknown|not a known test set) \(sha256 (\w+)\)", stored)
     if start is None:
         return stored

@@ -93,10 +93,7 @@ class BracketLine:
 def count_sentence(
     gold_line: str, test_line: str, parameters: BracketParameters
 ) -> tuple[SentenceCounts, tuple[str, ...]]:
-    """Compare an output (test) tree with its gold tree as EVALB does.
-
-    Returns the counts, and EVALB's messages about the two lines.
-    """
+    """Return EVALB's counts for an output (test) tree and its gold tree, and EVALB's messages."""
     gold, test = (read_bracket_line(line, parameters) for line in (gold_line, test_line))
     faults = gold.faults if gold.hangs_evalb else (*gold.faults, *test.faults)
     empty = SentenceCounts(gold.length, FAILED, len(select_constituents(gold, parameters)))
@@ -151,7 +148,7 @@ class LineReader:
     def add_terminal(self, terminal: Terminal) -> None:
         """Add a leaf's word to the line, unless the parameters delete words with its tag.
 
-        A deleted word may still count in the length; quotation marks are also listed in `quotes`.
+        A deleted word may still count in the length. Quotation marks are also listed in `quotes`.
         """
         if terminal.tag not in self.parameters.labels_without_length:
             self.length += 1
@@ -170,7 +167,7 @@ class LineReader:
         self.depth += 1
 
     def close(self) -> None:
-        """Close the innermost open constituent; EVALB's message is for the 2nd surplus bracket."""
+        """Close the innermost open constituent; from the 2nd surplus bracket on, add a fault."""
         if self.open_constituents:
             self.ends[self.open_constituents.pop()] = len(self.words)
         if self.depth < 0:
@@ -195,7 +192,7 @@ class LineReader:
 def restore_quotes(
     gold: BracketLine, test: BracketLine, parameters: BracketParameters
 ) -> tuple[BracketLine, BracketLine]:
-    """Return both trees with each quotation mark restored that EVALB deleted from only one.
+    """Return both trees, with quotation marks restored where EVALB deleted only one tree's mark.
 
     If a tagger takes `'` for a possessive (tag POS), the mark is a word of the output, but EVALB
     deletes it from the gold tree. With QUOTE_LABEL, EVALB restores the mark in the gold tree.
@@ -235,7 +232,7 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
 
 
 def shift_constituent(constituent: Constituent, number: int, quote: Quote) -> Constituent:
-    """Return a line's constituent `number` with a span that counts the quotation mark as a word."""
+    """Return a line's constituent `number` with its span adjusted to a restored quotation mark."""
     opens_later = number >= quote.opened
     return constituent._replace(
         start=constituent.start + opens_later,
@@ -315,7 +312,7 @@ def list_equal_labels(label: str, parameters: BracketParameters) -> list[str]:
 
 def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> int:
     """Return how many test constituents overlap a gold one, where neither contains the other."""
-    latest, earliest = dict[int, int](), dict[int, int]()  # end for each start, start for each end
+    latest, earliest = dict[int, int](), dict[int, int]()  # end by start, start by end
     for _, start, end in gold:
         latest[start] = max(end, latest.get(start, end))
         earliest[end] = min(start, earliest.get(end, start))
@@ -332,7 +329,7 @@ def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> 
 
 @final
 class RangeMaximum:
-    """A table that compares the maximum of any range of a list with a limit in constant time."""
+    """A table that tells in constant time whether a range of a list has a value above a limit."""
 
     def __init__(self, values: list[int]) -> None:
         # levels[k][i] is the maximum of the 2^k numbers from i on

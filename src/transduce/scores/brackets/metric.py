@@ -43,7 +43,7 @@ def build_bracket_metric(parameters: BracketParameters, *, gold_tags: bool = Fal
 
 
 def require_trees(texts: Texts) -> tuple[Texts, str]:
-    """Return the texts as they are, and ""; refuse a text, if not empty, without a tree."""
+    """Return the texts unchanged, and ""; raise InputError if a non-empty text has no tree."""
     for number, text in enumerate(texts):
         if any(text) and not any(map(TERMINALS.search, text)):
             name = "the reference" if number else "the output"
@@ -68,9 +68,9 @@ def total_brackets(matched: int, gold: int, test: int, failed: int, skipped: int
 def count_brackets(
     texts: Texts, *, parameters: BracketParameters, gold_tags: bool
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return for each output tree the matching, gold and output constituents, and two flags.
+    """Return each output tree's counts of matching, gold and output constituents, and two flags.
 
-    The flags are failed and skipped; either way no output constituents count.
+    The flags are 1 if the tree failed or was skipped; then its output constituents count as 0.
     """
     if len(texts) != 2:
         raise InputError("brackets are scored against one reference", "name one gold file")

@@ -11,7 +11,7 @@ from typing import Any, final
 from transduce.errors import InputError, short_repr, suggest_names
 from transduce.text.files import read_lines
 
-LIST_KEYS = {  # from a keyword of a parameter file to the field that its values are added to
+LIST_KEYS = {  # keyword of a parameter file -> the field that collects its values
     "DELETE_LABEL": "deleted_labels",
     "DELETE_LABEL_FOR_LENGTH": "labels_without_length",
     "QUOTE_LABEL": "quote_labels",
@@ -92,7 +92,7 @@ def read_parameters(path: Path | str) -> BracketParameters:
 
 
 def add_parameter(found: dict[str, Any], keyword: str, value: str) -> None:
-    """Store the value of a parameter file's keyword in `found`, as a field of the parameters.
+    """Add the value of a parameter file's keyword to `found`, the fields of `BracketParameters`.
 
     Raises ValueError if the keyword is unknown or the value is invalid.
     """
