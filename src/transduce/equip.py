@@ -17,7 +17,7 @@ from transduce.settings.search import InferencePrecision
 
 
 def import_fast(name: str) -> ModuleType | None:
-    """Return the module of `transduce.fast` of this name, or None where that package is missing."""
+    """Return the module `name` of `transduce.fast`, or None if that package is missing."""
     try:
         import_module("transduce.fast")
     except ModuleNotFoundError as error:
@@ -28,10 +28,10 @@ def import_fast(name: str) -> ModuleType | None:
 
 
 def equip_for_inference(model: Transformer, precision: InferencePrecision | None = None) -> None:
-    """Equip a model, in place, to decode fastest; convert it if a precision is given.
+    """Give a model, in place, the fastest operations to decode; convert it to a given precision.
 
-    Without a precision its weights stay as they are. With one they are converted and packed for
-    good: such a model cannot be trained, saved, copied or moved to a device.
+    Without a precision the weights stay as they are. With a precision they are converted and packed
+    for good, so that the model cannot be trained, saved, copied or moved to a device.
     """
     choose = import_fast("choose")
     if choose:
@@ -54,7 +54,7 @@ def choose_operations(
 def equip_for_long_searches(models: Sequence[Transformer]) -> None:
     """Give models, in place, operations that pay off only in long searches, such as compiled loops.
 
-    Processes that search again and again call it. What the operations need is loaded now.
+    For processes that search again and again. What the operations need is loaded now.
     """
     for model, operations in zip(models, choose_search_operations(models, None), strict=True):
         model.operations = operations

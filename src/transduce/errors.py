@@ -23,7 +23,7 @@ from pathlib import Path
 
 OUT_OF_MEMORY = re.compile(
     "can't allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment"
-    "|could not create a primitive$"  # of oneDNN; with a word after it, the operation is unknown
+    "|could not create a primitive$"  # from oneDNN; if a word follows, the operation is unknown
 )
 NO_THREADS = re.compile("can't start new thread|ThreadPoolBuildError|thread constructor failed")
 MEMORY_HINT = (
@@ -38,7 +38,7 @@ THREADS_HINT = (
 )
 
 
-# Options of the command line in messages, which Python shows as arguments, but in commands.
+# Command-line options in messages; Python shows them as arguments, except within commands.
 COMMAND = re.compile(r"(`[^`]*`|\btransduce [a-z]+[^;\n]*)")
 COPIES = re.compile("--from FOLDER")
 FILES = re.compile(r"--(dev-|old-|test-)?source FILE --\1?target FILE")
@@ -170,7 +170,7 @@ def find_spent_address_space() -> NotEnoughMemoryError | None:
 
 
 def name_arguments(message: str) -> str:
-    """Return a message with arguments of Python in place of the command line's options.
+    """Return a message with Python's arguments in place of command-line options.
 
     `--set training.steps=10` becomes `settings={"training.steps": 10}`, and `--last 2` `last=2`.
     """
@@ -209,7 +209,7 @@ def name_arguments(message: str) -> str:
             part = pattern.sub(name, part)
         return part
 
-    parts = COMMAND.split(message)  # every second one is a command, which stays
+    parts = COMMAND.split(message)  # every second part is a command, which stays
     return "".join(part if number % 2 else name_all(part) for number, part in enumerate(parts))
 
 
@@ -225,7 +225,7 @@ def short_repr(value: object, longest: int = 60) -> str:
     """Return a value's repr for an error message, cut after `longest` characters."""
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - of the value's own code, or over 4,300 digits of a number
+    except Exception:  # noqa: BLE001 - the value's own code, or an int of over 4,300 digits
         return f"{type(value).__name__} that cannot be printed"
     return shorten(text, longest)
 
@@ -236,7 +236,7 @@ def shorten(text: str, longest: int) -> str:
 
 
 def another(name: str) -> str:
-    """Return "another model" or "other models" for the name of a thing or of several."""
+    """Return "another NAME", or "other NAME" if the name ends in s, such as "other models"."""
     return f"other {name}" if name.endswith("s") else f"another {name}"
 
 

@@ -43,7 +43,7 @@ class Packed:
         return [part.tolist() for part in self.ids.split(list(self.lengths))]
 
     def shift_right(self, begin: int) -> "Packed":
-        """Return the batch with `begin` before each sentence, without its last id (section 3.1)"""
+        """Return the batch with `begin` before each sentence and without its last id    (3.1)"""
         firsts = move_to_device(compute_sentence_starts(self.lengths), self.ids.device)
         return replace(self, ids=self.ids.roll(1).index_fill_(0, firsts, begin))
 
@@ -103,7 +103,7 @@ def split_evenly(number: int, count: int) -> list[int]:
 
 
 def compute_sentence_starts(lengths: Sequence[int]) -> Int[Tensor, " B"]:
-    """Return the index of the first token of each of the B sentences of a packed batch."""
+    """Return the index of each sentence's first token in a packed batch of B sentences."""
     counts = torch.tensor(lengths, dtype=torch.long)
     return counts.cumsum(0) - counts
 

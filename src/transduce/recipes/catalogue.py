@@ -21,12 +21,12 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all recipes, first the paper's own."""
+    """Return the names of all recipes, the paper's own first."""
     return tuple(RECIPES)
 
 
 def by_name(name: str) -> Recipe:
-    """Return the recipe with this name; refuse an unknown name, with similar names as a hint."""
+    """Return the recipe with this name; raise InputError with similar names if there is none."""
     require(isinstance(name, str), f"a recipe's name must be text, not {short_repr(name)}")
     if name not in RECIPES:
         raise InputError(f"unknown recipe {short_repr(name)}", suggest_names(name, RECIPES))
@@ -34,7 +34,7 @@ def by_name(name: str) -> Recipe:
 
 
 def require_recipe(recipe: object) -> None:
-    """Refuse what is no recipe."""
+    """Raise InputError unless `recipe` is a `Recipe`."""
     fact = f"a recipe must be a Recipe, not {short_repr(recipe)}"
     require(isinstance(recipe, Recipe), fact, "transduce.recipes.by_name('demo')")
 

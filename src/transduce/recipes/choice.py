@@ -41,7 +41,7 @@ def find_recipe(recipe: object) -> Recipe:
 
 
 def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
-    """Return the recipe that a caller named, made smaller by `scale`; refuse a scale alone."""
+    """Return a named recipe at a scale, or None for None; raise InputError for a scale alone."""
     require(
         scale is None or recipe is not None,
         "a scale makes a recipe smaller, and none was named",
@@ -81,7 +81,7 @@ def from_file(path: str | PathLike[str]) -> Recipe:
 
 
 def parse_tables(path: Path) -> dict[str, Any]:
-    """Parse a recipe file into tables of settings; report a syntax error with its line number."""
+    """Parse a recipe file into tables of settings; raise InputError with the line of an error."""
     text = read_recipe_text(path)
     try:
         values = parse_json(text.encode()) if path.suffix == ".json" else tomllib.loads(text)
@@ -97,7 +97,7 @@ def parse_tables(path: Path) -> dict[str, Any]:
 
 
 def read_recipe_text(path: Path) -> str:
-    """Read a small regular file as UTF-8 text without its byte-order mark."""
+    """Return a recipe file's text; raise InputError unless it is small, regular and UTF-8."""
     if path.exists() and not path.is_file():
         raise InputError("is no regular file", "name a file of settings", file=path)
     try:

@@ -106,7 +106,7 @@ CITATIONS: Mapping[str, Citations] = MappingProxyType(
 
 
 def cite(recipe: Recipe, path: str) -> Citation:
-    """Return the paper's (section, paraphrase) on a setting; if it is silent, ("", our reason)."""
+    """Return the paper's (section, paraphrase) on a setting, or ("", our reason) if it has none."""
     stated = find_setting(path)[1].metadata
     return CITATIONS.get(find_original_name(recipe), {}).get(
         path, (stated["section"], stated["says"])

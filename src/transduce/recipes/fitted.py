@@ -40,11 +40,11 @@ class Fitting:
     sizes: tuple[ModelSize, ...]
 
     def choose_size(self, pairs: int, *, has_gpu: bool) -> ModelSize:
-        """Return the size for a corpus of `pairs` pairs; `has_gpu` admits sizes that need a GPU."""
+        """Return the model size for a corpus of so many pairs; `has_gpu` allows any size."""
         return self.list_sizes(pairs, has_gpu=has_gpu)[-1]
 
     def list_sizes(self, pairs: int, *, has_gpu: bool) -> list[ModelSize]:
-        """Return the sizes up to the one that `choose_size` returns, smallest first."""
+        """Return the model sizes from the smallest to the one that `choose_size` returns."""
         allowed = [size for size in self.sizes if has_gpu or not size.needs_gpu]
         too_small = [size for size in allowed[:-1] if pairs > size.up_to]
         return allowed[: len(too_small) + 1]
@@ -80,11 +80,11 @@ SIGNAL = Fitting(
             "data.drop_identical": False,
             "data.drop_duplicates": False,
             "training.learning_rate_factor": 0.5,
-            "training.label_smoothing": 0.0,  # its outputs are also drawn at random
+            "training.label_smoothing": 0.0,  # because its outputs may also be sampled
         },
     ),
-    # With the norm after each sum, larger updates and a higher rate, all three together, a model
-    # of pictures did not learn to read them in 600 updates.
+    # A model of pictures with post-norm, larger updates and a higher learning rate, all three
+    # together, did not learn to read pictures in 600 updates.
     (ModelSize(ALL, replace(TINY, layers=2, norm="pre", tie_embeddings="all"), 258, 1_024, 100),),
 )
 FITTINGS: Mapping[str, Fitting] = MappingProxyType(
@@ -93,7 +93,7 @@ FITTINGS: Mapping[str, Fitting] = MappingProxyType(
 
 
 def find_fitting(data: Data) -> Fitting:
-    """Return the default recipe of `data.task` and its sizes; raise InputError if it has none."""
+    """Return the start recipe and model sizes of `data.task`; raise InputError for other tasks."""
     found = FITTINGS.get(data.task)
     if found is None:
         raise InputError(

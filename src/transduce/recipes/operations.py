@@ -1,8 +1,8 @@
 """Count a model's arithmetic operations by formula    (section 6.1, Table 2: training cost)
 
-A multiplication and its addition are two operations. Only matrix products are counted: those
-of projections, of feed-forward, of the output projection, and in attention those of every pair of
-positions, masked or not. A backward pass takes twice as many operations as a forward pass.
+A multiplication and its addition are two operations. Only matrix products are counted: those of
+the projections, the feed-forward networks and the output projection, and attention's products for
+every pair of positions, masked or not. A backward pass takes twice as many as a forward pass.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from transduce.settings.counts import count_decoder_layer, count_embeddings, cou
 @final
 @dataclass(frozen=True)
 class TextSize:
-    """Sums of a text's sentence lengths and their products, from which operations are counted.
+    """Sums of a text's sentence lengths and of the lengths' products, to count operations.
 
     The sums are over all sentence pairs; a pair has n source and m target tokens.
     """
@@ -28,7 +28,7 @@ class TextSize:
 
 
 def count_forward_operations(a: Architecture, symbols: int, text: TextSize) -> float:
-    """Count the operations of one forward pass over a text, with `symbols` target symbols."""
+    """Count the operations of one forward pass over a text, with a vocabulary of `symbols`."""
     encoder = count_encoder_layer(a) * a.encoder_depth
     decoder = count_decoder_layer(a) * a.decoder_depth
     layers = text.source * (encoder.products + decoder.memory_products)

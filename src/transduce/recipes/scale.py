@@ -39,7 +39,7 @@ class Scale:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The settings that are not a recipe's own at this scale, each with its change or value."""
+        """The settings that this scale changes, each as text such as "architecture.d_ff / 4"."""
         narrowed = [f"architecture.{name}" for name in WIDTHS if self.width_divisor > 1]
         shortened = [f"training.{name}" for name in SHORTENED if self.step_divisor > 1]
         validated = f"training.validate_every = training.steps / {VALIDATIONS}"
@@ -111,7 +111,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
 
 
 def scale_by_name(name: str) -> Scale:
-    """Return the scale with this name; refuse an unknown name, with similar names as a hint."""
+    """Return the scale with this name; raise InputError with similar names if there is none."""
     require(isinstance(name, str), f"a scale's name must be text, not {short_repr(name)}")
     if name not in SCALES:
         raise InputError(f"unknown scale {short_repr(name)}", suggest_names(name, SCALES))
@@ -137,7 +137,7 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
 
 
 def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return each width setting divided by `scale.width_divisor`; refuse one with a remainder."""
+    """Return each width setting divided by the scale's divisor; raise InputError at a remainder."""
     changes: dict[str, Value] = {}
     for name in WIDTHS:
         width = getattr(recipe.architecture, name)
@@ -152,7 +152,7 @@ def narrow_widths(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 
 
 def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
-    """Return fewer training steps, and shorter intervals of snapshots and validation."""
+    """Return settings for fewer steps, and shorter intervals between snapshots and validations."""
     divisor = scale.step_divisor
     short = {name: max(1, getattr(recipe.training, name) // divisor) for name in SHORTENED}
     return {
@@ -164,7 +164,7 @@ def shorten_training(recipe: Recipe, scale: Scale) -> dict[str, Value]:
 def replace_corpus(recipe: Recipe, scale: Scale) -> dict[str, Value]:
     """Return {"data.corpus": NAME} for the target language, or {} if the scale sets no corpus.
 
-    A target language for which the scale has no corpus is refused.
+    Raises InputError if the scale sets corpora, but none for the target language.
     """
     if not scale.corpora:
         return {}

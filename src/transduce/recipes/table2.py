@@ -57,7 +57,7 @@ TABLE_2 = (BASE_EN_DE, BIG_EN_DE, BASE_EN_FR, BIG_EN_FR)
 
 
 def match_training_cost(base: Recipe, recipe: Recipe) -> Recipe:
-    """Return a recipe with its number of steps set so that it costs as much to train as base.
+    """Return `recipe` with the number of steps that makes its training as costly as base's.
 
     A recipe whose layers are of the same kind as base's is returned unchanged.
     """

@@ -1,8 +1,8 @@
 """Recipes of Table 4: English constituency parsing    (section 6.3)
 
 The paper tuned dropout and learning rate on section 22 of the treebank and does not print them;
-these are the values of its published code, tensor2tensor. Other settings are the paper's, or the
-base model's where it states none; only the limits on the data and the search's batch are ours.
+these are the values of its published code, tensor2tensor. Other settings are the paper's, or base's
+where the paper states none. Only the limits on the data and the search's batch size are ours.
 The Penn Treebank needs a licence; `transduce train table4/wsj --trees FOLDER` reads a copy.
 """
 

@@ -51,7 +51,7 @@ PARSER = replace(
     because=SIZED,
 )
 CRAFT = replace(
-    # With dropout 0.1, and none of attention weights, F1 stays below 79 (docs/records/results.md).
+    # With dropout 0.1 and no attention dropout, F1 stays below 79 (docs/records/results.md).
     with_changes(
         PARSER,
         {

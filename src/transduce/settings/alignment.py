@@ -39,7 +39,7 @@ class AlignmentHeads:
 
 
 def build_alignment_heads(layer: object, heads: object, shifted: object) -> AlignmentHeads:
-    """Return `AlignmentHeads` from values of any type, such as JSON; refuse wrong types."""
+    """Build `AlignmentHeads` from unchecked values, such as JSON; raise InputError if wrong."""
     require(is_positive_integer(layer), f"a layer is a number from 1, not {layer!r}")
     numbers = heads if isinstance(heads, tuple | list) else ()
     known = bool(numbers) and all(map(is_positive_integer, numbers))
@@ -60,5 +60,5 @@ def build_default_heads(sizes: Architecture) -> AlignmentHeads:
 
 
 def number_heads(sizes: Architecture) -> tuple[int, ...]:
-    """Return the numbers of all heads of a layer, from 1."""
+    """Return the numbers of all heads of a layer, from 1 to h."""
     return tuple(range(1, sizes.heads + 1))

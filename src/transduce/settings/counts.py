@@ -68,7 +68,7 @@ def count_self_attention(a: Architecture) -> LayerCounts:
     vectors = a.heads * a.d_k if a.compatibility == "additive" else 0
     copies = (
         6 if matrices or vectors else 2
-    )  # run as plain attention, which stores padded Q, K, V, too
+    )  # plain attention computes these, and stores padded Q, K and V, too
     return LayerCounts(
         parameters=weights + biases + matrices + vectors,
         products=weights + matrices,
@@ -122,7 +122,7 @@ def count_convolution(a: Architecture) -> LayerCounts:
 def count_mixing(a: Architecture, *, causal: bool) -> LayerCounts:
     """Count parameters, multiplications and activations of the layer type `a.mixing`.
 
-    With `causal` it is a decoder's layer, else an encoder's.
+    The layer is a decoder's if `causal`, else an encoder's.
     """
     if a.mixing == "self-attention":
         return count_self_attention(a)
@@ -174,7 +174,7 @@ MATRICES: Mapping[str, tuple[int, int]] = MappingProxyType(
 
 
 def count_embeddings(a: Architecture, source_symbols: int, target_symbols: int) -> LayerCounts:
-    """Count parameters of embeddings and output projection, and its multiplications    (3.4)"""
+    """Count parameters of embeddings and output projection, and the latter's products    (3.4)"""
     source, target = MATRICES[a.tie_embeddings]
     biases = target_symbols if a.output_bias else 0
     return LayerCounts(

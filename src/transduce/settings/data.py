@@ -21,7 +21,7 @@ OWN = "your own"  # begins the corpus name of a user's own text
 UNNAMED = ("source", "target")  # stand-ins for languages that file names do not show
 VOCABULARIES = ("byte-pair", "word-piece", "word", "sentencepiece")
 LABEL_SCHEMES = ("raw", "bio", "iob1")
-# how an epoch may change some of its pairs, in this order; each is a setting, the share of pairs
+# the changes that an epoch makes to some pairs, in this order; each setting is a share of pairs
 CHANGES = ("copied_token", "typos", "no_end_mark", "title_case", "upper_case")
 
 
@@ -76,7 +76,7 @@ class Data:
 
     @property
     def changes_pairs(self) -> bool:
-        """Whether any share of pairs is read in another form, such as in upper case."""
+        """Whether training reads some pairs in another form, such as in upper case."""
         return any(getattr(self, name) for name in CHANGES)
 
     def __post_init__(self) -> None:
@@ -130,7 +130,7 @@ class Data:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the source and the target language, without unnamed ones."""
+        """The codes of the source and the target language; unnamed ones are left out."""
         both = (self.source_language, self.target_language)
         return tuple(name for name, unnamed in zip(both, UNNAMED, strict=True) if name != unnamed)
 

@@ -32,7 +32,7 @@ def list_deviations(recipe: Recipe) -> list[Deviation]:
 
 
 def describe_source(path: str) -> str:
-    """Return a sentence that explains a setting's value: the paper's section, or our reason."""
+    """Return a phrase that explains a setting's default: the paper's section, or our reason."""
     metadata = find_setting(path)[1].metadata
     section, explanation = metadata["section"], metadata["says"]
     return (

@@ -20,9 +20,9 @@ KINDS: Mapping[object, tuple[type | UnionType, str]] = MappingProxyType(
 def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function to raise TypeError with a suggestion for an unknown keyword argument.
 
-    It also raises InputError for a value that is no bool, or no function, where the default is one,
-    and for one that is no number or no string where the argument can be nothing else. A function
-    that takes any keyword is returned unchanged.
+    The wrapped function also raises InputError for a value of the wrong type if the argument's
+    default is a bool or a function, or its annotation is str, int or float. A function that takes
+    any keyword is returned unchanged.
     """
     known = inspect.signature(function).parameters
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):
@@ -48,7 +48,7 @@ def with_checked_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def describe_unknown_keyword(function: str, name: str, known: Mapping[str, object]) -> str:
-    """Return a sentence that names the similar argument, or the setting that was meant."""
+    """Return an error message that suggests a similar argument, or the setting of that name."""
     settings = Recipe(name="none").flat_settings()
     paths = [path for path in settings if path.endswith(f".{name}")]
     if paths and "settings" in known:

@@ -91,7 +91,7 @@ class Recipe:
         )
 
     def flat_settings(self) -> dict[str, Value]:
-        """Return every setting's value by its path, such as training.steps, in fixed order."""
+        """Return every setting's value by its path, such as training.steps, in a fixed order."""
         return {
             path: getattr(getattr(self, group), field.name)
             for path, (group, field) in SETTINGS.items()
@@ -116,7 +116,7 @@ class Recipe:
         recipe = dataclasses.replace(recipe, **{k: v for k, v in values.items() if k in words})
         changes = {f"{n}.{k}": v for n in GROUPS if n in values for k, v in values[n].items()}
         for path, value in changes.items():
-            wanted = find_setting(path)[1].type  # text is a number in --set alone
+            wanted = find_setting(path)[1].type  # only --set may give a number as text
             if isinstance(value, str) and wanted is not str:
                 fact = f"{path} must be {TYPE_NAMES[typing.cast('type', wanted)]}"
                 raise InputError(f"{fact}, not {short_repr(value)}", "leave the quotes out")
@@ -124,7 +124,7 @@ class Recipe:
 
 
 def require_changes(changes: object) -> None:
-    """Raise InputError unless `changes` is a mapping, from paths of settings to new values."""
+    """Raise InputError unless `changes` is a mapping (of paths of settings to new values)."""
     require(
         isinstance(changes, Mapping),
         f"settings must be a table of new values by path, not {short_repr(changes)}",
@@ -133,7 +133,7 @@ def require_changes(changes: object) -> None:
 
 
 def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
-    """Return a copy of the recipe with the new values of the settings in `changes`, by path."""
+    """Return a copy of the recipe with the new values in `changes`, whose keys are paths."""
     require_changes(changes)
     tables: dict[str, dict[str, Value]] = {}
     for path, value in changes.items():
@@ -144,7 +144,7 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Value]) -> Recipe:
 
 
 def find_setting(path: object) -> "tuple[str, dataclasses.Field[Any]]":
-    """Return the group and dataclass field of a setting; refuse a path that names no setting."""
+    """Return a setting's group and dataclass field; raise InputError if `path` names no setting."""
     if not isinstance(path, str) or path not in SETTINGS:
         name = path if isinstance(path, str) else ""
         last = name.rpartition(".")[2]  # the name itself is often right, and its group wrong
@@ -157,7 +157,7 @@ def find_setting(path: object) -> "tuple[str, dataclasses.Field[Any]]":
 
 
 def cast_value(path: str, value: object) -> Value:
-    """Return a value converted to a setting's type; text given by `--set` is parsed first."""
+    """Convert a value, or its text, to a setting's type; raise InputError if this is impossible."""
     wanted = typing.cast("type", find_setting(path)[1].type)
     if isinstance(value, str) and wanted is not str:
         value = parse_value(value)
@@ -192,7 +192,7 @@ def parse_value(text: str) -> Value:
 
 
 def shorten_name(name: str) -> str:
-    """Return a recipe's name with the number of its changed settings if their list is long."""
+    """Return a recipe's name; if it is too long, count its changed settings instead of listing."""
     base, joint, changes = name.partition(" with ")
     if len(name) <= NAME or not joint:
         return name

@@ -25,7 +25,7 @@ __all__ = [
     "require_task",
 ]
 
-TASKS: Mapping[str, str] = MappingProxyType(  # the module whose `KINDS` has a task
+TASKS: Mapping[str, str] = MappingProxyType(  # task -> the module whose `KINDS` has it
     {
         "translation": "text",
         "copy": "text",
@@ -53,7 +53,7 @@ def build_task(data: Data, vocabularies: Vocabularies) -> Task:
 
 
 def require_task(task: Task, wanted: type | tuple[type, ...], data: Data, user: str) -> None:
-    """Raise InputError unless a task has the class `wanted`, or one of these; hint at its command.
+    """Raise InputError unless a task is an instance of `wanted`; hint at the task's own command.
 
     `user` is the subject of the sentence, such as "`transduce translate`" or "word alignment".
     """

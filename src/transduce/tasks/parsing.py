@@ -50,7 +50,7 @@ class Parsing(Task):
     """The task of parsing sentences into constituency trees, scored by labelled bracket F1.
 
     The output vocabulary has the symbols of linearised trees. A sentence that is too long is not
-    split, since a tree needs all of it, and F1 is computed with the references' tags.
+    split, since a tree needs all of it. F1 is computed with the references' tags.
     """
 
     lexicon: TagLexicon  # gives words their part-of-speech tags if the linearisation has none
@@ -59,7 +59,7 @@ class Parsing(Task):
     metrics: ClassVar[tuple[str, ...]] = ("brackets",)
 
     def normalise(self, line: str) -> str:
-        """Return a line with single spaces between its words, which stay as they are."""
+        """Return a line with single spaces between its words, and the words unchanged."""
         return normalise_blanks(line)
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
@@ -77,7 +77,7 @@ class Parsing(Task):
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a phrase on the repairs that make an unconstrained output a tree, or ""."""
+        """Return a phrase on the repairs that an output needs to be a tree, else ""."""
         _, repair = self.repair(ids, line)
         counts = {
             name.replace("_", " "): count for name, count in repair.as_json().items() if count
@@ -86,7 +86,7 @@ class Parsing(Task):
         return f"a malformed tree, repaired: {found}" if found else ""
 
     def repair(self, ids: Sequence[int], line: str) -> tuple[Tree, Repair]:
-        """Convert symbol ids to a tree over a sentence's words; return it with the repairs made."""
+        """Convert symbol ids to a tree over a sentence's words; return the tree and the repairs."""
         words = [escape_brackets(word) for word in split_words(line)]
         symbols = [self.target.symbols[number] for number in ids]
         tags = self.lexicon.tag(words)
@@ -169,7 +169,7 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return the files with a split's trees: `path` itself if it is a file, else files in it.
+    """Return [path] if `path` is a file, else the files in that folder with a split's trees.
 
     A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
     its tree files, but none for the split "dev".
@@ -184,8 +184,7 @@ def list_tree_files(path: Path, split: str) -> list[Path]:
 def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (sentence, cleaned tree) for every tree of a file; ("", error) for a malformed one.
 
-    A tree without words is yielded as ("", ""). The
-    cleaning of the corpus, which follows, drops and counts both.
+    A tree without words is yielded as ("", ""). Cleaning the corpus later drops and counts both.
     """
     malformed: list[InputError] = []
     for raw in read_trees(path, on_malformed=malformed.append):
@@ -197,7 +196,7 @@ def read_tree_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_test_trees(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, cleaned tree) for every tree with words; refuse malformed brackets."""
+    """Yield (sentence, cleaned tree) for each tree with words; raise InputError if malformed."""
     for raw in read_trees(path):
         tree = clean_tree(raw)
         if tree is not None:

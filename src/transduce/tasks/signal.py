@@ -1,7 +1,7 @@
 """The task of signals: pictures or sounds to text, text to pictures, pictures to pictures
 
 A text is a file of two columns, in which a path, relative to the file, stands for a picture or a
-sound. A signal is a row of samples, and a sample is one of the 256 bytes that every vocabulary has.
+sound. A signal is a list of samples. A sample is one of the 256 bytes that every vocabulary has.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,24 +28,24 @@ FIRST = BEGIN + 1  # the id of the byte 0
 class SignalTask(Task):
     """The task of pictures and sounds on one side or both, scored by exact match."""
 
-    rows: tuple[int, int]  # of the source's and the target's signals; 0: that side is text
+    rows: tuple[int, int]  # row sizes of source and target signals; 0: that side is text
 
     metrics: ClassVar[tuple[str, ...]] = ("exact-match",)
 
     def normalise(self, line: str) -> str:
-        """Return a line normalised, or the signal of the file that it names."""
+        """Return a line normalised, or the signal of the picture or sound file that it names."""
         return normalise_signal(line)
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
-        """Return the ids of lines, each list closed by END; refuse signals of other rows."""
+        """Return ids of lines, each closed by END; raise InputError if one does not fit `rows`."""
         return encode(self.source, lines, self.rows[0], "data.source_row")
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the ids of lines, each list closed by END; refuse signals of other rows."""
+        """Return ids of lines, each closed by END; raise InputError if one does not fit `rows`."""
         return encode(self.target, lines, self.rows[1], "data.target_row")
 
     def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
-        """Return ids as text, or as a picture of whole rows, the last one cut or filled."""
+        """Convert ids to text, or to a picture in which a partial last row is filled or cut off."""
         if not self.rows[1]:
             return normalise(self.target.decode(list(ids)))
         samples, row = bytes(one - FIRST for one in ids if is_sample(one)), self.rows[1]
@@ -53,13 +53,13 @@ class SignalTask(Task):
         return Signal("picture", row, samples.ljust(size, b"\0")[:size]).to_line()
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return a phrase if an output is no picture of whole rows, else ""."""
+        """Return a phrase if `decode` must repair a picture, else ""."""
         row = self.rows[1]
         is_whole = not row or (ids and len(ids) % row == 0 and all(map(is_sample, ids)))
         return "" if is_whole else f"{len(ids):,} symbols for rows of {row}, repaired"
 
     def parse_output(self, output: str) -> Any:  # noqa: ANN401 - a str or an array
-        """Convert an output line to text, or to an array of grey levels."""
+        """Return an output line as text, or as an array of grey levels if it holds a picture."""
         signal = Signal.from_line(output)
         return output if signal is None else signal.to_pixels()
 
@@ -75,12 +75,12 @@ class SignalTask(Task):
 
 
 def is_sample(number: int) -> bool:
-    """Return whether an id is that of a byte, and so of a sample."""
+    """Return whether an id stands for a byte, which is a sample."""
     return FIRST <= number < FIRST + BYTES
 
 
 def encode(vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str) -> list[list[int]]:
-    """Return the ids of lines, closed by END; refuse lines that are not what `row` says."""
+    """Return ids of lines, each closed by END; raise InputError if one does not fit `row`."""
     if not row:
         lines = list(lines)
         for line in lines:
@@ -91,7 +91,7 @@ def encode(vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str)
 
 
 def require_row(line: str, row: int, setting: str) -> Signal | None:
-    """Return the signal of a line, None for text; refuse one that is not what `row` says."""
+    """Return a line's signal, or None for text; raise InputError unless its row size is `row`."""
     signal = Signal.from_line(line)
     fact = f"{signal or 'a line of text'} where {setting} is {row}"
     hint = "0 is for text; other numbers are pixels a row, or samples a second"
@@ -100,14 +100,14 @@ def require_row(line: str, row: int, setting: str) -> Signal | None:
 
 
 def normalise_signal(line: str) -> str:
-    """Return a signal's line as it is, and for any other line the signal in the file it names."""
+    """Return a signal's line unchanged; normalise any other line, or read the file it names."""
     return line if Signal.from_line(line) else read_signal_line(normalise(line), Path())
 
 
 def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the sides of each line, files as the signals in them.
+    """Yield (source, target) of each line, with the signals of files in place of their paths.
 
-    Refuse lines of text alone, and rows of several sizes.
+    Raise InputError for a line without a signal, and for signals of different row sizes.
     """
     first: tuple[str, ...] = ()
     for number, pair in enumerate(read_pairs_tsv(path), start=1):
@@ -125,13 +125,13 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield the lines of a list for a model whose source has this row, files as their signals."""
+    """Yield lines of a list, signals in place of paths; raise InputError for other row sizes."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 
 
 def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
-    """Return one side of a line of a list, a file as its signal; refuse one that lacks this row.
+    """Return one side of a line, with the signal in place of a path; raise InputError at a fault.
 
     An error names the list and the line.
     """
@@ -147,7 +147,7 @@ def read_side(side: str, path: Path, number: int, row: int | None = None) -> str
 def infer_sizes(pairs: Iterable[tuple[str, str]]) -> Mapping[str, int]:
     """Return the settings that fit the rows and the longest signals of a text.
 
-    An update has at least four of the longest.
+    An update has room for four of the longest signals.
     """
     rows, longest = [0, 0], [0, 0]
     for pair in pairs:

@@ -25,7 +25,7 @@ METRICS = {
     "bio": ("spans", "accuracy"),
     "iob1": ("spans", "accuracy"),
     "raw": ("accuracy",),
-    "raw runs": ("spans-raw", "accuracy"),  # runs of a label between tokens outside
+    "raw runs": ("spans-raw", "accuracy"),  # runs of one label between tokens labelled O
 }
 
 
@@ -139,7 +139,7 @@ def find_length_mismatch(line: str, labels: str) -> str:
 
 
 def format_labels(line: str, labels: str) -> str:
-    """Return a sentence as a token, a tab and its label on each line, and a blank line after."""
+    """Format a sentence as lines of token, tab and label, followed by a blank line."""
     pairs = zip(split_words(line), split_words(labels), strict=True)
     return "".join(f"{token}\t{label}\n" for token, label in pairs) + "\n"
 
@@ -185,7 +185,7 @@ def infer_scheme(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def check_labels(data: Data, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines of labels unchanged; refuse labels that `data.label_scheme` does not allow."""
+    """Yield lines of labels unchanged; raise InputError if `data.label_scheme` forbids a label."""
     forms, scheme = LabelForms(), data.label_scheme
     for number, line in enumerate(lines, start=1):
         forms.add(split_words(line))

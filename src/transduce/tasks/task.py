@@ -37,7 +37,7 @@ class SplitLevel:
 class Task(ABC):
     """A task such as translation: it encodes inputs, and it decodes and scores outputs.
 
-    The methods that a task need not define do what is right for lines of text.
+    Methods that a task does not override do what is right for lines of text.
     """
 
     source: Vocabulary  # of the inputs
@@ -49,7 +49,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def metrics(self) -> Sequence[str]:
-        """The names of the metrics of an evaluation; the first one is also that of validation."""
+        """The names of an evaluation's metrics; validation uses the first one."""
 
     def normalise(self, line: str) -> str:
         """Return a line normalised as `encode_sources` and `encode_targets` expect it."""
@@ -104,7 +104,7 @@ class Task(ABC):
 @final
 @dataclass(frozen=True, kw_only=True)
 class TaskKind:
-    """The functions for one value of `data.task`, which read files and build the task.
+    """The functions that read the files and build the task of one value of `data.task`.
 
     - `read_file` reads a file with both sides; where that is `read_pairs_tsv`, `TaskFiles` also
       takes CSV, TMX and XLIFF.
@@ -115,8 +115,8 @@ class TaskKind:
       settings do not allow.
     - `infer_settings` returns the settings that cleaned pairs show, such as a label scheme.
     - `format_output` returns the text for a source line and its output in a file of outputs.
-    - `target_symbols` returns the symbols of a target line. The target vocabulary is all symbols of
-      the training data; None if it is learned from text.
+    - `target_symbols` returns the symbols of a target line. All symbols of the training data are
+      the target vocabulary. `target_symbols` is None if the vocabulary is learned from text.
     - `tagged_words` returns the (word, tag) pairs of a target line, to learn a lexicon of tags;
       None for a task without a lexicon.
     - `is_tokenised` says whether spaces separate all words of a source line and its punctuation.
@@ -145,7 +145,7 @@ class TaskKind:
 
     @property
     def is_text(self) -> bool:
-        """Whether both sides are text, which shows its language, and neither labels nor signals."""
+        """Whether both sides are text, and neither side has labels, trees or signals."""
         return self.has_languages and self.target_symbols is None
 
     def count(self, items: int) -> str:
