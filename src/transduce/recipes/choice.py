@@ -41,7 +41,7 @@ def find_recipe(recipe: object) -> Recipe:
 
 
 def read_recipe(recipe: object, scale: str | None) -> Recipe | None:
-    """Return a named recipe at a scale, or None for None; raise InputError for a scale alone."""
+    """Return a recipe made smaller by `scale`; None if both are None. Refuse a scale alone."""
     require(
         scale is None or recipe is not None,
         "a scale makes a recipe smaller, and none was named",

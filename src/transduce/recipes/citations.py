@@ -106,7 +106,7 @@ CITATIONS: Mapping[str, Citations] = MappingProxyType(
 
 
 def cite(recipe: Recipe, path: str) -> Citation:
-    """Return the paper's (section, paraphrase) on a setting, or ("", our reason) if it has none."""
+    """Return (section, paraphrase) for a setting, or ("", our reason) if the paper is silent."""
     stated = find_setting(path)[1].metadata
     return CITATIONS.get(find_original_name(recipe), {}).get(
         path, (stated["section"], stated["says"])

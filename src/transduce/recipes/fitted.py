@@ -40,7 +40,7 @@ class Fitting:
     sizes: tuple[ModelSize, ...]
 
     def choose_size(self, pairs: int, *, has_gpu: bool) -> ModelSize:
-        """Return the model size for a corpus of so many pairs; `has_gpu` allows any size."""
+        """Return the model size for so many pairs; `has_gpu` also allows sizes that need a GPU."""
         return self.list_sizes(pairs, has_gpu=has_gpu)[-1]
 
     def list_sizes(self, pairs: int, *, has_gpu: bool) -> list[ModelSize]:

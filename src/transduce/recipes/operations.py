@@ -15,7 +15,7 @@ from transduce.settings.counts import count_decoder_layer, count_embeddings, cou
 @final
 @dataclass(frozen=True)
 class TextSize:
-    """Sums of a text's sentence lengths and of the lengths' products, to count operations.
+    """Sums of a text's sentence lengths and of products of lengths, which give operation counts.
 
     The sums are over all sentence pairs; a pair has n source and m target tokens.
     """

@@ -192,7 +192,7 @@ def parse_value(text: str) -> Value:
 
 
 def shorten_name(name: str) -> str:
-    """Return a recipe's name; if it is too long, count its changed settings instead of listing."""
+    """Return a recipe's name; if it is too long, with a count in place of its changed settings."""
     base, joint, changes = name.partition(" with ")
     if len(name) <= NAME or not joint:
         return name

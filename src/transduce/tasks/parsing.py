@@ -77,7 +77,7 @@ class Parsing(Task):
         return format_tree(tree)
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:
-        """Return a phrase on the repairs that an output needs to be a tree, else ""."""
+        """Return a phrase on the repairs that an output needs to be a tree; "" if none."""
         _, repair = self.repair(ids, line)
         counts = {
             name.replace("_", " "): count for name, count in repair.as_json().items() if count

@@ -131,7 +131,7 @@ def read_signal_sources(path: Path, row: int) -> Iterator[str]:
 
 
 def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
-    """Return one side of a line, with the signal in place of a path; raise InputError at a fault.
+    """Return one side of a line, with a signal in place of its path; require this row size.
 
     An error names the list and the line.
     """
