@@ -181,7 +181,7 @@ def build_record(run: RowResult) -> dict[str, Any]:
 
 
 def describe_other_settings(recipe: Recipe) -> str:
-    """Return as "setting=value, …" where a run's recipe differs from its row's own."""
+    """Return as "path=value, …" the settings in which a run's recipe differs from its row's."""
     differ = difference(by_name(find_original_name(recipe)), recipe)
     return ", ".join(f"{path}={value}" for path, _, value in differ if path not in RESOLVED)
 

@@ -109,7 +109,7 @@ def measure_row(
 
 
 def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics of a test set: "bleu", and for the paper's test sets also the paper's."""
+    """Return a test set's metrics: "bleu", and also the paper's BLEU if the set is the paper's."""
     if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
     return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")

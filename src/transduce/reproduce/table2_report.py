@@ -79,7 +79,7 @@ def map_printed_bleu(pair: str) -> dict[str, float]:
 
 
 def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return the printed BLEU and cost of a row for a language pair; None for a row of ours."""
+    """Return the printed BLEU and cost of a row for a language pair; both None for our rows."""
     paper = next((one for one in select_published(pair) if one.row == row), None)
     return {
         "printed_bleu": paper and paper.bleu[pair],

@@ -103,7 +103,7 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
 
 
 def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` with training corpus and comparability by a given parser's recipe."""
+    """Return `trees` with a given parser's training corpus, and whether it is comparable."""
     corpus = recipe.data.corpus
     comparable = trees.is_comparable and corpus == "wsj"
     return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)

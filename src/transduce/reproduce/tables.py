@@ -109,7 +109,7 @@ def claims(
 
 
 def list_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the seeds 1 to `seeds` if it is a number, else the given seeds as a tuple."""
+    """Return the seeds 1 to `seeds` if `seeds` is a number, else the given seeds as a tuple."""
     return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
 
 

@@ -40,7 +40,7 @@ Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a fi
 def measure_claims(
     output: Path, names: Sequence[str], seeds: Sequence[int], callbacks: TableCallbacks
 ) -> Report:
-    """Measure the named claims (all without `names`) in a folder; write and return the report.
+    """Measure the named claims, or all if `names` is empty; write the report and return it.
 
     What is measured already is kept. The errors of rows that failed are in the report's `errors`.
     """
@@ -89,7 +89,7 @@ def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
 
 
 def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str, Path]) -> None:
-    """Measure a claim from a seed and store its values; raise InUseError in a locked folder."""
+    """Measure and store a claim's values from a seed; raise InUseError if the folder is locked."""
     folder = name_folder(output, claim, seed)
     ensure_folder(folder)
     with locked_folder(folder):
@@ -99,7 +99,7 @@ def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:
-    """Return a claim's stored values from a seed; None unless all that it needs are there."""
+    """Return a claim's stored values from a seed; None if they are absent or incomplete."""
     file = name_folder(output, claim, seed) / VALUES
     if not file.exists():
         return None

@@ -85,7 +85,7 @@ def measure_nats(_seed: int, runs: Mapping[str, Path]) -> dict[str, float]:
 
 
 def measure_positions(seed: int, runs: Mapping[str, Path]) -> dict[str, float]:
-    """Return each row's nats a piece, and "ROW beyond" for sentences up to twice as long."""
+    """Return nats a piece by row, and as "ROW beyond" for sentences longer than in training."""
     found = measure_nats(seed, runs)
     for row, run in runs.items():
         translator = load(run)

@@ -77,7 +77,7 @@ def attend(
     *,
     most: int = PICTURE_BYTES,
 ) -> Attention:
-    """Return a model's attention weights for `text` and `target`, by default its own output.
+    """Return a model's attention weights for `text` and `target` (default: the model's output).
 
         attention = transduce.attend("model", "A dog runs.")
 

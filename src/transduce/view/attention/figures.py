@@ -76,7 +76,7 @@ FIGURES: Mapping[int, PaperFigure] = MappingProxyType(
 
 
 def require_heads(heads: tuple[int, ...], layer: int, layers: int, count: int) -> None:
-    """Raise InputError unless the layer is in 1 to `layers` and all heads are in 1 to `count`."""
+    """Raise InputError unless `layer` is 1 to `layers` and each head is 1 to `count`."""
     if layer not in range(1, layers + 1):
         fact = f"there is no layer {layer}: this model has {layers:,}"
         raise InputError(fact, f"--layer 1 to {layers}, or --find")

@@ -87,7 +87,7 @@ class OutputStep:
 @final
 @dataclass(frozen=True)
 class ModelName:
-    """The model of an attention record: its name, manifest's sha256, layers and heads."""
+    """The model of an attention record: name, manifest's sha256, numbers of layers and heads."""
 
     name: str
     sha256: str  # "" for a model that was not read from a folder
@@ -118,13 +118,13 @@ class AttentionView:
     alignment: AlignmentHeads | None = None  # the heads that align words; None if not a text task
 
     def queries(self, kind: str) -> PieceSequence:
-        """Return the sequence whose positions are the queries of a kind, such as "cross"."""
+        """Return the sequence of the queries of a kind of attention, such as "cross"."""
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][0])
         return sequence
 
     def keys(self, kind: str) -> PieceSequence:
-        """Return the sequence whose positions are the keys of a kind, such as "cross"."""
+        """Return the sequence of the keys of a kind of attention, such as "cross"."""
         require_one_of("kind of attention", kind, SIDES)
         sequence: PieceSequence = getattr(self, SIDES[kind][1])
         return sequence

@@ -132,7 +132,7 @@ def classify_cross(queries: PieceSequence, keys: PieceSequence) -> Int[np.ndarra
 
 
 def find_clearest_head(view: AttentionView, kind: str) -> tuple[int, int]:
-    """Return (layer, head), from 1, of the head of a kind that says most when it is shown alone.
+    """Return (layer, head), from 1, of the head of a kind that is clearest when shown alone.
 
     In cross-attention, this head has the most weight on the source pieces aligned with the output.
     Else, or without an alignment, its keys have the highest maximum weights on average.

@@ -26,7 +26,7 @@ UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 def read_sequence(
     vocabulary: Vocabulary, ids: Sequence[int], *, is_tokenised: bool
 ) -> PieceSequence:
-    """Return readable pieces of ids, and their words (split at spaces only if `is_tokenised`)."""
+    """Return readable pieces of ids, and their words (split only at spaces if `is_tokenised`)."""
     values = [vocabulary.piece_bytes(number) for number in ids]
     text = b"".join(values).decode("utf-8", errors="replace").strip()
     words = group_words(values, find_spaced_starts if is_tokenised else find_word_starts)

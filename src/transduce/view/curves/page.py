@@ -111,7 +111,7 @@ def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray
 
 
 def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
-    """Return the mean, low and high of `blocks` blocks of 64; means end with the later values.
+    """Return each block's mean, low and high; the means go on with the values after the blocks.
 
     NaN does not count; a block of NaN only is NaN.
     """

@@ -198,7 +198,7 @@ def empty_part(size: int = 0) -> LogPart:
 
 
 def parse_lines(lines: bytes, end: int) -> LogPart:
-    """Parse whole lines, the last ending at byte `end` of a log, into a part of the log."""
+    """Parse whole lines of a log into a part; `end` is the byte at which the last line ends."""
     updates, events, unreadable = list[UpdateFields](), list[LogEvent](), 0
     for found in LINE.findall(lines):
         if found[0]:

@@ -159,7 +159,7 @@ class CurvesServer(ThreadingHTTPServer):
 
 @final
 class CurvesHandler(BaseHTTPRequestHandler):
-    """A handler of requests for the page and the stream; refuses Host headers of other names."""
+    """A handler of requests for the page and the stream, which answers local Host headers only."""
 
     server: CurvesServer
     server_version = "transduce"

@@ -40,7 +40,7 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
 
 
 def choose_last_step(recipes: Sequence[Recipe]) -> int:
-    """Return the last step to draw: five longest warm-ups, or the longest training if shorter."""
+    """Return the last step to draw: 5 times the longest warm-up, or less if training ends."""
     longest = max(recipe.training.steps for recipe in recipes)
     warmup = max(recipe.training.warmup for recipe in recipes)
     return max(2, min(longest, WARMUPS * warmup))

@@ -151,7 +151,7 @@ class Book:
         return f'<div class="row"{named}><div>{title}{set_prose(passage.prose)}</div>{right}</div>'
 
     def set_statements(self, chapter: str, numbers: Sequence[int]) -> Iterator[str]:
-        """Yield the HTML of the statements in these lines; statements with values unfold them."""
+        """Yield the HTML of the statements in these lines; a statement unfolds its values."""
         statements, found = self.tracer.statements[chapter], self.tracer.values[chapter]
         code = self.code[chapter]
         for key, lines in groupby(

@@ -208,7 +208,7 @@ def describe_tensor(value: Tensor, *, brief: bool) -> str:
 
 
 def format_number(value: float | int) -> str:
-    """Return a number as text, a float with three significant digits, an integer with all."""
+    """Return a number as text: floats with three significant digits, integers in full."""
     text = str(value)
     return (f"{value:.3g}" if set(text) & {".", "e"} else text).replace("-", "−")
 

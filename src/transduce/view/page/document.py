@@ -181,7 +181,7 @@ def build_page(
 
 
 def build_policy(scripts: Sequence[str], style: str, parts: PageParts) -> str:
-    """Return a content security policy that allows only the scripts, the style, and `parts`.
+    """Return a content security policy that allows only scripts, style, and what `parts` names.
 
     `parts` says what the script may connect to, and where forms may be sent.
     """

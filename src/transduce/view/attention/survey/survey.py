@@ -341,7 +341,7 @@ class SilencedAttention:
         v: Float[Tensor, "S H d_v"],
         dropout: float = 0.0,
     ) -> Float[Tensor, "T H d_v"]:
-        """Compute attention; in call `layer`, the output of head `head` is 0."""
+        """Compute attention; in call number `layer`, the output of head number `head` is 0."""
         out = self.attention(q, k, v, dropout)
         self.calls += 1
         if self.calls != self.layer:
