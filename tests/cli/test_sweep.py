@@ -4,7 +4,7 @@ import json
 import signal
 
 import pytest
-from tests.cli.treebank import TINY, write_treebank
+from tests.cli.treebank import SETTINGS, TINY, write_treebank
 
 from transduce.errors import NotFiniteError
 from transduce.runs import training_run
@@ -25,11 +25,16 @@ def bank(tmp_path_factory):
 
 @pytest.fixture
 def sweep(call, bank, tmp_path):
-    """Sweep the part-of-speech tagger into a folder."""
+    """Sweep the part-of-speech tagger into a folder, tiny in all that does not vary."""
     files = ["--tags", bank / "train.pos", "--dev-tags", bank / "dev.pos"]
-    return lambda *options: call(
-        "sweep", "gum-pos", *files, *TINY, "-o", tmp_path / "sweep", *options
-    )
+
+    def swept(*options):
+        varied = {one.partition("=")[0] for one in options}
+        settings = {path: value for path, value in SETTINGS.items() if path not in varied}
+        tiny = [word for path, value in settings.items() for word in ("--set", f"{path}={value}")]
+        return call("sweep", "gum-pos", *files, *tiny, "-o", tmp_path / "sweep", *options)
+
+    return swept
 
 
 def test_every_combination_is_trained_once_and_resumed_with_the_best_first(sweep, tmp_path):
@@ -141,6 +146,16 @@ def test_a_combination_that_cannot_be_afforded_is_refused_before_any_is_trained(
     assert (ended.code, ended.stdout) == (code, "")
     assert fact in ended.stderr
     assert {path.name for path in (tmp_path / "sweep").iterdir()} == {"store"}
+
+
+def test_one_value_for_all_runs_of_a_setting_that_varies_is_refused(sweep, tmp_path):
+    ended = sweep("--vary", "architecture.dropout=0.1,0.3", "--set", "architecture.dropout=0.2")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "error: architecture.dropout varies, and --set gives it one value for all runs\n"
+        "hint: leave --set architecture.dropout out, or vary another setting\n"
+    )
+    assert not (tmp_path / "sweep").exists()
 
 
 def test_a_combination_that_a_chosen_recipe_forbids_is_refused_before_any_is_trained(

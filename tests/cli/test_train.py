@@ -201,14 +201,43 @@ def test_a_run_whose_checkpoints_are_all_damaged_is_not_silently_started_anew(ag
     ended = again()
     assert ended.code == 3
     assert "none of its 2 checkpoints can be used: " in ended.stderr
-    assert "\nhint: put back an intact copy of one, or delete them all" in ended.stderr
+    assert "\nhint: put back an intact copy of one, or delete them and" in ended.stderr
+
+
+def drop_events(run, kind):
+    log = run / "log.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if json.loads(line)["event"] != kind))
 
 
 def test_a_run_that_was_killed_before_its_first_checkpoint_says_that_it_begins_anew(again, trained):
     before = weights(trained)
     shutil.rmtree(trained / "checkpoints")
+    drop_events(trained, "checkpoint")
     ended = again()
     assert ended.stderr.startswith(f"{trained} ended before its first checkpoint: it begins anew\n")
+    assert weights(trained) == before
+
+
+def test_a_run_whose_checkpoints_were_deleted_does_not_train_over_its_snapshots(again, trained):
+    shutil.rmtree(trained / "checkpoints")
+    log = (trained / "log.jsonl").read_bytes()
+    ended = again("--quiet", "--set", "training.steps=40")
+    assert ended.code == 3
+    assert ended.stderr.startswith(
+        f"error: {trained}: its checkpoints are gone, and it would begin anew over snapshots up to "
+        f"step 20\nhint: put {trained}/checkpoints back, or average the snapshots; "
+    )
+    assert (trained / "log.jsonl").read_bytes() == log
+    assert read_run(trained).recipe.training.steps == 20
+
+
+def test_a_run_without_checkpoints_and_snapshots_says_that_it_begins_anew(again, trained):
+    before = weights(trained)
+    shutil.rmtree(trained / "checkpoints")
+    shutil.rmtree(trained / "snapshots")
+    ended = again("--quiet")
+    assert ended.stderr == f"warning: the checkpoints of {trained} are gone: it begins anew\n"
     assert weights(trained) == before
 
 
@@ -274,7 +303,7 @@ def test_numbers_that_leave_the_finite_world_end_the_run(train):
         (("tiny", "--set", "training.seed=-1"), "training.seed must not be negative, it is -1"),
         (
             ("tiny", "--set", "training.seed=99999999999999999999"),
-            "training.seed must be a whole number of at most 18 digits",
+            "training.seed must be a whole number from -2^63 to 2^63 - 1",
         ),
         (("tiny", "--set", "training.threads=9999"), "training.threads is at most 1,024, not 9,"),
         (("tiny", "--set", "architecture.d_ff=99999"), "architecture.d_ff is at most 65,536, not"),

@@ -90,7 +90,8 @@ def load_newest_checkpoint(
             reasons = "; ".join(reason for _, reason in rejected)
             raise FolderError(
                 f"none of its {len(rejected)} checkpoints can be used: {reasons}",
-                "put back an intact copy of one, or delete them all to start from the first step",
+                "put back an intact copy of one, or delete them and the snapshots to start from "
+                "the first step",
                 file=run,
             )
         # another process trains this run and has replaced these checkpoints by newer ones

@@ -136,6 +136,9 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
     require_recipe_or_text(recipe, texts[0])
     combinations = list(combine(vary))
+    for path in vary:
+        fact = f"{path} varies, and --set gives it one value for all runs"
+        require(path not in settings, fact, f"leave --set {path} out, or vary another setting")
     start = with_changes(recipe or Recipe(name="none"), settings)
     seen: list[list[Value]] = []
     for combination in combinations:

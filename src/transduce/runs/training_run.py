@@ -13,9 +13,11 @@ from typing import final
 
 import torch
 
-from transduce.checkpoint.checkpoints import has_checkpoints
+from transduce.checkpoint.checkpoints import has_checkpoints, list_snapshots
 from transduce.checkpoint.run_file import is_run, read_run
+from transduce.checkpoint.steps import CHECKPOINTS
 from transduce.checkpoint.stored_model import StoredModel
+from transduce.errors import FolderError
 from transduce.machine.device import has_fast_bfloat16, select_device
 from transduce.machine.process_settings import use_threads
 from transduce.runs.duration import describe_pace, measure_pace
@@ -38,6 +40,7 @@ from transduce.training.distributed.process_group import ProcessGroup, SinglePro
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.rendezvous import Rendezvous
 from transduce.training.distributed.requests import SignalRequests
+from transduce.training.journal import LOG, has_logged_checkpoint
 from transduce.training.loop import is_finished
 from transduce.training.progress import Progress
 
@@ -85,6 +88,16 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     With `estimates` a new run's duration is measured, and reported in a message.
     """
     was_begun = is_run(folder)
+    begins_anew = was_begun and not has_checkpoints(folder)
+    has_lost_checkpoints = begins_anew and has_logged_checkpoint(folder / LOG)
+    if has_lost_checkpoints and (snapshots := list_snapshots(folder)):
+        raise FolderError(
+            f"its checkpoints are gone, and it would begin anew over snapshots up to step "
+            f"{snapshots[-1].step:,}",
+            f"put {folder / CHECKPOINTS} back, or average the snapshots; to begin anew, choose "
+            "another folder, or delete the snapshots too",
+            file=folder,
+        )
     rank = rendezvous.rank if rendezvous else ProcessRank()
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
@@ -96,7 +109,9 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
         report_processes(recipe, group.world_size, callbacks)
         if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
             callbacks.warn(SLOW_BFLOAT16)
-        if was_begun and not has_checkpoints(folder):
+        if has_lost_checkpoints:
+            callbacks.warn(f"the checkpoints of {folder} are gone: it begins anew")
+        elif begins_anew:
             callbacks.on_message(f"{folder} ended before its first checkpoint: it begins anew")
         estimate = []
         if estimates and not was_begun:

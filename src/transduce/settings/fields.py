@@ -40,7 +40,7 @@ def require_types(owner: object) -> None:
         found = format_number(value) if type(value) is int else short_repr(value)
         name = TYPE_NAMES[typing.cast("type", wanted)]
         if type(value) is int and not -(2**63) <= value < 2**63:
-            fits, name = False, f"{name} of at most 18 digits"
+            fits, name = False, f"{name} from -2^63 to 2^63 - 1"
         require(fits, f"{field_path(owner, field.name)} must be {name}, not {found}")
 
 

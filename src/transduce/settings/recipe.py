@@ -165,7 +165,7 @@ def cast_value(path: str, value: object) -> Value:
         require_shown(path, value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         found = format_number(value)
-        raise InputError(f"{path} must be {TYPE_NAMES[wanted]} of at most 18 digits, not {found}")
+        raise InputError(f"{path} must be {TYPE_NAMES[wanted]} from -2^63 to 2^63 - 1, not {found}")
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not wanted or (isinstance(value, float) and not math.isfinite(value)):

@@ -57,6 +57,20 @@ class Journal:
         self.file.close()
 
 
+def has_logged_checkpoint(path: Path) -> bool:
+    """Return whether a journal names a checkpoint since the run last began at its first step."""
+    if not path.exists():
+        return False
+    has_checkpoint = False
+    with open_regular(path) as stream:
+        for line in stream:
+            if line.startswith(b'{"event": "checkpoint"'):
+                has_checkpoint = True
+            elif line.startswith(b'{"event": "resume", "step": 0,'):
+                has_checkpoint = False
+    return has_checkpoint
+
+
 def open_for_appending(path: str, flags: int) -> int:
     """Open a regular file and return its descriptor; raise OSError for links, pipes and devices."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
