@@ -50,6 +50,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z0-9][^\s,;)]*))?"
 ARGUMENTS = {
     **dict.fromkeys(("pairs", "trees", "tags", "signals"), "train"),
     **{f"{split}_{kind}": split for split in ("dev", "old", "test") for kind in ("pairs", "trees")},
+    "format": "form",
     "from": "parent",
     "metric": "metrics",
     "no_dev": "dev=False",

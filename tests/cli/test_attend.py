@@ -131,6 +131,18 @@ def test_a_survey_prints_all_heads_and_writes_a_page(call, babbler, made, tmp_pa
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+def test_a_survey_says_by_what_it_aligned_and_how_a_file_may_hold_both_sides(call, babbler, made):
+    given = ("attend", babbler, made / "d.en", "--survey", "--pairs=2")
+    ended = call(*given)
+    assert ended.code == 2
+    assert ended.stderr.endswith(
+        "d.en, line 1: 1 column, not 2\nhint: a line is source, one tab, target; "
+        "--target FILE names a file of the target sides\n"
+    )
+    said = call(*given, "--target", made / "d.de").stdout.splitlines()[0]
+    assert "nats per piece, words aligned by layer " in said
+
+
 def test_a_survey_reads_pairs_and_refuses_what_is_of_one_text(call, babbler, made, tmp_path):
     pairs = tmp_path / "pairs.tsv"
     sides = [(made / name).read_text().splitlines() for name in ("d.en", "d.de")]

@@ -32,6 +32,13 @@ def test_an_unknown_option_is_answered_with_the_nearest(call):
     assert ended.stderr.startswith("error: unknown option --jsn\nhint: did you mean --json")
 
 
+def test_an_option_of_another_command_is_answered_with_that_command(call):
+    ended = call("evaluate", "model", "a", "b", "--against", "c")
+    assert ended.stderr.startswith(
+        "error: unknown option --against\nhint: `transduce score` has it; did you mean "
+    )
+
+
 @pytest.mark.parametrize(
     ("typed", "fact", "usage"),
     [

@@ -1,7 +1,9 @@
 """Too many connections: who holds many slow ones loses them, and keeps no other client out."""
 
+import errno
 import http.client
 import math
+import os
 import resource
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,7 @@ from tests.serve.running import Client, running_server
 from tests.serve.test_life import unique_lines
 
 from transduce.machine.limits import open_file_limit, raise_open_file_limit
-from transduce.serve import protocol
+from transduce.serve import protocol, server
 from transduce.serve.interface import Limits
 from transduce.serve.protocol import name_client
 from transduce.serve.server import fit_open_files
@@ -129,6 +131,32 @@ def test_idle_connections_of_a_client_that_has_few_are_kept():
                 one.request("GET", "/health")
                 assert one.getresponse().read() == b'{"status":"ok"}'
                 one.close()
+
+
+class FullAtFirst(socket.socket):
+    """A listening socket whose process has as many open files as it may, three times."""
+
+    refusals = 3
+
+    def accept(self):
+        if self.refusals:
+            self.refusals -= 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return super().accept()
+
+
+def test_connections_beyond_the_open_files_are_told_once_and_answered_later(
+    monkeypatch, caplog, capfd
+):
+    bind = server.bind
+    monkeypatch.setattr(server, "bind", lambda *place: FullAtFirst(fileno=bind(*place).detach()))
+    with running_server(start=FakeSearch()) as client:
+        assert client.translate("a").json == {"translatedText": "[a]"}
+    assert [one.getMessage() for one in caplog.records] == [
+        "warning: some connections have to wait: too many open files; "
+        "a higher limit (ulimit -n) admits more at once"
+    ]
+    assert capfd.readouterr().err == ""
 
 
 def test_a_client_is_an_address_or_a_network_of_ipv6():

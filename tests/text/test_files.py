@@ -13,6 +13,8 @@ import pytest
 import zstandard
 
 from transduce.errors import InputError
+from transduce.runs.texts import TaskFiles
+from transduce.tasks.text import TRANSLATION
 from transduce.text import files
 from transduce.text.files import read_lines, read_pairs, read_pairs_tsv
 
@@ -223,7 +225,7 @@ def test_a_tab_parts_the_sides(file):
 @pytest.mark.parametrize(("line", "found"), [("a", "1 column"), ("a\tb\tc", "3 columns")])
 def test_a_line_without_exactly_two_columns_is_refused(file, line, found):
     path = file(f"a\tb\n{line}\n".encode())
-    hint = "one tab, target; columns=1,2 chooses two columns"
+    hint = "a line is source, one tab, target$"
     with pytest.raises(InputError, match=rf"text, line 2: {found}, not 2(.|\n)*{hint}"):
         list(read_pairs_tsv(path))
 
@@ -277,7 +279,7 @@ def test_two_of_several_columns_are_chosen(file):
     with pytest.raises(InputError, match="line 1: 3 columns, and --columns asks for number 4"):
         next(read_pairs_tsv(path, (4, 1)))
     with pytest.raises(InputError, match=r"line 1: 3 columns, not 2\nhint: .*columns=1,2"):
-        next(read_pairs_tsv(path))
+        next(TaskFiles(path, TRANSLATION).read())
 
 
 @pytest.mark.parametrize("encoding", ["UTF-16LE", "UTF-16BE", "UTF-32"])
@@ -311,4 +313,4 @@ def test_a_blank_line_among_pairs_is_answered_with_the_option_for_labels(tmp_pat
     with pytest.raises(
         InputError, match=r"line 3: 1 column, not 2\nhint: .*; .* reads tokens with labels"
     ):
-        list(read_pairs_tsv(tmp_path / "words.tsv"))
+        list(TaskFiles(tmp_path / "words.tsv", TRANSLATION).read())

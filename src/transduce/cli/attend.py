@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -368,11 +369,14 @@ def read_survey_pairs(
 ) -> list[tuple[str, str]]:
     """Return the first `most` pairs of two files, or of one file in the model's task format."""
     from transduce.tasks import find_task_kind
-    from transduce.text.files import read_pairs, read_short_lines
+    from transduce.text.files import read_pairs, read_pairs_tsv, read_short_lines
 
     if target is not None:
         return list(islice(read_pairs(text, target, read_short_lines), most))
-    return list(islice(find_task_kind(recipe.data).read_file(Path(text)), most))
+    read = find_task_kind(recipe.data).read_file
+    if read is read_pairs_tsv:
+        read = partial(read, other_ways="--target FILE names a file of the target sides")
+    return list(islice(read(Path(text)), most))
 
 
 def format_survey(found: "HeadSurvey") -> Iterator[str]:
@@ -380,9 +384,10 @@ def format_survey(found: "HeadSurvey") -> Iterator[str]:
     from transduce.settings.recipe import shorten_name
 
     pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
+    aligned = f", words aligned by {found.alignment}" if found.alignment else ""
     yield (
         f"{shorten_name(found.model.name)}: {pairs}, {found.tokens:,} target pieces, "
-        f"loss {found.loss:.4f} nats per piece"
+        f"loss {found.loss:.4f} nats per piece{aligned}"
     )
     rows = [list(COLUMNS)]
     for one in found.heads:

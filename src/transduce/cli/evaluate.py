@@ -87,7 +87,8 @@ def command(
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
     score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE
-    and REFERENCE seem to be exchanged. -o writes the translations to a file.
+    and REFERENCE seem to be exchanged. -o writes the translations to a file; with those of another
+    model, `transduce score --against` tests whether the models differ by more than chance.
 
     With --contrast a table follows. Its lines are changed as training changes them by settings
     such as data.upper_case: where a source gets capitals or loses its end mark, so does the

@@ -30,6 +30,7 @@ FULL = {
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
+MOST_COMMANDS = 2  # that have an option, for a hint to name one of them
 TOO_MANY = (
     "got unexpected extra argument"  # how click's message begins, for one argument or several
 )
@@ -195,6 +196,8 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         options = [name for p in context.command.get_params(context) for name in p.opts]
         known = [name for name in options if name.startswith("-")]
         hint = suggest_names(error.option_name, known)
+        if others := _list_commands_with(error.option_name, context):
+            hint = f"`transduce {others[0]}` has it; {hint}"
         if not error.option_name.startswith("--"):  # it may be the first letter of a file's name
             hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
         return f"unknown option {error.option_name}", hint
@@ -211,6 +214,17 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
     if is_count_wrong and context is not None:
         return fact, f"usage: {_format_usage(context)}; --help lists the options"
     return fact, f"`{path} --help` says how it is used"
+
+
+def _list_commands_with(option: str, context: click.Context) -> list[str]:
+    """Return the names of the commands that have an option, if they are one or two."""
+    group, found = context.find_root().command, list[str]()
+    if isinstance(group, click.Group):
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if command and any(option in one.opts for one in command.get_params(context)):
+                found.append(name)
+    return found if len(found) <= MOST_COMMANDS else []
 
 
 def _format_usage(context: click.Context) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import ipaddress
+import warnings
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -136,6 +137,8 @@ def command(
         display.print_message(
             f"warning: everyone who reaches {host} can use this server; --api-key asks for a key"
         )
+    # multiprocessing's tracker of shared resources, of which there are none here, may be killed
+    warnings.filterwarnings("ignore", "resource_tracker: process died", UserWarning)
     raise_open_file_limit(2 * settings.limits.connections + 1_000)  # as many again may be accepted
     asyncio.run(serve(choices, settings, print_ready, on_message=display.print_unless_unread))
 

@@ -58,6 +58,9 @@ class FilePair:
         return f"{hash_file(self.source)} {hash_file(self.target)}"
 
 
+OTHER_WAYS = "--columns 1,2 chooses two columns, --source and --target name two files"
+
+
 @final
 @dataclass(frozen=True)
 class TaskFiles:
@@ -75,7 +78,7 @@ class TaskFiles:
         """Yield (source, target) for every line, tree or tagged sentence of the files."""
         for file in self.list_files():
             if self.kind.read_file is read_pairs_tsv:
-                yield from read_pair_file(file, self.columns)
+                yield from read_pair_file(file, self.columns, OTHER_WAYS)
             else:
                 yield from self.kind.read_file(file)
 

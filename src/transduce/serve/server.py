@@ -38,6 +38,8 @@ ADDRESSES = "127.0.0.1 for this machine only, 0.0.0.0 for all of its addresses"
 MAX_HEAD = 16_384  # bytes of a request's head
 KEEP_ALIVE_SECONDS = 5
 OTHER_FILES = 128  # open files of the server that are no connections of clients
+# errors of a system that can open no more connections at this moment
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 ANSWER_SECONDS = 1.0  # the last part of `stop_seconds`, in which late requests are refused
 
 
@@ -81,6 +83,27 @@ class ServerSettings:
                 f"{origin!r} is not an origin as browsers send it (--allow-origin)",
                 "scheme and host in lower case, without a path: https://example.org",
             )
+
+
+@final
+class ExhaustionOnce:
+    """An event loop's exception handler that tells once that no more connections can be opened.
+
+    asyncio accepts them again after a second. All other errors are handled as usual.
+    """
+
+    def __init__(self, on_message: Callable[[str], None]) -> None:
+        self.on_message, self.is_told = on_message, False
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Handle what the event loop says of an error."""
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in EXHAUSTED):
+            loop.default_exception_handler(context)
+        elif not self.is_told:
+            self.is_told = True
+            fact = f"some connections have to wait: {(error.strerror or '').lower()}"
+            self.on_message(f"warning: {fact}; a higher limit (ulimit -n) admits more at once")
 
 
 @final
@@ -128,6 +151,7 @@ async def serve(
     sentences about models that are replaced and search processes that are started again.
     """
     stop = stop or asyncio.Event()
+    asyncio.get_running_loop().set_exception_handler(ExhaustionOnce(on_message))
     with bind(settings.host, settings.port) as listener:
         dispatchers = [
             Dispatcher(load, start, settings.limits, settings.workers, None, on_message)

@@ -93,7 +93,8 @@ async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
     """
     if wanted.prefix:
         return [SplitText(tuple(wanted.texts), ("", ""))]
-    of_format = partial(split_html, inline=True) if wanted.format == "html" else split_text
+    of_html = partial(split_html, inline=True, target=wanted.target)
+    of_format = of_html if wanted.format == "html" else split_text
     split = partial(of_format, language="" if language == AUTO else language)
     if sum(map(len, wanted.texts)) <= FEW:
         return [split(text) for text in wanted.texts]

@@ -144,21 +144,20 @@ OF_LABELS = "--tags reads tokens with labels, whose sentences end with a blank l
 
 
 def read_pairs_tsv(
-    path: Path | str, columns: tuple[int, int] | None = None
+    path: Path | str, columns: tuple[int, int] | None = None, other_ways: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Yield the source and target of each line of a file with tab-separated columns.
 
     `columns` has the numbers of the source and target columns, from 1; by default each line has
-    only these two.
+    only these two. `other_ways` completes a hint: how the caller's user may name pairs otherwise.
     """
     name = display_name(path)
-    hint = (
-        "a line is source, one tab, target; "
-        "--columns 1,2 chooses two columns, --source and --target name two files"
-    )
+    hint = f"a line is source, one tab, target{'; ' if other_ways else ''}{other_ways}"
     for number, line in enumerate(read_lines(path), start=1):
         if columns is None:
-            yield split_columns(line, hint if line else f"{hint}; {OF_LABELS}", name, number)
+            yield split_columns(
+                line, hint if line or not other_ways else f"{hint}; {OF_LABELS}", name, number
+            )
             continue
         found = line.split("\t")
         if len(found) < max(columns):

@@ -41,19 +41,21 @@ QUOTED = re.compile(r'"[^"]*"')
 HEADS = {"source", "target"}
 
 
-def read_pair_file(path: Path, columns: Columns | None = None) -> Iterator[Pair]:
+def read_pair_file(
+    path: Path, columns: Columns | None = None, other_ways: str = ""
+) -> Iterator[Pair]:
     """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns, and a
-    memory two languages.
+    memory two languages. `other_ways` is as for `read_pairs_tsv`.
     """
     readers = {".csv": read_csv, ".tmx": read_tmx, **dict.fromkeys(XLIFF, read_xliff)}
     read = readers.get(find_suffix(path))
     if read is not None:
         return read(path, columns)
     numbers = None if columns is None else read_numbers(columns, path)
-    return read_pairs_tsv(path, numbers)
+    return read_pairs_tsv(path, numbers, other_ways)
 
 
 def is_exchange_file(path: Path) -> bool:

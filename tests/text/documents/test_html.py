@@ -49,6 +49,16 @@ def test_only_text_is_changed():
     assert split.join(["@"] * len(SENTENCES)) == TRANSLATED
 
 
+def test_the_page_names_the_language_of_its_translation():
+    page = '<HTML class=a xml:lang="en" lang="en-GB"><p lang="en">One.</p><!-- <html lang=en> -->'
+    split = split_html(page, "en", target="de")
+    assert split.join(["Eins."]) == (
+        '<HTML class=a xml:lang="de" lang="de"><p lang="en">Eins.</p><!-- <html lang=en> -->'
+    )
+    assert split_html(PAGE, target="de").join(SENTENCES) == PAGE.replace("lang=en", "lang=de")
+    assert split_html(PAGE, "fr", target="de").join(SENTENCES) == PAGE
+
+
 def test_a_translation_cannot_become_markup():
     split = split_html("<p>One.</p>")
     joined = split.join(["<script>alert(1)</script> & \0"])

@@ -36,6 +36,14 @@ def parse(text, *, inline=True):
     return parse_srt(text, ParseOptions(inline=inline, name="film.srt"))
 
 
+def test_subtitles_that_end_before_they_begin_are_told_once():
+    turned = FILM.replace("--> 00:00:04,500", "--> 00:00:02,999").replace(",500\n", ",100\n")
+    assert parse(FILM).warnings == ()
+    found = parse(turned.replace("00:00:07,000", "00:00:08.2"))
+    assert found.warnings == ["subtitles that end before they begin: 2, the first at line 7"]
+    assert repeat(found).text == turned.replace("00:00:07,000", "00:00:08.2")
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_only_the_text_of_cues_is_changed(line_end):
     film = FILM.replace("\n", line_end)

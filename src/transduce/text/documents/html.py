@@ -7,18 +7,28 @@ other elements (`UNTRANSLATED`), and of elements with `translate="no"` or the cl
 
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import final
 
-from transduce.text.documents.document import Block, Document, ParseOptions, assemble
+from transduce.text.documents.document import (
+    Block,
+    Document,
+    ParseOptions,
+    assemble,
+    warn_of_languages,
+)
 from transduce.text.documents.markup import SplitMarkup, split_markup
 from transduce.text.inline import Kind, Piece
+from transduce.text.languages import read_primary_code
 from transduce.text.xml import escape_xml, mask_references, unescape_references
 
 Start = tuple[int, Kind, str]
 Attributes = list[tuple[str, str | None]]
 BLANK = r"\s|&nbsp;|&#160;|&#[xX][aA]0;"
+LANGUAGE = re.compile(r"""(\s(?:xml:)?lang\s*=\s*["']?)([a-z][a-z0-9-]*)""", re.IGNORECASE)
+HTML = re.compile(r"<html\b[^>]*", re.IGNORECASE)
 MARKUP_START = re.compile("<[a-zA-Z/!?]")
 
 CODE = """script style pre code kbd samp var tt textarea svg math template iframe object
@@ -44,18 +54,27 @@ CLOSED_BY = {  # from an element that may lack its end tag to the start tags tha
 }
 
 
-def split_html(document: str, language: str = "", *, inline: bool = False) -> SplitMarkup:
+def split_html(
+    document: str, language: str = "", *, inline: bool = False, target: str = ""
+) -> SplitMarkup:
     """Split HTML into sentences; `inline` lets a sentence go on across inline tags, such as <b>.
 
     Without `inline` every text node is split on its own. The result's `join` places inline tags by
-    links between words.
+    links between words. If a `target` language is given, <html> names it in place of `language`.
     """
     starts = [(0, "boundary", ""), *find_starts(document), (len(document), "boundary", "")]
-    pieces = [
-        Piece(kind if inline or kind == "text" else "boundary", document[start:end], name)
-        for (start, kind, name), (end, _, _) in pairwise(starts)
-        if start < end
-    ]
+
+    def rename(found: re.Match[str]) -> str:
+        is_ours = not language or read_primary_code(found[2]) == read_primary_code(language)
+        return found[1] + (target if is_ours else found[2])
+
+    pieces = []
+    for (start, kind, name), (end, _, _) in pairwise(starts):
+        raw = document[start:end]
+        if name == "html" and target:
+            raw = LANGUAGE.sub(rename, raw)
+        if raw:
+            pieces.append(Piece(kind if inline or kind == "text" else "boundary", raw, name))
     return split_markup(pieces, unescape_references, escape_xml, BLANK, language)
 
 
@@ -79,9 +98,13 @@ def find_starts(document: str) -> list[Start]:
 
 def parse_html(text: str, options: ParseOptions) -> Document:
     """Parse HTML into its sentences and a function that puts translations in their place."""
-    split = split_html(text, options.source_language, inline=options.inline)
+    source, target = options.source_language, options.language
+    split = split_html(text, source, inline=options.inline, target=target)
     lines = split.written.list_lines()
-    return assemble([Block(text, split.sentences, lines, split.join, split.has_inline_markup)])
+    found = assemble([Block(text, split.sentences, lines, split.join, split.has_inline_markup)])
+    tag = HTML.search(text)
+    named = LANGUAGE.search(tag[0]) if tag else None
+    return replace(found, warnings=list(warn_of_languages(named[2] if named else "", "", options)))
 
 
 @final

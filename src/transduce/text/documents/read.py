@@ -1,5 +1,6 @@
 """Reading of documents: their bytes, within limits, and the parser of each format."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,13 +12,15 @@ from transduce.text.documents.document import Document, Joined, Parse, ParseOpti
 from transduce.text.documents.html import parse_html
 from transduce.text.documents.plain import parse_text
 from transduce.text.documents.po import parse_po
-from transduce.text.documents.srt import parse_srt
+from transduce.text.documents.srt import TIMES, parse_srt
 from transduce.text.documents.xliff import parse_xliff
 from transduce.text.files import decode_line, display_name, read_bytes
 from transduce.text.inline import Links
 
 MAX_BYTES = 16 << 20  # size of the largest document; it is held in memory
 MARK = "\ufeff"  # a byte-order mark
+HEAD = 1 << 14  # characters of a document that show its format
+XLIFF = re.compile(r"(?:<\?[^>]*>\s*)?<xliff\b")
 
 
 FORMATS: Mapping[str, Parse] = MappingProxyType(
@@ -40,6 +43,10 @@ def read_document(document: Path | bytes, form: object, options: ParseOptions) -
         raise InputError(f"has more than {MAX_BYTES >> 20} MiB", "divide it", file=name)
     text = decode(data, name)
     mark = MARK if text.startswith(MARK) else ""
+    shown = detect_format(text.removeprefix(mark)) if form in ("text", "html") else form
+    if shown not in (form, ""):  # the other formats' parsers refuse what is not theirs
+        fact = f"is {shown} by its first lines, and is to be read as {form}"
+        raise InputError(fact, f"--format {shown}", file=name)
     found = FORMATS[form](text.removeprefix(mark), replace(options, name=name))
     if not mark:
         return found
@@ -49,6 +56,20 @@ def read_document(document: Path | bytes, form: object, options: ParseOptions) -
         return replace(joined, text=mark + joined.text)
 
     return replace(found, join=join)
+
+
+def detect_format(text: str) -> str:
+    """Return the format that a document's first lines show, or "" if they show none."""
+    head = text[:HEAD].lstrip()
+    lines = [line.strip() for line in head.splitlines()]
+    first, *others = [one for one in lines if one and not one.startswith("#")] or [""]
+    if first.startswith(('msgid "', 'msgctxt "')):
+        return "po"
+    if first.isdecimal() and any(map(TIMES.fullmatch, others[:1])):
+        return "srt"
+    if XLIFF.match(head):
+        return "xliff"
+    return "html" if first.lower().startswith(("<!doctype html", "<html")) else ""
 
 
 def decode(data: bytes, name: str) -> str:

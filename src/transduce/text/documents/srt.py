@@ -9,6 +9,7 @@ dash, the cue has several speakers, and its lines are translated one by one. Tag
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from transduce.errors import InputError
 from transduce.text.documents.document import Block, Document, ParseOptions, assemble
@@ -18,7 +19,7 @@ from transduce.text.inline import Kind, Links, Piece
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
-TIMES = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
+TIMES = re.compile(rf"\s*({TIME})\s*-->\s*({TIME})(?:\s.*)?")
 TAG = re.compile(r"(</?(?:[biu]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\})", re.IGNORECASE)
 WORD = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\}|\S)+")  # a space inside of a tag does not end a word
 NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
@@ -28,7 +29,21 @@ WIDTH = 42  # characters of a subtitle's line, as most guides have it
 
 def parse_srt(text: str, options: ParseOptions) -> Document:
     """Parse a SubRip file into sentences and a function that puts translations in their place."""
-    return assemble(split_cues(text, options))
+    found = assemble(split_cues(text, options))
+    lines = enumerate(text.split("\n"), start=1)
+    times = ((number, TIMES.fullmatch(line.strip())) for number, line in lines)
+    wrong = [number for number, one in times if one and read_time(one[1]) > read_time(one[2])]
+    if not wrong:
+        return found
+    warning = (
+        f"subtitles that end before they begin: {len(wrong):,}, the first at line {wrong[0]:,}"
+    )
+    return replace(found, warnings=[warning])
+
+
+def read_time(text: str) -> tuple[float, ...]:
+    """Return hours, minutes and seconds of a subtitle's time, such as 00:01:02,500."""
+    return tuple(map(float, text.replace(",", ".").split(":")))
 
 
 def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
