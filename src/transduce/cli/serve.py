@@ -3,8 +3,8 @@
 import asyncio
 import importlib.util
 import ipaddress
-import warnings
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
