@@ -64,6 +64,26 @@ def test_heads_are_chosen_stored_verified_and_used(call, folder, gold):
     assert aligned.stdout == gold.read_text()
 
 
+def test_a_few_pairs_do_not_replace_an_earlier_choice(call, folder, gold):
+    model, files = folder / "model", [folder / "d.en", folder / "d.de", gold]
+    assert call("align", model, *files[:2], "--choose", gold).code == 0
+    stored = (model / "alignment.json").read_bytes()
+    few = [folder / f"few.{file.name}" for file in files]
+    for short, file in zip(few, files, strict=True):
+        short.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
+    few[2].write_text("0-0\n" * 3)
+    ended = call("align", model, *few[:2], "--choose", few[2])
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(
+        "error: 3 pairs cannot replace an earlier choice of heads, layer 2, head 1 (error rate "
+    )
+    assert (model / "alignment.json").read_bytes() == stored
+    (model / "alignment.json").unlink()
+    assert call("align", model, *few[:2], "--choose", few[2]).code == 0
+    again = call("align", model, *files[:2], "--choose", gold)
+    assert again.stdout.splitlines()[4].startswith("before: ")
+
+
 def test_a_damaged_choice_is_noticed_by_load_and_verify(call, folder, gold):
     model = folder / "model"
     assert call("align", model, folder / "d.en", folder / "d.de", "--choose", gold).code == 0

@@ -66,7 +66,8 @@ def command(
     --choose finds the layer and heads with the lowest alignment error rate on pairs with gold
     links, and stores them in the model folder; `transduce align` and `translate --align` use them
     from then on. `transduce average` has made a first choice, by the words that stand together in
-    the training text. Without any, all heads of the middle layer are read.
+    the training text, which fewer than 20 pairs do not replace. Without any, all heads of the
+    middle layer are read.
 
     \b
     transduce align model dev.en dev.de --choose dev.align
@@ -126,6 +127,8 @@ def format_choice(choice: "AlignmentChoice") -> Iterator[str]:
         format_row(f"{one.heads.layer}{names[one.heads.shifted]}", one) for one in choice.layers
     ]
     rows.append(format_row("last, unshifted", choice.plain))
+    if choice.before is not None:
+        rows.append(format_row(f"before: {choice.before.heads.layer}", choice.before))
     yield from display.align_columns(rows, figures=True)
     yield f"chosen on {choice.pairs:,} pairs: {choice.best.heads}"
 

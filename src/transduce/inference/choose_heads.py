@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float32
 
-from transduce.checkpoint.model_files import is_model, save_alignment_heads
+from transduce.checkpoint.model_files import ALIGNMENT, is_model, save_alignment_heads
 from transduce.errors import InputError
 from transduce.inference.alignment import PairWords, capture_steps, find_pair_words
 from transduce.inference.counted_links import count_links
@@ -44,6 +44,7 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 # H heads · C choices of heads of a layer · t target and s source pieces
 # I source and J target words
 
+FEWEST = 20  # pairs with gold links that may replace an earlier choice
 SCORED = 100  # pairs by which heads are chosen without gold links
 Choices = Mapping[int, Sequence[tuple[int, ...]]]  # by layer: choices of heads, all from 1
 
@@ -139,11 +140,14 @@ class AlignmentChoice:
     plain: ScoredHeads  # for comparison: the mean of all heads of the last layer, unshifted
     pairs: int  # the number of pairs that were aligned
     warnings: tuple[LineWarning, ...] = ()  # on pairs too long for the model, which are left out
+    before: ScoredHeads | None = None  # the heads that the model had, if any were chosen
 
     def as_json(self) -> dict[str, Any]:
         """Return the choice as plain values for JSON."""
         both = {"best": self.best.as_json(), "plain": self.plain.as_json()}
-        return {**both, "layers": [one.as_json() for one in self.layers], "pairs": self.pairs}
+        before = {"before": self.before.as_json()} if self.before else {}
+        layers = [one.as_json() for one in self.layers]
+        return {**both, **before, "layers": layers, "pairs": self.pairs}
 
 
 def choose_alignment_heads(
@@ -151,12 +155,13 @@ def choose_alignment_heads(
 ) -> AlignmentChoice:
     """Choose the layer and heads that align best with gold links; store them with the model.
 
-        choice = transduce.choose_alignment_heads("model", ["a"], ["b"], ["0-0"])
+        texts = ["a dog"] * 20, ["ein Hund"] * 20, ["0-0 1-1"] * 20
+        choice = transduce.choose_alignment_heads("model", *texts)
         print(choice.best.heads, choice.best.result.score)
 
     Texts are files or lists of lines; each line of `gold` has the links of a pair,
     `i-j` if sure and `ipj` if possible. The choice is written to alignment.json in the model
-    folder, and `transduce.load` reads it.
+    folder, and `transduce.load` reads it. Fewer than 20 pairs do not replace an earlier choice.
     """
     folder = read_path("model", model)
     if not is_model(folder):
@@ -165,7 +170,15 @@ def choose_alignment_heads(
         raise InputError(fact, hint, file=folder)
     translator = load(folder)
     choice = choose_heads(translator, source, target, gold)
-    found = choice.best.result
+    found, before = choice.best.result, choice.before
+    if before is not None and choice.pairs < FEWEST:
+        fact = (
+            f"{choice.pairs} pair{'s' * (choice.pairs > 1)} cannot replace an earlier choice of "
+            f"heads, {before.heads} (error rate here {before.result.score:.2f}, the lowest here "
+            f"{found.score:.2f} with {choice.best.heads})"
+        )
+        hint = f"{FEWEST} pairs or more decide; or delete {folder / ALIGNMENT} first"
+        raise InputError(fact, hint)
     about = {"pairs": choice.pairs, "aer": found.score, "links": found.links, "sure": found.sure}
     save_alignment_heads(folder, translator.hashes[0], choice.best.heads, about)
     return choice
@@ -175,13 +188,19 @@ def choose_heads(translator: Translator, source: Text, target: Text, gold: Text)
     """Return the layer and heads that align best with gold links, shifted or unshifted."""
     translator.aligner.require_alignable()
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
-    return choose_by(translator, pairs, warnings)
+    return choose_by(translator, pairs, warnings, translator.aligner.chosen)
 
 
 def choose_by(
-    translator: Translator, pairs: GoldPairs, warnings: Sequence[LineWarning] = ()
+    translator: Translator,
+    pairs: GoldPairs,
+    warnings: Sequence[LineWarning] = (),
+    chosen: AlignmentHeads | None = None,
 ) -> AlignmentChoice:
-    """Return the layer and heads that align these pairs best, shifted or unshifted."""
+    """Return the layer and heads that align these pairs best, shifted or unshifted.
+
+    Heads that were `chosen` before are scored, too.
+    """
     sizes = translator.models[0].sizes
     single = {
         layer: [(head,) for head in number_heads(sizes)]
@@ -189,13 +208,16 @@ def choose_by(
     }
     found = dict[bool, dict[int, list[ScoredHeads]]]()
     for shifted in (True, False):
-        ranked = rank_means(pairs.score(translator, single, shifted=shifted))
+        ranked = dict(rank_means(pairs.score(translator, single, shifted=shifted)))
+        if chosen is not None and chosen.shifted == shifted:
+            ranked[chosen.layer] = [chosen.heads, *ranked[chosen.layer]]
         found[shifted] = pairs.score(translator, ranked, shifted=shifted)
     layers = [
         min([*found[True][layer], *found[False][layer]], key=order_by_error) for layer in single
     ]
     best, plain = min(layers, key=order_by_error), found[False][sizes.decoder_depth][-1]
-    return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings))
+    before = found[chosen.shifted][chosen.layer][0] if chosen else None
+    return AlignmentChoice(best, tuple(layers), plain, len(pairs.pairs), tuple(warnings), before)
 
 
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
