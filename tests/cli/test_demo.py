@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from transduce.checkpoint.run_file import create_run
 from transduce.cli import signals
 from transduce.cli.demo import choose_recipe, suggest_next_steps
+from transduce.runs.run_folder import require_same_recipe
 
+NO_RUN = Path("none")
 SMALL = {
     "architecture.layers": 1,
     "architecture.d_model": 16,
@@ -76,10 +79,22 @@ def test_what_to_try_can_be_pasted(monkeypatch, tmp_path, on_the_path, called):
 
 def test_a_shorter_demo_warms_up_for_as_much_less():
     for changes, warmup in (({}, 400), ({"training.steps": "300"}, 60)):
-        assert choose_recipe(changes).training.warmup == warmup
-    assert choose_recipe({"training.steps": "300", "training.warmup": "9"}).training.warmup == 9
-    short = choose_recipe({"training.steps": "300"})
+        assert choose_recipe(changes, NO_RUN).training.warmup == warmup
+    changes = {"training.steps": "300", "training.warmup": "9"}
+    assert choose_recipe(changes, NO_RUN).training.warmup == 9
+    short = choose_recipe({"training.steps": "300"}, NO_RUN)
     assert short.name == "demo with training.steps=300, training.warmup=60"
+
+
+def test_a_demo_that_is_begun_keeps_its_warm_up(tmp_path):
+    for begun in ("300", "2000", "4000"):
+        run = tmp_path / begun
+        run.mkdir()
+        recipe = choose_recipe({"training.steps": begun}, run)
+        create_run(run, recipe, {})
+        for steps in ("300", "2000", "4000"):
+            now = choose_recipe({"training.steps": steps}, run)
+            require_same_recipe(run, now, recipe)
 
 
 def test_the_demo_may_not_lie_in_a_model_folder(call, model):

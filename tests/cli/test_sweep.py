@@ -2,13 +2,14 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from tests.cli.treebank import SETTINGS, TINY, write_treebank
 
 from transduce.errors import NotFiniteError
 from transduce.runs import training_run
-from transduce.runs.sweep import SweepRow, rank_row
+from transduce.runs.sweep import SweepRow, describe_chance, rank_row
 from transduce.training import loop
 
 VARY = ["--vary", "architecture.dropout=0.1,0.3", "--vary", "training.learning_rate_factor=2"]
@@ -84,9 +85,9 @@ def test_settings_of_the_search_train_once_and_decode_with_every_combination(
     again = sweep(*vary, "--json", "--quiet")
     assert (again.stdout, again.stderr) == (ended.stdout, "")
     assert {path: path.stat().st_mtime_ns for path in files} == written
-    assert sweep(*vary).stderr.endswith(
-        "run-model decodes best with search.beam=1 search.alpha=0\n"
-    )
+    said = sweep(*vary).stderr
+    assert said.endswith("run-model decodes best with search.beam=1 search.alpha=0\n")
+    assert "note: the best leads by " in said
 
 
 def test_a_search_of_every_trained_combination_is_swept_and_a_changed_score_is_refused(
@@ -189,7 +190,31 @@ def test_a_run_that_diverges_is_last_and_the_others_are_trained(sweep, tmp_path,
     assert "learning_rate_factor=2 (2 of 2)\n" in ended.stderr
     assert "step       1 of 2  loss " in ended.stderr  # the progress of each run
     worst = SweepRow({}, tmp_path, 4, 900.0, 0.0, "BLEU")
-    assert rank_row(worst) < rank_row(SweepRow({}, tmp_path, 0, 1.0, None, "", "diverged"))
+    diverged = SweepRow({}, tmp_path, 0, 1.0, None, "", failure="diverged")
+    assert rank_row(worst) < rank_row(diverged)
+
+
+def build_rows(*found, path="architecture.dropout", lines=400):
+    return [
+        SweepRow({path: n, "training.seed": seed}, Path("run"), 4, 9.0, score, "BLEU", lines)
+        for n, seed, score in found
+    ]
+
+
+def test_a_lead_that_may_be_chance_is_said():
+    rows = build_rows((1, 1, 50.0), (1, 2, 49.9), (2, 1, 48.0), (2, 2, 47.0))
+    assert describe_chance(rows) == (
+        "the best leads by 2.00 BLEU, which may be chance: a share of 400 lines has a standard "
+        "error of 2.5; more lines would tell"
+    )
+    for row in rows:
+        del row.settings["training.seed"]
+    assert "or several seeds (--vary training.seed=1,2,3) would tell" in describe_chance(rows)
+    assert describe_chance(build_rows((1, 1, 50.0), (2, 1, 47.4))) == ""
+    assert describe_chance(build_rows((1, 1, 50.0), (1, 2, 49.0))) == ""
+    assert describe_chance(build_rows((1, 1, None), (2, 1, None))) == ""
+    searched = build_rows((1, 1, 50.0), (2, 1, 49.0), path="search.beam")
+    assert describe_chance(searched).endswith("; more lines would tell")
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,20 @@ def test_another_recipe_is_refused_by_what_differs(again, trained):
     )
 
 
+def test_an_unfinished_run_may_end_earlier_than_was_planned(again, trained):
+    run_file = trained / "run.json"
+    ended = run_file.read_bytes()
+    assert again("--set", "training.steps=30").code == 0
+    for name in ("checkpoints", "snapshots"):
+        shutil.rmtree(trained / name / "step-00000030")
+    assert read_run(trained).recipe.training.steps == 30
+    before = weights(trained)
+    said = again("--set", "training.steps=20").stderr
+    assert f"going on from step 20 of {trained}" in said
+    assert "trained 20 steps in" in said
+    assert (run_file.read_bytes(), weights(trained)) == (ended, before)
+
+
 def test_the_last_step_can_be_put_off_and_not_brought_forward(again, trained):
     ended = again("--set", "training.steps=23")
     assert ended.code == 0
@@ -215,7 +229,9 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_says_that_it_begins_a
     shutil.rmtree(trained / "checkpoints")
     drop_events(trained, "checkpoint")
     ended = again()
-    assert ended.stderr.startswith(f"{trained} ended before its first checkpoint: it begins anew\n")
+    assert ended.stderr.startswith(
+        f"warning: {trained} ended before its first checkpoint: it begins anew\n"
+    )
     assert weights(trained) == before
 
 

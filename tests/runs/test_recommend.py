@@ -76,8 +76,9 @@ def test_updates_are_about_thirty_passes_within_bounds(counted):
     recipe, _ = fitted([])
     tokens = 29_000 * 60 // 4
     assert recipe.training.steps == pytest.approx(30 * tokens / recipe.data.source_tokens, rel=0.1)
-    counted(100)
-    assert fitted([])[0].training.steps == 1_000
+    for pairs, steps in ((30, 300), (100, 300), (500, 500), (2_000, 1_000)):
+        counted(pairs)
+        assert fitted([])[0].training.steps == steps
 
 
 def test_the_intervals_of_validations_and_snapshots_fit_into_the_run(counted):

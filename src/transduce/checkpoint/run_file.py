@@ -41,15 +41,15 @@ def create_run(folder: Path, recipe: Recipe, fingerprints: Mapping[str, str]) ->
     return run
 
 
-def extend_run(folder: Path, longer: Recipe) -> Run:
+def extend_run(folder: Path, changed: Recipe) -> Run:
     """Change the training steps and all names in run.json to those of a recipe; return the run.
 
-    `longer` has the run's other settings, except for threads and micro-batches, which run.json
+    `changed` has the run's other settings, except for threads and micro-batches, which run.json
     keeps.
     """
     run = read_run(folder)
-    training = replace(run.recipe.training, steps=longer.training.steps)
-    extended = replace(run, recipe=replace(longer, training=training))
+    training = replace(run.recipe.training, steps=changed.training.steps)
+    extended = replace(run, recipe=replace(changed, training=training))
     if extended != run:
         write_run(folder, extended)
     return extended

@@ -48,7 +48,7 @@ def command(
     if folder.exists():
         require_folder(folder, "choose another name")
     require_open(folder / "run")
-    recipe = choose_recipe(dict(changes))
+    recipe = choose_recipe(dict(changes), folder / "run")
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display
     from transduce.inference.average import average
@@ -77,21 +77,28 @@ def command(
         display.print_message(line)
 
 
-def choose_recipe(changes: Mapping[str, str]) -> "Recipe":
+def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
     """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
 
-    Refuses a change of the text, because the scores are computed on the demo's own text.
+    A `run` that is begun keeps its warm-up. Refuses a change of the text, because the scores are
+    computed on the demo's own text.
     """
+    from transduce.checkpoint.run_file import is_run, read_run
+
     usual = by_name("demo")
     found = customise_recipe(usual, changes)
     for name in ("task", "corpus", "source_language", "target_language"):
         wanted, given = getattr(usual.data, name), getattr(found.data, name)
         fact = f"data.{name} is {wanted} in the demo, which has its own text, and not {given}"
         require(given == wanted, fact, "`transduce train` trains on other texts")
-    share = found.training.steps / usual.training.steps
-    if share >= 1 or "training.warmup" in changes:
+    if "training.warmup" in changes:
         return found
+    share = min(1.0, found.training.steps / usual.training.steps)
     warmup = max(1, round(share * usual.training.warmup))
+    if is_run(run):
+        warmup = read_run(run).recipe.training.warmup
+    if warmup == found.training.warmup:
+        return found
     return customise_recipe(usual, {**changes, "training.warmup": warmup})
 
 

@@ -63,7 +63,13 @@ def command(
     transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
-    from transduce.runs.sweep import format_rows, prepare_sweep, split_search, train_combinations
+    from transduce.runs.sweep import (
+        describe_chance,
+        format_rows,
+        prepare_sweep,
+        split_search,
+        train_combinations,
+    )
 
     named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
@@ -79,6 +85,8 @@ def command(
             display.print_json(row.as_json())
         return
     display.print_result(format_rows(rows))
+    if chance := describe_chance(rows):
+        display.print_note(f"note: {chance}")
     if rows[0].model is not None:
         _, search = split_search(rows[0].settings)
         best = " ".join(f"{path}={value}" for path, value in search.items())

@@ -113,7 +113,8 @@ def command(
     """Train a model by RECIPE, or by one chosen to fit the text and the machine.
 
     The same command again resumes from the last checkpoint, with results equal to the bit on the
-    same machine. With a higher training.steps it continues a finished run to that step.
+    same machine. With a higher training.steps it continues a finished run to that step; a lower one
+    ends an unfinished run earlier.
     Ctrl-C, SIGTERM and a closed terminal stop the run after a checkpoint of the last finished
     update; SIGUSR1 writes a checkpoint while the run continues. `transduce average` writes a model
     folder from a run; `transduce translate` also accepts a run and uses its newest checkpoint.

@@ -23,6 +23,7 @@ from transduce.text.clean import Cleaner
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
 FEWEST, MOST = 1_000, 100_000  # the fewest and the most updates that are recommended
+MOST_PASSES = 300  # over a small text, which takes fewer updates: more only repeat it
 CHOSEN = "chosen by the size of the corpus and of the machine"
 PIECE = 4  # average number of characters of a piece, roughly
 
@@ -142,7 +143,8 @@ def build_recipe(
     )
     sized = with_changes(fitted, changes)
     per_pass = pieces / min(sized.data.source_tokens, sized.data.target_tokens)
-    steps = int(max(FEWEST, min(MOST, size.passes * per_pass))) // 100 * 100
+    fewest = min(FEWEST, MOST_PASSES * max(1.0, per_pass))
+    steps = int(max(fewest, min(MOST, size.passes * per_pass))) // 100 * 100
     if "training.steps" in changes:
         steps = sized.training.steps
     return with_changes(sized, build_schedule(steps, changes)), steps / per_pass

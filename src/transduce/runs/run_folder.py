@@ -13,7 +13,13 @@ from typing import final
 
 from transduce.checkpoint.checkpoints import MOMENTS, STATE, Checkpoint, load_newest_checkpoint
 from transduce.checkpoint.run_file import RUN_FILE, create_run, extend_run, is_run, read_run
-from transduce.checkpoint.steps import KINDS, require_real_folder
+from transduce.checkpoint.steps import (
+    CHECKPOINTS,
+    KINDS,
+    SNAPSHOTS,
+    list_steps,
+    require_real_folder,
+)
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
 from transduce.corpus.augmentation import Augmentation
@@ -131,12 +137,14 @@ def require_run_folder(folder: Path) -> None:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Refuse other settings than the run's stored ones; more steps and other names are allowed.
+    """Refuse other settings than the run's stored ones; other names and other steps are allowed.
 
-    A setting of 0 that is chosen for the machine matches every stored value.
+    Steps must not be fewer than the run's last checkpoint or snapshot has. A setting of 0 that is
+    chosen for the machine matches every stored value.
     """
     given, stands = recipe.flat_settings(), stored.flat_settings()
-    if recipe.training.steps > stored.training.steps:
+    done = [step for name in (CHECKPOINTS, SNAPSHOTS) for step in list_steps(folder / name)]
+    if recipe.training.steps >= max(done, default=0):
         del given["training.steps"]
 
     def with_commas(value: object) -> str:

@@ -57,6 +57,7 @@ class SweepRow:
     perplexity: float  # perplexity of the development set
     score: float | None  # score of the development set, in the metric `score_name`
     score_name: str
+    lines: int = 0  # number of lines of the development set that were scored
     failure: str = ""  # how the run diverged, if it did
     model: Path | None = None  # the averaged model that decoded, if settings of the search vary
 
@@ -197,7 +198,7 @@ def train_combinations(
                 row = build_row(done, trained)
             except NotFiniteError as error:  # the run diverged
                 callbacks.warn(f"{error.fact}; the sweep goes on")
-                row = SweepRow(trained, folder / run, 0, math.inf, None, "", error.fact)
+                row = SweepRow(trained, folder / run, 0, math.inf, None, "", failure=error.fact)
             if searches and not row.failure:
                 rows += decode_combinations(folder, row, decodings, callbacks.on_message)
             else:
@@ -252,7 +253,7 @@ def decode_combinations(
             recipe = with_changes(stored.recipe, split_search(combination)[1])
             found = {"model": stored.hash, **score_development_set(recipe, prepared, model)}
             write_atomically(file, to_checksummed_json(found))
-        score = found["perplexity"], found["score"], found["score_name"]
+        score = found["perplexity"], found["score"], found["score_name"], len(prepared.dev or ())
         yield SweepRow(combination, row.run, stored.updates, *score, model=output)
 
 
@@ -331,13 +332,40 @@ def build_row(run: "TrainingRun", combination: Mapping[str, Value]) -> SweepRow:
         hint = "name a development set, and a training.validate_every of at most training.steps"
         raise InputError(fact, hint)
     score, perplexity = best.score, math.exp(min(best.nats, 700.0))
-    name, value = (score.name, score.value) if score else ("", None)
-    return SweepRow(combination, run.folder, best.step, perplexity, value, name)
+    found = (score.value, score.name, score.lines) if score else (None, "", 0)
+    return SweepRow(combination, run.folder, best.step, perplexity, *found)
 
 
 def rank_row(row: SweepRow) -> tuple[bool, float, float]:
     """Return a row's sort key: diverged runs last, higher scores first, then lower perplexities."""
     return bool(row.failure), -(row.score or 0.0), row.perplexity
+
+
+def describe_chance(rows: Sequence[SweepRow]) -> str:
+    """Return a sentence if the lead of the best row may be chance, else "".
+
+    The lead is over the best row that differs in more than the seed. It is compared with the
+    standard error of a share of n lines: a rule of thumb, since no outputs are kept to be sampled.
+    """
+    if not rows or rows[0].score is None or not rows[0].lines:
+        return ""
+    best, n = rows[0].score, rows[0].lines
+
+    def drop_seed(row: SweepRow) -> dict[str, Value]:
+        return {path: value for path, value in row.settings.items() if path != "training.seed"}
+
+    others = [one for one in rows if drop_seed(one) != drop_seed(rows[0]) and not one.failure]
+    lead = best - max((one.score or 0.0 for one in others), default=-math.inf)
+    error = math.sqrt(max(0.0, best * (100 - best)) / n)
+    if lead >= error:
+        return ""
+    trained, _ = split_search(rows[0].settings)
+    asks_for_seeds = bool(trained) and "training.seed" not in trained
+    seeds = " or several seeds (--vary training.seed=1,2,3)" if asks_for_seeds else ""
+    return (
+        f"the best leads by {lead:.2f} {rows[0].score_name}, which may be chance: a share of {n:,} "
+        f"lines has a standard error of {error:.1f}; more lines{seeds} would tell"
+    )
 
 
 def format_rows(rows: Sequence[SweepRow]) -> str:

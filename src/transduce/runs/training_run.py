@@ -88,16 +88,7 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
     With `estimates` a new run's duration is measured, and reported in a message.
     """
     was_begun = is_run(folder)
-    begins_anew = was_begun and not has_checkpoints(folder)
-    has_lost_checkpoints = begins_anew and has_logged_checkpoint(folder / LOG)
-    if has_lost_checkpoints and (snapshots := list_snapshots(folder)):
-        raise FolderError(
-            f"its checkpoints are gone, and it would begin anew over snapshots up to step "
-            f"{snapshots[-1].step:,}",
-            f"put {folder / CHECKPOINTS} back, or average the snapshots; to begin anew, choose "
-            "another folder, or delete the snapshots too",
-            file=folder,
-        )
+    begins_anew = describe_new_beginning(folder) if was_begun else ""
     rank = rendezvous.rank if rendezvous else ProcessRank()
     recipe = begin_or_resume_run(folder, recipe, corpus, rank.local_size, parent)
     use_threads(recipe.training.threads)
@@ -109,10 +100,8 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
         report_processes(recipe, group.world_size, callbacks)
         if recipe.training.precision == "bfloat16" and not has_fast_bfloat16(select_device()):
             callbacks.warn(SLOW_BFLOAT16)
-        if has_lost_checkpoints:
-            callbacks.warn(f"the checkpoints of {folder} are gone: it begins anew")
-        elif begins_anew:
-            callbacks.on_message(f"{folder} ended before its first checkpoint: it begins anew")
+        if begins_anew:
+            callbacks.warn(begins_anew)
         estimate = []
         if estimates and not was_begun:
             estimate = estimate_duration(recipe, corpus, group.world_size)
@@ -136,6 +125,26 @@ def run_training(  # noqa: PLR0913 - the job, and how its caller takes part in i
         is_finished=finished,
         stop_signal=requests.stop_signal,
     )
+
+
+def describe_new_beginning(folder: Path) -> str:
+    """Return why a run without checkpoints begins anew; "" if it has some.
+
+    Refuses a run whose checkpoints were deleted and whose snapshots would be written over.
+    """
+    if has_checkpoints(folder):
+        return ""
+    if not has_logged_checkpoint(folder / LOG):
+        return f"{folder} ended before its first checkpoint: it begins anew"
+    if snapshots := list_snapshots(folder):
+        raise FolderError(
+            "its checkpoints are gone, and it would begin anew over snapshots up to step "
+            f"{snapshots[-1].step:,}",
+            f"put {folder / CHECKPOINTS} back, or average the snapshots; to begin anew, choose "
+            "another folder, or delete the snapshots too",
+            file=folder,
+        )
+    return f"the checkpoints of {folder} are gone: it begins anew"
 
 
 @contextmanager
