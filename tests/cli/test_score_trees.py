@@ -75,6 +75,23 @@ def test_a_treebank_s_own_file_is_cleaned_on_request(call, files, tmp_path):
     assert refused.code == 2
 
 
+def test_exchanged_files_are_refused_where_that_shows(call, files, tmp_path):
+    gold, output = files
+    failed = write(tmp_path / "failed", [OUTPUT[0], ""])
+    traced = write(tmp_path / "traced", [GOLD[0].replace("(. .)", "(. .) (-NONE- *T*-1)"), GOLD[1]])
+    assert call("score", "--brackets", gold, failed).code == 0
+    assert call("score", "--brackets", traced, output).code == 0
+    for wrong, fact in (
+        ((failed, gold), "line 2: the output has a tree, and the gold file has none"),
+        ((output, traced), "the output has traces (-NONE-), and the gold has none"),
+        ((output, output, "--against", traced), "the output has traces (-NONE-), and the gold"),
+    ):
+        ended = call("score", "--brackets", *wrong)
+        assert (ended.code, ended.stdout) == (2, "")
+        assert ended.stderr.startswith(f"error: {fact}")
+        assert "gold trees come first" in ended.stderr
+
+
 def test_the_table_is_evalb_s(call, files):
     ended = call("score", "--brackets", "--table", "--parameters=new", *files)
     assert ended.stdout == score_trees(*files, parameters="new").as_text() + "\n"

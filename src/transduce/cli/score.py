@@ -162,6 +162,10 @@ def command(
 
     With --brackets, --spans and --alignments the gold file comes first, as for EVALB: GOLD OUTPUT.
     EVALB leaves out sentences that fail; the F1 over all sentences is printed, too.
+
+    \b
+    transduce score output.de reference.de
+    transduce score --brackets gold.trees output.trees
     """
     options.require_one_standard_input(hypotheses, against, *references, hint="name the others")
     kinds = {"--brackets": brackets, "--spans": spans, "--alignments": alignments}

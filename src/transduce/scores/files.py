@@ -105,6 +105,7 @@ def score_trees(
     """
     ours, theirs = read_gold(gold, clean=clean), read_trees_as_lines("output", output)
     require_parallel(theirs, [ours])
+    require_gold(ours, theirs)
     chosen = choose_parameters(parameters, cutoff)
     tagged = list(map(copy_tags, theirs, ours)) if gold_tags else theirs
     return score_brackets(ours, tagged, chosen)
@@ -128,7 +129,23 @@ def compare_trees(  # noqa: PLR0913 - one parameter for each choice of the calle
     ours, theirs = (read_trees_as_lines("outputs", one) for one in outputs)
     metric = build_bracket_metric(choose_parameters(parameters, None), gold_tags=gold_tags)
     lines = read_gold(gold, clean=clean)
+    for output in (ours, theirs):
+        require_parallel(output, [lines])
+        require_gold(lines, output)
     return compare_outputs(metric, (ours, theirs), lines, samples=samples, seed=seed)
+
+
+def require_gold(gold: Sequence[str], output: Sequence[str]) -> None:
+    """Raise InputError if what must be the gold trees lacks a tree, or only the output has traces.
+
+    Both show that the files were exchanged: a parser may fail, and it writes no traces.
+    """
+    hint = "gold trees come first, then the output: are the two exchanged?"
+    for number, (ours, theirs) in enumerate(zip(gold, output, strict=True), start=1):
+        fact = f"line {number:,}: the output has a tree, and the gold file has none"
+        require(bool(ours.strip()) or not theirs.strip(), fact, hint)
+    traces = [any("(-NONE- " in line for line in text) for text in (gold, output)]
+    require(traces != [False, True], "the output has traces (-NONE-), and the gold has none", hint)
 
 
 def choose_parameters(
