@@ -273,10 +273,10 @@ def has_manifest(path: Path) -> bool:
 
 
 def resolve_output(path: str | PathLike[str]) -> Path:
-    """Return a user's output path, or its target if it is a link; InputError if it is unfit.
+    """Return a user's output path, or a link's target; InputError if a file there would do damage.
 
-    Refuses a circular link, and a place where a file would do damage. The link /dev/stdout stays as
-    it is if standard output is a pipe, which has no path.
+    A circular link is refused, too. The link /dev/stdout stays as it is if standard output is a
+    pipe, which has no path.
     """
     require_file_name(path)
     path = Path(path)

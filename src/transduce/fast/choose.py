@@ -151,7 +151,7 @@ def choose_operations(
 
 
 def choose_highest_sums(device: torch.device) -> HighestSums:
-    """Return the fastest `highest_sums` for a GPU; it never waits for the GPU to read a flag."""
+    """Return the fastest `highest_sums` for a GPU, which reads no flags and so never waits."""
     if not runs_triton(device, "triton_search"):
         find_maxima = partial(find_block_maxima, is_any=assume_any)
         return partial(highest_sums, find_maxima=find_maxima)

@@ -103,6 +103,6 @@ def build_graph(
 
 
 def round_up(sentences: int) -> int:
-    """Return the next of 1, 2, 3, 4, 6, 8, 12, 16 …, which are powers of two or 3/4 of them."""
+    """Round up to the nearest of 1, 2, 3, 4, 6, 8, 12, 16 …: powers of two and 3/4 of them."""
     power = 1 << (sentences - 1).bit_length()
     return power // 4 * 3 if power >= 4 and sentences <= power // 4 * 3 else power

@@ -1,10 +1,10 @@
 """The gradients of a micro-batch on a GPU as one CUDA graph, which a single call starts
 
 A GPU computes the 800 kernels of a base model's update faster than Python starts them. A graph
-serves all batches of one shape. To a shape belong the numbers of tokens, which padding sentences
-round up, and the number of sentences and the longest length, rounded up to powers of two. The first
-batch of a shape is computed without a graph. The second is computed both ways, and the graph is
-kept if the results agree. Dropout draws the same numbers either way.
+serves all batches of one shape. A shape has the numbers of tokens, which padding sentences round
+up, and the number of sentences and the longest length, rounded up to powers of two. The first batch
+of a shape is computed without a graph. The second is computed both ways, and the graph is kept if
+the results agree. Dropout draws the same numbers either way.
 """
 
 from collections import Counter

@@ -117,7 +117,7 @@ class ProcessSupervisor:
 
 
 def describe_end(process: "subprocess.Popen[bytes]") -> str:
-    """Return in words how a process was killed, stopped or failed, or "" if it was not."""
+    """Return in words how a process was killed, stopped or failed, or "" if nothing is wrong."""
     code = process.poll()
     if code is None:
         return "was stopped and did not answer any more" if is_stopped(process) else ""
