@@ -611,7 +611,7 @@ class LearnedPositions(nn.Module):
         return self.weight[positions]
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the vectors from a normal distribution with the deviation of sinusoids (0044)."""
+        """Draw the vectors as normal with the sinusoids' standard deviation (decision 0044)."""
         nn.init.normal_(self.weight, std=math.sqrt(1 / 2), generator=generator)
 
 

@@ -241,7 +241,7 @@ class PlainCache:
         values: Sequence[Float[Tensor, "S_P H d_v"]],
         lengths: Sequence[int],
     ) -> "PlainCache":
-        """Return a cache that holds each layer's keys and values of the sources, and no past."""
+        """Return a cache with each layer's keys and values of the sources, and no past tokens."""
         k, v = (
             torch.stack([pad_sentences(layer, lengths).transpose(1, 2) for layer in side])
             for side in (keys, values)

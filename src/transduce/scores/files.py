@@ -37,7 +37,7 @@ def score(
     language: str = ...,
     against: None = None,
 ) -> list[Score]:
-    """Score hypotheses against one or several references by each metric, with its signature."""
+    """Score hypotheses against one or several references, with one `Score` for each metric."""
 
 
 @overload
@@ -62,7 +62,7 @@ def score(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> list[Score] | list[Comparison]:
-    """Score hypotheses against one or several references by each metric, with its signature.
+    """Score hypotheses against references by each metric, or compare them with output `against`.
 
         for score in transduce.score(["A dog runs."], ["A dog ran."], metrics=["bleu", "chrf"]):
             print(score)

@@ -90,7 +90,7 @@ def tokenise_german(text: Sequence[str]) -> list[str]:
 
 
 def replace_unicode_punctuation(line: str) -> str:
-    """Replace punctuation by ASCII, as Moses' replace-unicode-punctuation.perl does."""
+    """Replace Unicode punctuation by ASCII, as Moses' replace-unicode-punctuation.perl does."""
     return WIDE_FULL_STOP.sub(". ", line).translate(PLAIN)
 
 

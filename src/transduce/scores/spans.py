@@ -114,7 +114,7 @@ class SpanReport:
 
     @property
     def weighted(self) -> SpanAverage:
-        """The mean precision, recall and F1 with each span type weighted by its gold spans."""
+        """The mean precision, recall and F1, weighted by each type's number of gold spans."""
         return self.average([one.gold for one in self.types.values()])
 
     def average(self, weights: Sequence[int]) -> SpanAverage:

@@ -209,7 +209,7 @@ def find_messages(
     test_lines: Sequence[str],
     parameters: BracketParameters,
 ) -> Iterator[Message]:
-    """Yield (line number, message) for each of EVALB's messages about a line, its `faults`.
+    """Yield (line number, message) for every message in `faults`, EVALB's messages by line.
 
     Last comes a message if one file has more lines. At a word outside of a leaf EVALB repeats its
     message without end, and so does this function.
