@@ -16,16 +16,16 @@ def align(model: Translator | Path | str, source: Texts, target: Texts) -> list[
 def align(
     model: Translator | Path | str, source: str | Sequence[str], target: str | Sequence[str]
 ) -> Alignment | list[Alignment]:
-    """Return which words of `source` and `target` belong together, by the model's attention.
+    """Return the alignment of the words of `source` and `target`, from the model's attention.
 
         alignment = transduce.align("model", "A dog runs.", "Ein Hund läuft.")
         print(alignment, alignment.links)
 
-    `model` is a translator, a model folder or a run folder. For two lists of texts a list of
-    alignments is returned. Alignments are read from the attention of the heads that are stored
-    with the model: `transduce.average` chooses them by counting words that stand together, and
-    `transduce.choose_alignment_heads` by gold links. Without a choice they are all of the model's
-    middle layer.
+    `model` is a translator, a model folder or a run folder. For two lists of texts, a list of
+    alignments is returned. The attention is that of the heads stored with the model.
+    `transduce.average` chooses these heads by counting words that occur together, and
+    `transduce.choose_alignment_heads` by gold links. If none were chosen, all heads of the middle
+    layer are used.
     """
     translator = model if isinstance(model, Translator) else load(model)
     return translator.align(source, target)  # type: ignore[arg-type]  # two of a kind, or refused

@@ -1,8 +1,8 @@
 """Word alignments from the attention of the decoder to the source    (Chen et al. 2020)
 
-A target piece is linked to the source piece that its decoding step attends to most, END left out.
-Two words are linked if any of their pieces are. Without shifted attention, a piece's step is the
-one that writes it; with it, the next step, which reads the piece.
+Each target piece is linked to the source piece that its decoding step attends to most; END is left
+out. Two words are linked if any of their pieces are. The decoding step of a piece is the step that
+writes the piece, or, with shifted attention, the next step, which reads the piece.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,19 +48,19 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 @final
 @dataclass(frozen=True)
 class PairWords:
-    """For each piece of a source and a target, without END, the index of its word."""
+    """The word index of each piece of a source and of a target, without END."""
 
     source: Sequence[int]
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return masks, True where a piece of the target word attends most to the source word."""
+        """Return masks [i, j], True if a piece of target word j attends most to source word i."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)
 
     def align(self, weights: Float32[np.ndarray, "t s"]) -> Alignment:
-        """Align a pair's words by attention weights from t target pieces to s source pieces."""
+        """Return a pair's word alignment, given the weights from target to source pieces."""
         largest = np.maximum.reduceat(weights, find_firsts(self.source), axis=-1)
         largest = np.maximum.reduceat(largest, find_firsts(self.target), axis=-2).T  # [I J]
         links = [(int(i), int(j)) for i, j in np.argwhere(self.link(weights))]
@@ -68,14 +68,14 @@ class PairWords:
 
 
 def find_firsts(words: Sequence[int]) -> list[int]:
-    """Return the index of the first piece of each word, given the word of each piece."""
+    """Return the index of each word's first piece, given the word index of every piece."""
     return [index for index, word in enumerate(words) if not index or words[index - 1] != word]
 
 
 def find_pair_words(
     vocabularies: tuple[Vocabulary, Vocabulary], source: Sequence[int], target: Sequence[int]
 ) -> PairWords:
-    """Return the word of each piece of a normalised source and target; the ids end with END."""
+    """Return the word index of each piece of a normalised source and target; both end with END."""
     sides = list[list[int]]()
     for vocabulary, ids in zip(vocabularies, (source, target), strict=True):
         pieces = [vocabulary.piece_bytes(piece_id) for piece_id in ids[:-1]]
@@ -87,7 +87,7 @@ def find_pair_words(
 def capture_steps(
     model: Transformer, sources: Sentences, targets: Sentences, *, shifted: bool
 ) -> Iterator[tuple[int, list[Float32[Tensor, "H t s"]]]]:
-    """Yield (index of a pair, its weights from target to source pieces by layer), END left out.
+    """Yield each pair's index and its cross-attention weights by layer, without END.
 
     The ids of every source and target end with END. Row t of the weights is the step that reads
     target piece t if `shifted`, else the step that writes it. Pairs come in batches of similar
@@ -123,7 +123,7 @@ def align_sentences(
     targets: Sentences,
     chosen: AlignmentHeads,
 ) -> list[Alignment]:
-    """Return the alignment of each pair of ids, from the mean weights of the chosen heads.
+    """Return the word alignment of each pair, from the mean weights of the chosen heads.
 
     The ids of every source and target end with END; a pair with an empty side has no links.
     """
@@ -144,9 +144,9 @@ Parts = tuple[EncodedLine, Sequence[Combination]]  # a line, and the hypotheses 
 @final
 @dataclass(frozen=True)
 class Aligner:
-    """A model's alignment of words, by chosen heads or by all heads of its middle layer."""
+    """An aligner of words by a model's attention, in chosen heads or all of the middle layer."""
 
-    models: Sequence[Transformer]  # more than one cannot align
+    models: Sequence[Transformer]  # an ensemble cannot align
     task: Task
     recipe: Recipe
     chosen: AlignmentHeads | None
@@ -163,7 +163,7 @@ class Aligner:
         return self.chosen or build_default_heads(self.models[0].sizes)
 
     def change_heads(self, changes: Mapping[str, Any]) -> AlignmentHeads:
-        """Return these heads with changes; a new layer alone means all its heads."""
+        """Return the heads to align by with `changes`; a new layer alone means all its heads."""
         self.require_alignable()
         sizes, before = self.models[0].sizes, self.find_heads()
         if changes.get("layer", before.layer) != before.layer:
@@ -173,7 +173,7 @@ class Aligner:
         return heads
 
     def align_texts(self, pairs: Sequence[Pair]) -> list[tuple[Alignment, LineWarning | None]]:
-        """Return each pair's alignment, and a warning if it is too long and has no links."""
+        """Return (alignment, None) for each pair, or (no links, warning) if it is too long."""
         self.require_alignable()
         encoded = encode_pairs(pairs, self.task)
         warnings = [find_unscorable(pair, self.recipe) for pair in encoded]
@@ -210,10 +210,10 @@ class Aligner:
         return [[replace(output, alignment=next(joined)) for output in best] for best in outputs]
 
     def align_kept(self, lines: Sequence[Line], found: BlockResult) -> BlockResult:
-        """Add to the outputs of lines with URLs and the like the alignment of each with its line.
+        """Return results in which outputs of lines with URLs and the like are aligned again.
 
-        The model read other words in the places of the items, so these lines are aligned again. A
-        pair that is too long for that keeps its links if it has any; else a warning says so.
+        The model read other words in place of these items. An output that is too long to be aligned
+        again keeps its alignment if it has one; else a warning says so.
         """
         places = [
             (index, rank)
@@ -236,7 +236,7 @@ class Aligner:
 
 
 def join_alignments(text: str, pairs: Sequence[Pair], alignments: Sequence[Alignment]) -> Alignment:
-    """Return the alignment of a whole line of `text` from those of its parts, in order."""
+    """Join the alignments of a line's parts, in order, into one of the whole line `text`."""
     weights: dict[tuple[int, int], float] = {}
     at = words = 0  # characters of the source, words of the target, before a part
     for pair, alignment in zip(pairs, alignments, strict=True):

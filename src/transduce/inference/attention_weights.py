@@ -1,6 +1,6 @@
-"""Records the attention weights of a model on a batch: of every layer, or to the source only
+"""Records the attention weights of a model on a batch: all of them, or cross-attention only
 
-Recording is a value of one call: `Operations` whose attention also appends its weights to a list.
+A call of the model gets `Operations` whose attention also appends its weights to a list.
 The model is never changed, so several threads may record at once.
 """
 
@@ -34,7 +34,7 @@ class AttentionRecord:
     A model with another layer in place of self-attention has weights of "cross" only.
     """
 
-    weights: Mapping[str, Layers]  # by kind: "encoder", "decoder", "cross"; without empty ones
+    weights: Mapping[str, Layers]  # by kind: "encoder", "decoder", "cross", if there are any
     states: Float[Tensor, "T d_model"]  # the decoder's output, computed with these weights
 
 
@@ -64,9 +64,9 @@ def capture_cross_attention(model: Transformer, source: Packed, inputs: Packed) 
 
 
 def record(operations: Operations, choose: Callable[[AttentionMask], Layers | None]) -> Operations:
-    """Return operations that append each layer's weights to the list that `choose` gives, if any.
+    """Return operations whose attention appends its weights to the list from `choose(mask)`.
 
-    Attention for whose mask it gives None is computed by `operations`.
+    If `choose` returns None, `operations` compute the attention and nothing is appended.
     """
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
@@ -81,7 +81,7 @@ def record(operations: Operations, choose: Callable[[AttentionMask], Layers | No
 @final
 @dataclass(frozen=True)
 class RecordingAttention:
-    """Attention, sentence by sentence, that appends the weights of each call to `layers`."""
+    """Attention that computes sentence by sentence and appends each call's weights to `layers`."""
 
     queries: Sequence[int]  # the number of query tokens of each sentence
     keys: Sequence[int]  # the number of key tokens of each sentence

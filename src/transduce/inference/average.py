@@ -1,4 +1,4 @@
-"""`transduce.average`: the mean of a run's last snapshots, and the heads that align its words."""
+"""`transduce.average`: the mean of a run's last snapshots, and heads that align words by it."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from transduce.scores.perplexity import exp_of_mean
 from transduce.text.arguments import read_path, require_count
 
 COUNTED = 5_000  # training pairs whose words are counted
-COMPARED = 500  # pairs of a development set on which an average is compared
+COMPARED = 500  # development pairs on which a mean and the run's last weights are compared
 
 
 @final
@@ -29,7 +29,7 @@ class AveragedModel:
 
     folder: Path
     steps: tuple[int, ...]  # the training steps of the averaged snapshots
-    # of the model and of the run's last weights, a piece of the run's development set; None unless
+    # per piece of the development set, of the model and of the run's last weights; None unless
     # a snapshot from the first half of training was averaged, which often harms
     perplexities: tuple[float, float] | None = None
 
@@ -49,19 +49,18 @@ def average(
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
     `output` must be a new folder; with `force` it may be a model folder, which is then replaced. By
-    default it is the folder `model` next to the run folder. If that exists, and neither `name`,
-    `languages` nor `force` is given, the model in it is opened; one of another run, or of other
-    snapshots, is refused. `last` is the number of snapshots to average; a run that
+    default it is the folder `model` next to the run folder. If the default folder exists, and
+    neither `name`, `languages` nor `force` is given, the model in it is opened, or refused if it is
+    of another run or of other snapshots. `last` is the number of snapshots to average; a run that
     has fewer is refused. By default it is the recipe's `training.average_last`, or all snapshots if
     the run has fewer. A run without snapshots gives the weights of its last checkpoint.
 
-    `name` is what the model is called, by default as the run is. `languages`, such as
-    `("en", "fr")`, are the codes of source and target, by default the run's.
+    `name` is the model's name, by default the run's. `languages`, such as `("en", "fr")`, are the
+    codes of source and target, by default the run's.
 
-    Of a new model that translates text, the layer and heads that align words are chosen by the
-    links that counting finds in the run's training text. Where snapshots of the first half of a
-    training are averaged into it, the result has the `perplexities` of the mean and of the run's
-    last weights.
+    If the model is new and translates text, heads that align words are chosen for it by the links
+    that counting finds in the training text. If a snapshot from the first half of training was
+    averaged, the result has the `perplexities` of the mean and of the run's last weights.
     """
     run = read_path("run", run)
     if last is not None:
@@ -82,7 +81,7 @@ def average(
 def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
     """Return the perplexities of a model and of its run's last weights on the development set.
 
-    None if the run has no such set, or if either fails.
+    None if the run has no development set, or if a perplexity cannot be computed.
     """
     if not (run / STORE / "dev").is_dir():
         return None
@@ -101,9 +100,9 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
 
 
 def choose_heads_of(model: Path, run: Path) -> None:
-    """Choose the heads that align words in a run's new model, if the run has its training text.
+    """Choose and store alignment heads for a run's new model, if the run has its training text.
 
-    A model that cannot align, or a damaged text, leaves the choice out: the model itself is whole.
+    If the model cannot align or the text is damaged, nothing is stored. The model is whole.
     """
     folder = run / STORE / "train"
     if not folder.is_dir():
@@ -115,7 +114,7 @@ def choose_heads_of(model: Path, run: Path) -> None:
 
 
 def read_pairs_of(store: Path, most: int) -> list[EncodedPair]:
-    """Return the first pairs of a store, at most `most`."""
+    """Return the first `most` pairs of a store, or all pairs if it has fewer."""
     found = Store.open(store)
     numbers = range(min(most, len(found)))
     return [EncodedPair(n + 1, *(ids.tolist() for ids in found.pair(n))) for n in numbers]

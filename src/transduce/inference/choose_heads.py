@@ -1,11 +1,11 @@
 """Chooses the layer and heads that align best with gold links, and stores them with the model.
 
-Without gold links those of a statistical aligner stand for them (`counted_links.py`).
+If there are no gold links, a statistical aligner's links take their place (`counted_links.py`).
 
 The first pass over the pairs ranks the heads of each layer by their error rates. The second pass
-tries the mean of a layer's best two heads, of its best three, and so on. Both are done with the
-weights of the step that reads a target piece (shifted) and with those of the step that writes it.
-Each pass computes the weights, so that memory does not grow with the number of pairs.
+tries the mean of a layer's best two heads, of its best three, and so on. Both passes are done with
+the weights of the step that reads a target piece (shifted), and again with the weights of the step
+that writes it. Each pass computes the weights anew, so that memory does not grow with the pairs.
 """
 
 import re
@@ -46,7 +46,7 @@ from transduce.vocabulary.symbols import find_spaced_starts, group_words
 
 FEWEST = 20  # pairs with gold links that may replace an earlier choice
 SCORED = 100  # pairs by which heads are chosen without gold links
-Choices = Mapping[int, Sequence[tuple[int, ...]]]  # by layer: choices of heads, all from 1
+Choices = Mapping[int, Sequence[tuple[int, ...]]]  # layer, from 1 -> choices of heads, from 1
 
 
 @final
@@ -58,7 +58,7 @@ class ScoredHeads:
     result: AlignmentResult
 
     def as_json(self) -> dict[str, Any]:
-        """Return heads, AER, precision, recall and numbers of links as values for JSON."""
+        """Return the heads, AER, precision, recall and counts of links as values for JSON."""
         found = self.result
         rates = {"aer": found.score, "precision": found.precision, "recall": found.recall}
         return {**asdict(self.heads), **rates, **asdict(found)}
@@ -76,13 +76,13 @@ class GoldPairs:
     def score(
         self, translator: Translator, choices: Choices, *, shifted: bool
     ) -> dict[int, list[ScoredHeads]]:
-        """Return how well each choice of heads, by layer, aligns words by (shifted) weights."""
+        """Return, by layer, each choice of heads with the result of its alignment of the pairs."""
         (model,), task = translator.models, translator.task
         means = {
             layer: build_means(heads, model.sizes.heads).to(model.output.weight.device)
             for layer, heads in choices.items()
         }
-        # by layer, for each choice: its links, those that are sure, those that are in the gold
+        # by layer, for each choice: its links, how many of them are sure, how many are gold links
         totals = {layer: np.zeros((len(heads), 3), np.int64) for layer, heads in choices.items()}
         sources, targets = [p.source for p in self.pairs], [p.target for p in self.pairs]
         for index, layers in capture_steps(model, sources, targets, shifted=shifted):
@@ -104,7 +104,7 @@ class GoldPairs:
 
 
 def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch.Tensor, "C H"]:
-    """Return a matrix that averages, for each of C choices, the chosen ones of H heads."""
+    """Return a matrix whose rows average the chosen heads: 1 / count for these, 0 for others."""
     means = torch.zeros(len(choices), heads)
     for row, chosen in zip(means, choices, strict=True):
         row[[number - 1 for number in chosen]] = 1 / len(chosen)
@@ -112,7 +112,7 @@ def build_means(choices: Sequence[tuple[int, ...]], heads: int) -> Float32[torch
 
 
 def build_gold_masks(gold: GoldLinks, words: PairWords, line: int) -> Bool[np.ndarray, "2 I J"]:
-    """Return gold links as two masks of I source by J target words: the sure ones, and all.
+    """Return two masks [source word, target word] of gold links: the sure links, and all links.
 
     Raises InputError if a link names a word beyond the end.
     """
@@ -185,7 +185,7 @@ def choose_alignment_heads(
 
 
 def choose_heads(translator: Translator, source: Text, target: Text, gold: Text) -> AlignmentChoice:
-    """Return the layer and heads that align best with gold links, shifted or unshifted."""
+    """Return the layer, heads and shift that align a text best, and results of other choices."""
     translator.aligner.require_alignable()
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
     return choose_by(translator, pairs, warnings, translator.aligner.chosen)
@@ -197,7 +197,7 @@ def choose_by(
     warnings: Sequence[LineWarning] = (),
     chosen: AlignmentHeads | None = None,
 ) -> AlignmentChoice:
-    """Return the layer and heads that align these pairs best, shifted or unshifted.
+    """Return the layer, heads and shift that align these pairs best, and other choices' results.
 
     Heads that were `chosen` before are scored, too.
     """
@@ -221,10 +221,10 @@ def choose_by(
 
 
 def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentHeads | None:
-    """Choose a model's heads by the links that counting finds in training pairs; store them.
+    """Choose alignment heads by links that are counted in training pairs; store and return them.
 
-    All pairs are counted, and the first `SCORED` of them choose. Returns None, and stores nothing,
-    if the model does not translate text, or no pair has words on both sides.
+    Links are counted in all pairs; heads are scored on the first `SCORED` pairs. Returns None, and
+    stores nothing, if the model does not translate text, or no pair can be used.
     """
     translator = load(model)
     task = translator.task
@@ -245,7 +245,7 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
 
 
 def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
-    """Return the words of ids that end with END, in lower case and without punctuation around."""
+    """Return the words of ids that end with END, in lower case, without punctuation around them."""
     pieces = [vocabulary.piece_bytes(number) for number in ids[:-1]]
     words = [
         b"".join(pieces[start:end]).decode(errors="replace").strip().casefold()
@@ -257,7 +257,7 @@ def name_words(vocabulary: Vocabulary, ids: Sequence[int]) -> list[str]:
 def read_gold_pairs(
     translator: Translator, source: Text, target: Text, gold: Text
 ) -> tuple[GoldPairs, list[LineWarning]]:
-    """Return sentence pairs with their gold links, and a warning for each that is too long."""
+    """Return encoded pairs with gold links, and warnings for pairs left out as too long."""
     ours, theirs = (
         read_text(name, text) for name, text in (("source", source), ("target", target))
     )
@@ -279,7 +279,7 @@ def read_gold_pairs(
 
 
 def rank_means(singles: Mapping[int, Sequence[ScoredHeads]]) -> Choices:
-    """Return for each layer its best head, its best two, and so on; `singles` scores each head."""
+    """Return for each layer its best head, its best two heads, and so on, by each head's score."""
     ranked = {
         layer: [number for one in sorted(found, key=order_by_error) for number in one.heads.heads]
         for layer, found in singles.items()
@@ -291,5 +291,5 @@ def rank_means(singles: Mapping[int, Sequence[ScoredHeads]]) -> Choices:
 
 
 def order_by_error(scored: ScoredHeads) -> tuple[float, int, bool]:
-    """Return a key that sorts by error rate; of equal ones fewer heads come first, then shifted."""
+    """Return a sort key: lowest error rate first, then fewest heads, then shifted heads."""
     return scored.result.score, len(scored.heads.heads), not scored.heads.shifted

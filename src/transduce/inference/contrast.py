@@ -1,7 +1,7 @@
-"""Contrast sets: a test set in other forms, which shows what a model cannot bear
+"""Contrast sets: a test set in other forms, which show what makes a model's translations worse
 
-A form, such as upper case, changes the source, and the reference where a translation should change
-with it. Its scores are compared with those of the plain test set.
+A form, such as upper case, changes the source. It also changes the reference if a translation
+should follow. The form's scores are compared with the plain test set's.
 """
 
 import random
@@ -37,7 +37,7 @@ def measure_contrast(
     metrics: Sequence[str],
     language: str,
 ) -> Iterator[Contrast]:
-    """Translate a test set in each form and yield its scores, then those of its words alone."""
+    """Yield a test set's scores in each form, then the scores of its words translated alone."""
     translator = replace(translator, keep=False)
     languages = (translator.recipe.data.source_language, language)
     pairs = list(zip(*sides, strict=True))
@@ -62,13 +62,13 @@ def measure_contrast(
 
 
 def list_words(lines: Sequence[str]) -> list[str]:
-    """Return the first 200 different words of lines whose words are separated by spaces."""
+    """Return the first 200 different words of lines: what spaces separate, if only letters."""
     words = (word.strip(".,;:!?…\"'“”„«»()") for line in lines for word in line.split())
     return list(islice(dict.fromkeys(word for word in words if word.isalpha()), WORDS))
 
 
 def score_words(outputs: Sequence[str]) -> Score:
-    """Return the percentage of translations of one word that have many words, or one twice."""
+    """Return the percentage of outputs, each for one word, that are long or repeat a word."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(

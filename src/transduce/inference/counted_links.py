@@ -1,8 +1,8 @@
 """Word alignment by counts alone: IBM Model 1 with a diagonal    (Brown et al. 1993)
 
-P(t | s) of a target word t for a source word s is learned by EM from sentence pairs. A link is the
-likelier, the nearer it lies to the diagonal of the pair (Dyer et al. 2013). Both directions are
-learned. Links that both find are sure; those that one finds are possible.
+P(t | s) of a target word t for a source word s is learned by EM from sentence pairs. A link near
+the diagonal of its pair is likelier (Dyer et al. 2013). Both directions are learned. Links that
+both find are sure; links that only one finds are possible.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from transduce.scores.alignments import GoldLinks
 
 Words = Sequence[str]
 ROUNDS = 5  # of EM
-SLOPE = 4.0  # how fast a link gets less likely off the diagonal; fast_align begins with it
+SLOPE = 4.0  # how fast a link gets less likely off the diagonal; as fast_align begins
 
 
 def count_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[GoldLinks]:
-    """Return the links of each pair of texts, which are not empty and given as words."""
+    """Return sure and possible links for each pair of texts, which are non-empty lists of words."""
     forward = find_best(sources, targets)
     backward = find_best(targets, sources)
     found = list[GoldLinks]()
@@ -32,7 +32,7 @@ def count_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[Gold
 
 
 def find_best(sources: Sequence[Words], targets: Sequence[Words]) -> list[Int64[np.ndarray, " W"]]:
-    """Return for each target word of each pair the index of the likeliest source word."""
+    """Return, for each pair, the index of the likeliest source word of each target word."""
     heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
     counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to
     word = np.repeat(np.arange(len(counts)), counts)  # [C]
@@ -56,7 +56,7 @@ def learn(
     word: Int64[np.ndarray, " C"],
     prior: Float64[np.ndarray, " C"],
 ) -> Float64[np.ndarray, " C"]:
-    """Return the probability of each link after some rounds of EM.
+    """Return a weight for each link after some rounds of EM, proportional to its probability.
 
     `entry` is the place of a link's P(t | s) in a table of E entries, `source` the source word of
     each entry, and `word` the target word of each link.
@@ -71,7 +71,7 @@ def learn(
 
 
 def number_words(texts: Sequence[Words]) -> Int64[np.ndarray, " W"]:
-    """Return for each word of all texts a number; equal words have equal numbers."""
+    """Return an id for each word of all texts, end to end; equal words have equal ids."""
     numbers: dict[str, int] = {}
     found = [numbers.setdefault(word, len(numbers)) for words in texts for word in words]
     return np.array(found, np.int64)

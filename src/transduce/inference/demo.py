@@ -33,9 +33,9 @@ class SplitEvaluation:
 def evaluate_splits(translator: Translator, lines: int) -> list[SplitEvaluation]:
     """Translate and score the first `lines` sentences of each held-out split of the phrasebook.
 
-    An untrained model translates a tenth of them.
+    An untrained model translates a tenth of these sentences.
     """
-    translator = replace(translator, keep=False)  # what is evaluated is the model alone
+    translator = replace(translator, keep=False)  # so that the model alone is evaluated
     untrained = build_untrained_translator(translator)
     found = list[SplitEvaluation]()
     for split, about in SPLITS.items():

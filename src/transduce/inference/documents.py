@@ -28,9 +28,9 @@ class TranslatedDocument:
 
     text: str
     sentences: int  # the number of sentences that were translated
-    kept: int  # the number of entries that had a translation before, which stays
-    for_review: tuple[str, ...]  # a line on each entry that a person should review: which, why
-    warnings: tuple[str, ...] = ()  # such as of a language that the document names for itself
+    kept: int  # the number of entries that had a translation before and keep it
+    for_review: tuple[str, ...]  # a line for each entry that a person should review, with a reason
+    warnings: tuple[str, ...] = ()  # such as one about a language that the document names
 
 
 def translate_document(
@@ -45,8 +45,8 @@ def translate_document(
 
     `model` is a translator, a model folder or a run folder. `document` is a file, or bytes, which
     are the document itself. `form` is "text", "html", "po", "xliff" or "srt". Inline tags are
-    placed by word alignments. An ensemble has no alignments: it translates each text between tags
-    for itself.
+    placed by word alignments. An ensemble has no alignments, so it translates each text between
+    two tags separately.
     """
     translator = model if isinstance(model, Translator) else load(model)
     if not isinstance(document, bytes):
@@ -60,7 +60,7 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
     data = translator.recipe.data
     require_task(translator.task, TextToText, data, "the translation of a document")
     source, target = (
-        code if LANGUAGE_CODE.fullmatch(code) else ""  # the recipe has a placeholder
+        code if LANGUAGE_CODE.fullmatch(code) else ""  # else the recipe has a placeholder
         for code in (data.source_language, data.target_language)
     )
     inline = len(translator.models) == 1
@@ -69,11 +69,11 @@ def parse_document(translator: Translator, document: Path | bytes, form: object)
 
 
 def translate_sentences(translator: Translator, document: Document) -> Iterator[list[Output]]:
-    """Translate a document's sentences; yield each one's outputs, aligned if it has inline tags."""
+    """Yield the outputs of each sentence, with word alignments if the document has inline tags."""
     on_warning = translator.on_warning
 
     def warn(warning: LineWarning) -> None:
-        if warning.kind != "lost":  # `join_outputs` says it, with the document's own lines
+        if warning.kind != "lost":  # `join_outputs` reports losses with the document's lines
             on_warning(replace(warning, unit="sentence"))
 
     translator = replace(translator, on_warning=warn)

@@ -40,7 +40,7 @@ from transduce.text.languages import find_other_language
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import most_frequent
 
-FEWEST_LINES, SAMPLE_LINES = 20, 500  # of a test set whose languages are guessed
+FEWEST_LINES, SAMPLE_LINES = 20, 500  # the fewest and most lines by which languages are guessed
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
@@ -58,7 +58,7 @@ class Evaluation:
     unknown_labels: Mapping[str, int] = field(default_factory=dict)  # label in references -> count
     baseline: Sequence[Score] = ()  # of the most frequent label of each token, if asked for
     warning: str = ""  # that the sides seem to be exchanged, or in other languages
-    contrast: Sequence[Contrast] = ()  # the same in other forms, such as upper case, if asked for
+    contrast: Sequence[Contrast] = ()  # scores in other forms, such as upper case, if asked for
 
     def __str__(self) -> str:
         warning = [f"warning: {self.warning}"] if self.warning else []
@@ -94,13 +94,13 @@ def evaluate(  # noqa: PLR0913 - one parameter for each choice of the caller
         print(found.scores[0], found.perplexity)
 
     `model` is a translator, a model folder or a run folder. `source` and `reference` are files or
-    lists of lines. A parser, a tagger or a model of signals is evaluated on one file, of trees, of
-    tagged tokens or of signals. Without files `source` is the name of a fetched test set,
+    lists of lines. A parser, a tagger or a model of signals is evaluated on a single file of trees,
+    tagged tokens or signals. Instead of files, `source` may name a fetched test set, such as
     "newstest2014" or "CORPUS:SPLIT". `metrics` defaults to the metrics of the model's task.
     `language` is the language of the references and defaults to the recipe's target language.
-    `baseline` is a tagger's training text: the labels that are the most frequent there are scored,
-    too. With `contrast` so is the test set in other forms, such as upper case, and `found.contrast`
-    has their scores.
+    `baseline` is a tagger's training text: the result then also has the scores of giving each token
+    its most frequent label there. With `contrast` the test set is also translated in other forms,
+    such as upper case, and `found.contrast` has their scores.
     """
     translator = model if isinstance(model, Translator) else load(model)
     lines = read_test_set(source, reference, translator.recipe.data)
@@ -119,7 +119,7 @@ def build_evaluation_text(
     *,
     has_contrast: bool = False,
 ) -> EvaluationText:
-    """Build the evaluation text of test lines; default metrics and language are the model's."""
+    """Return test lines with what an evaluation needs; None means the model's metrics, language."""
     require_flag("contrast", has_contrast)
     if has_contrast:
         require_task(translator.task, TextToText, translator.recipe.data, "a contrast")
@@ -137,7 +137,7 @@ def build_evaluation_text(
 
 
 def translate_sources(translator: Translator, text: EvaluationText) -> Iterator[str]:
-    """Refuse a test set that cannot be scored; return an iterator over translations."""
+    """Return an iterator over translations; raise InputError if they could not be scored."""
     require_equal_lines(source=text.sources, reference=text.references)
     pairs = zip(text.sources, text.references, strict=True)
     require_matches(number_pairs(pairs), translator.recipe.data)
@@ -150,7 +150,7 @@ def score_translations(
 ) -> Evaluation:
     """Score the outputs by every metric, and compute the model's perplexity on the references.
 
-    A text that has a contrast is translated and scored in its other forms, too.
+    If `text.has_contrast`, the test set is also translated and scored in its other forms.
     """
     scores = score_outputs(text, outputs)
     baseline = score_outputs(text, text.baseline) if text.baseline else []
@@ -169,7 +169,7 @@ def score_translations(
 
 
 def find_foreign_side(translator: Translator, text: EvaluationText) -> str:
-    """Return a warning that a side of many lines is in another language than the model's, or ""."""
+    """Return "", or a warning that a side of many lines is not in the model's language for it."""
     data = translator.recipe.data
     if len(text.sources) < FEWEST_LINES:
         return ""
@@ -184,7 +184,7 @@ def find_foreign_side(translator: Translator, text: EvaluationText) -> str:
 
 
 def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:
-    """Score outputs of a test set by each of its metrics."""
+    """Return the scores of a test set's outputs, one by each of its metrics."""
     return [
         compute_score(metric, outputs, text.references, language=text.language)
         for metric in text.metrics
@@ -192,7 +192,7 @@ def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:
 
 
 def count_unknown_labels(translator: Translator, references: Sequence[str]) -> dict[str, int]:
-    """Count the references' labels that are unknown to the model, the most frequent first.
+    """Return counts of the references' labels unknown to the model, the most frequent first.
 
     A model cannot write a label that its training data lacked. The dict is empty for a task whose
     outputs are text.
@@ -208,7 +208,7 @@ def count_unknown_labels(translator: Translator, references: Sequence[str]) -> d
 def perplexity(
     translator: Translator, sources: Sequence[str], references: Sequence[str]
 ) -> tuple[Perplexity, int]:
-    """Return the references' perplexity per piece and word, and how many long lines were left out.
+    """Return the references' perplexity per piece and word, and how many lines were left out.
 
     Lines of more than data.max_length pieces on a side, or with an unknown label, are omitted. The
     perplexity is nan if no line remains.
@@ -277,7 +277,7 @@ def read_test_set(source: Text, reference: Text | None, data: Data) -> Sides:
 
 
 def require_two_files_fit(data: Data) -> None:
-    """Refuse two files as the test set of a task whose test set is one file, such as trees."""
+    """Raise InputError if the task's test set is one file, such as trees, and not two files."""
     kind, fact = find_task_kind(data), f"a test set for {data.task} is one file, not two of lines"
     require(kind.read_test_file is None, fact, f"name one file: {kind.test_file}")
 
@@ -292,7 +292,7 @@ def read_both_sides(
 
 
 def find_task_files(name: str, data: Data, split: str = "test") -> Sequence[Path]:
-    """Return the files of a split at a path, or those of a fetched treebank.
+    """Return the files of a split, found at the path `name` or in the fetched treebank `name`.
 
     A treebank is named CORPUS, for the given split, or CORPUS:SPLIT.
     """
@@ -324,11 +324,11 @@ def find_fetched_files(name: str, data: Data) -> tuple[Path, Path]:
 def label_by_majority(
     train: Path | str, sentences: Sequence[str], translator: Translator
 ) -> list[str]:
-    """Return a line of labels for each sentence: the most frequent one of each token in `train`.
+    """Return labels for each sentence: every token gets its most frequent label in `train`.
 
-    `train` is tagged text, as a file or as the name CORPUS or CORPUS:SPLIT of a fetched one. A
-    token that it lacks gets its most frequent label of all. Raises InputError if `translator` is
-    not a tagger.
+    `train` is tagged text: a file, or the name CORPUS or CORPUS:SPLIT of a fetched text. A token
+    that `train` lacks gets the most frequent label of all. Raises InputError if `translator` is not
+    a tagger.
     """
     data = translator.recipe.data
     require_task(translator.task, Tagging, data, "a baseline of most frequent labels")

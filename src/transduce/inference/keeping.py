@@ -1,8 +1,8 @@
-"""Keeps URLs, placeholders and the like in translations unchanged, and reports those that are lost.
+"""Keeps URLs, placeholders and the like unchanged in translations, and reports lost ones.
 
-A line with such items is translated with words in their places, first names, then years, which
-most models copy. If the words do not come back, it is translated without the items, which then
-stand beside the words that they stood beside, by word links, as inline markup does.
+The items of a line are replaced by words that most models copy: by names, and in a second attempt
+by years. If the words do not come back, the line is translated without its items. Word links then
+place each item next to the translations of its neighbours, like inline markup.
 """
 
 import re
@@ -36,24 +36,24 @@ Restore = Callable[[Output], tuple[str, bool]]  # the text with its items, and w
 @final
 @dataclass(frozen=True)
 class Attempt:
-    """One way to translate a line: what the model reads, and how its items come back."""
+    """One way to translate a line: what the model reads, and how items are put into its outputs."""
 
     read: Line
     restore: Restore
     needs_links: bool = False  # whether `restore` needs the output's word alignment
 
     def finish(self, output: Output, source: str) -> tuple[Output, bool]:
-        """Put the placeholders, URLs and addresses of `source` back into an output.
+        """Return an output with the items of `source` put back, and whether all items fitted.
 
-        Return it, and whether all of them fit. `lost` lists what is missing; the alignment is
-        dropped if its links would number other words.
+        Its `lost` lists missing items and numbers. Its alignment is dropped if putting items back
+        changed the number of words of a side.
         """
         text, is_whole = self.restore(output)
         texts = (self.read.text, output.text, source, text)
         read, written, *after = (len(one.split()) for one in texts)
         links = (
             output.alignment if [read, written] == after else None
-        )  # of the words that were read
+        )  # links count the words that the model read
         lost = tuple(find_lost(source, text))
         return replace(output, text=text, lost=lost, alignment=links), is_whole
 
@@ -83,14 +83,14 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
 
 
 def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
-    """Put items in the places of their stand-ins in an output; False if one was lost or added."""
+    """Return an output's text with items for stand-ins, and False if one was lost or added."""
     return masked.restore(output.text)
 
 
 def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
-    """Put the items of a text into an output, beside the words linked to their neighbours.
+    """Return an output with a text's items beside the words linked to their neighbours, and True.
 
-    An item keeps a space before it, and does not touch a word unless it did so in the text.
+    An item keeps its space before it, and touches a word only if it touched one in the text.
     """
     used = set(text + output.text)
     marks = list(islice((chr(code) for code in PRIVATE if chr(code) not in used), len(spans)))
@@ -107,12 +107,12 @@ def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple
 
 
 def touches_word(after: str) -> bool:
-    """Return whether a letter or digit follows before the next space."""
+    """Return whether the text `after` has a letter or digit before its first space."""
     return any(map(str.isalnum, re.split(r"\s", after, maxsplit=1)[0]))
 
 
 def cut_pieces(text: str, spans: Sequence[tuple[int, int]], marks: Sequence[str]) -> list[Piece]:
-    """Cut a text into pieces: marks in the places of its items as markup, and what is between."""
+    """Return a text as pieces: an item becomes its mark, as empty markup; the rest stays text."""
     pieces, last = list[Piece](), 0
     for mark, (start, end) in zip(marks, spans, strict=True):
         pieces += [Piece("text", text[last:start]), Piece("empty", mark)]
@@ -126,7 +126,7 @@ def keep_items(
     *,
     can_align: bool,
 ) -> BlockResult:
-    """Translate lines by `search`, each until its items come back or no way to try is left.
+    """Translate lines by `search`, each again until its items come back or no attempt is left.
 
     `search` is called with lines, and whether their outputs need word alignments.
     """
@@ -157,7 +157,7 @@ def keep_items(
 
 
 def warn_of_loss(number: int, outputs: Sequence[Output]) -> list[LineWarning]:
-    """Return a warning if the best output of line `number` lacks something; else none."""
+    """Return [a warning] if the best output of line `number` has lost something, else []."""
     if not outputs[0].lost:
         return []
     fact = f"its translation lacks {describe_lost(outputs[0].lost)}"

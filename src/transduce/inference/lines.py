@@ -13,7 +13,7 @@ from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.tasks import SplitLevel, Task, constrain_source
 
-WHOLE = 50_000  # characters of a text that is encoded before it is known to fit
+WHOLE = 50_000  # the most characters of a text that is encoded without being split first
 BLOCK_CHARACTERS = 1 << 22  # a block that has this many gets no further line
 HINT = "split the sentence, or train with a larger data.max_length"
 
@@ -29,7 +29,7 @@ class LineWarning:
     line: int  # line number, from 1
     fact: str  # what the warning says
     kind: WarningKind = "too long"
-    unit: str = "line"  # what is counted: lines, or the sentences of a document
+    unit: str = "line"  # what `line` counts: lines, or the sentences of a document
 
     def __str__(self) -> str:
         return f"{self.unit} {self.line}: {self.fact}"
@@ -51,7 +51,7 @@ class Part:
 def split_line(
     text: str, number: int, task: Task, max_length: int, *, strict: bool
 ) -> tuple[list[Part], LineWarning | None]:
-    """Encode a line in parts of at most `max_length` pieces; warn (refuse if `strict`) of a cut.
+    """Return a line as encoded parts of at most `max_length` pieces, and a warning if one was cut.
 
     A line that is too long is split into its sentences. A sentence that is still too long is
     halved at clauses, words or characters until all parts fit, with a warning; if `strict`, the
@@ -105,7 +105,7 @@ def halve_until_it_fits(text: str, level: int, task: Task, max_length: int) -> I
 
 
 def halve(text: str, level: SplitLevel) -> Sequence[str]:
-    """Cut a text in two at the boundary of two units (such as words) nearest to its middle."""
+    """Return the halves of a text, cut between two units such as words, or its only unit."""
     units = level.split(text)
     if len(units) == 1:
         return units
@@ -132,7 +132,7 @@ class Line:
 @final
 @dataclass(frozen=True)
 class Pair:
-    """A source line and the given target line to score, with their line number."""
+    """A source line and a given target line, with their line number."""
 
     number: int  # line number, from 1
     source: str
@@ -166,9 +166,9 @@ class EncodedLine:
 def number_lines(
     texts: Iterable[str], prefixes: Iterable[str] | None, first: int = 1
 ) -> Iterator[Line]:
-    """Yield each line with its number, from `first`, and its prefix.
+    """Yield the texts as lines with their numbers, from `first`, and their prefixes, if any.
 
-    More or fewer prefixes than lines are refused.
+    Raises InputError if there are more or fewer prefixes than texts.
     """
     if prefixes is None:
         yield from (Line(number, text) for number, text in enumerate(texts, start=first))
@@ -186,7 +186,7 @@ def number_lines(
 
 
 def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in order as lists of `size` items; the last, and long ones, have fewer."""
+    """Yield the items in lists of `size`; the last list, or a list of long items, is shorter."""
     block, characters = list[Item](), 0
     for item in items:
         block.append(item)
@@ -199,7 +199,7 @@ def split_into_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def encode_line(line: Line, task: Task, recipe: Recipe, *, strict: bool) -> EncodedLine:
-    """Encode a line for the search; split a line that is too long, or, if `strict`, refuse it."""
+    """Encode a line for the search; a line that is too long is split, or refused if `strict`."""
     require_short_line(line.text, line.number)
     text = task.normalise(line.text)
     texts, parts, warning = list[str](), list[list[int]](), None

@@ -65,14 +65,14 @@ MEASURED_KINDS = (  # decisions 0039 and 0041, docs/records/speed.md
 
 
 class PrecisionChoice(NamedTuple):
-    """The precision to compute in, and a message if it is not simply the one asked for."""
+    """The precision to compute in, and a message if it is not the one asked for, else ""."""
 
     precision: InferencePrecision
     message: str
 
 
 def choose_precision(asked: str, device: torch.device) -> PrecisionChoice:
-    """Return the precision `asked` for; choose one for "auto"; use float32 for unsupported int8."""
+    """Return the precision `asked` for; "auto" chooses one, and unsupported int8 is float32."""
     if asked == AUTO:
         chosen, reason = choose_automatically(device, read_processor())
         return PrecisionChoice(chosen, f"precision auto: {chosen.value}, {reason}")
@@ -88,7 +88,7 @@ def choose_precision(asked: str, device: torch.device) -> PrecisionChoice:
 def choose_automatically(
     device: torch.device, processor: Processor
 ) -> tuple[InferencePrecision, str]:
-    """Return the fastest precision whose quality was shown on this kind of processor, and why."""
+    """Return the fastest precision known to keep BLEU on this kind of processor, and a reason."""
     for kind in MEASURED_KINDS:
         if kind.includes(processor) and is_available(kind.fastest, device):
             return kind.fastest, f"whose BLEU was that of float32 on {kind.name}"
@@ -97,14 +97,14 @@ def choose_automatically(
 
 
 def is_available(precision: InferencePrecision, device: torch.device) -> bool:
-    """Return whether a device is a CPU that computes int8, or is fast in bfloat16."""
+    """Return whether a device is a CPU with int8, or with fast bfloat16, as `precision` asks."""
     if precision == InferencePrecision.INT8:
         return not find_int8_obstacle(device)
     return device.type == "cpu" and has_fast_bfloat16(device)
 
 
 def find_int8_obstacle(device: torch.device) -> str:
-    """Return why models on a device cannot compute in int8; empty if they can."""
+    """Return why models on a device cannot compute in int8, or "" if they can."""
     if device.type != "cpu":
         return f"8-bit products are for CPUs, and this is {device.type}"
     return unsupported_int8_reason()
@@ -137,19 +137,19 @@ def load(
     keep: bool = True,
     on_warning: OnWarning = warn_user,
 ) -> Translator:
-    """Load a model folder, or the newest checkpoint of a run folder; several as an ensemble.
+    """Return a translator from model folders or runs' newest checkpoints; several are an ensemble.
 
     `workers` above 1 is the number of processes that share the lines of a text. Each loads the
     models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
     calling process keeps its settings, such as its number of threads; a process that it forks uses
-    one thread. A translator is pickled as its folders, which are loaded again. A sentence too long
-    for the models is split, and `on_warning` is called with a `LineWarning`, by default to issue a
-    Python warning; if `strict`, such a sentence is an error. Placeholders such as {0}, URLs and
-    e-mail addresses come back as they were, unless `keep` is False, and `on_warning` is told of an
-    output that lacks one of them, or a number. `precision` is "float32", "bfloat16", "int8" or
-    "auto", the fastest measured for quality on this kind of processor; a Python warning says what
-    was chosen if that is not what was asked for. With "bfloat16" a few outputs of 1,000 depend on
-    batch size, workers and the order of lines.
+    one thread. A pickled translator has only its folders, which unpickling loads again. A sentence
+    too long for the models is split, and `on_warning` is called with a `LineWarning`, by default to
+    issue a Python warning; if `strict`, such a sentence is an error. Unless `keep` is False,
+    placeholders such as {0}, URLs and e-mail addresses come back unchanged, and `on_warning` is
+    called for an output that lacks one of these items or a number. `precision` is "float32",
+    "bfloat16", "int8" or "auto", the fastest known to keep BLEU on this kind of processor; a Python
+    warning says which was chosen if it is not the one asked for. With "bfloat16" a few outputs in
+    1,000 depend on batch size, workers and the order of lines.
     """
     require_count("workers", workers)
     use_one_thread_in_children()
@@ -185,7 +185,7 @@ def load(
 
 
 def require_usable_torch() -> None:
-    """Refuse to translate with short numbers by default, or on a device that has none."""
+    """Raise InputError if torch's default dtype is under 32 bits, or its default device is meta."""
     dtype, device = torch.get_default_dtype(), torch.get_default_device()
     default = "torch cannot translate as it is set up: its default"
     hint = "torch.set_default_dtype(torch.float32) first"
@@ -195,7 +195,7 @@ def require_usable_torch() -> None:
 
 
 def require_same_vocabularies(members: Sequence[TaskModel], folders: Sequence[Path]) -> None:
-    """Refuse an ensemble whose vocabularies differ: an id must mean the same to all models."""
+    """Raise InputError if the models of an ensemble have different vocabularies."""
     first = members[0].task
     for member, folder in zip(members, folders, strict=True):
         for side in ("source", "target"):

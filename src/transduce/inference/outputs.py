@@ -1,8 +1,8 @@
 """Searches the parts of many lines at once, and joins their hypotheses into the lines' outputs
 
-The batch of a search is limited to an estimate of what fits in free memory: a process over the
-limit of a control group is killed without an error, so that it cannot try again. Where the system
-raises an error, `search/bounds.py` halves the batch.
+The batch of a search is limited to what is estimated to fit in free memory, because a process over
+the limit of its control group is killed without an error, and cannot try again. If the system
+raises an error instead, `search/bounds.py` halves the batch.
 """
 
 import heapq
@@ -47,13 +47,13 @@ class Alignment:
     """
 
     links: tuple[tuple[int, int], ...] = ()  # (source word, target word), in ascending order
-    weights: tuple[float, ...] = ()  # for each link, its words' largest piece weight
+    weights: tuple[float, ...] = ()  # of each link: the largest weight between its words' pieces
 
     def __str__(self) -> str:
         return " ".join(f"{i}-{j}" for i, j in self.links)
 
     def rank_links(self) -> Sequence[tuple[int, int]]:
-        """Return the links, that of the largest weight first."""
+        """Return the links, largest weight first."""
         pairs = zip(self.weights, self.links, strict=True)
         return [link for _, link in sorted(pairs, key=lambda pair: -pair[0])]
 
@@ -118,7 +118,7 @@ def sample_sources(
     sampling: Sampling,
     n: int,
 ) -> list[list[Hypothesis]]:
-    """Draw `n` samples for each source, with random numbers from the source's key."""
+    """Return `n` random samples for each source, which depend on the source's key."""
     search = limit_batch_size(models, sources, search, n)
     operations = choose_search_operations(models, len(sources))
     decoder, sources = with_constraints(build_decoder(models, operations), sources)
@@ -130,7 +130,7 @@ def sample_sources(
 
 
 def join_parts(line: EncodedLine, combinations: Sequence[Combination], task: Task) -> list[Output]:
-    """Join each combination of hypotheses of a line's parts to one output.
+    """Return one output for each combination of hypotheses of a line's parts.
 
     An empty line has an empty output; a line that was not searched has its fallback output.
     """
@@ -153,7 +153,7 @@ def join_parts(line: EncodedLine, combinations: Sequence[Combination], task: Tas
 def keep_different(
     combinations: Sequence[Combination], outputs: Sequence[Output], n: int
 ) -> tuple[list[Combination], list[Output]]:
-    """Return the best `n` outputs with different texts, and their combinations, best first."""
+    """Return the combinations and outputs of the `n` best different texts, best first."""
     first: dict[str, int] = {}
     for index, output in enumerate(outputs):
         first.setdefault(output.text, index)
@@ -176,11 +176,11 @@ SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 def limit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Lower the batch size of `search` to the number of sentences that fit in free memory, or 1.
+    """Return `search` with the batch size that fits in free memory, if that is smaller.
 
-    `width` is the number of hypotheses of a sentence. Raise NotEnoughMemoryError if all free memory
-    is too little for one sentence, and InputError if its beam is too wide. A GPU is not asked: it
-    raises errors.
+    `width` is the number of hypotheses of a sentence. Raises NotEnoughMemoryError if free memory is
+    too small for one sentence, and InputError if its beam is too wide. On a GPU the batch size
+    stays, because a GPU raises an error when its memory runs out.
     """
     if not sources or models[0].output.weight.device.type != "cpu":
         return search
@@ -204,7 +204,7 @@ def limit_batch_size(
 
 
 class Sum(NamedTuple):
-    """The score of a combination of hypotheses for a line's first parts; the best sorts first."""
+    """A sum of scores over a line's first parts, and the ranks behind it; the best sorts first."""
 
     negative: float  # the negative sum of scores
     before: int  # the rank, from 0, of the combination without the last part
@@ -212,7 +212,7 @@ class Sum(NamedTuple):
 
 
 def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
-    """Return the `n` combinations of a line's parts with the highest sums of scores, best first.
+    """Return the `n` combinations of parts' hypotheses with the highest sums of scores, best first.
 
     `found` has each part's hypotheses, best first. Parts are added one by one, and only the `n`
     best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
@@ -227,7 +227,7 @@ def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combinat
                 for before, total in enumerate(totals)
                 for rank, one in enumerate(
                     hypotheses[: n // (before + 1)]
-                )  # others are beaten by n
+                )  # `n` combinations beat all others
             ),
         )
         totals = [-one.negative for one in best]

@@ -63,7 +63,7 @@ def encode_pairs(pairs: Sequence[Pair], task: Task) -> list[EncodedPair]:
 
 
 def require_matches(pairs: Iterable[Pair], data: Data) -> None:
-    """Refuse a target that cannot belong to its source, such as a tree over other words."""
+    """Raise InputError if a target cannot belong to its source, such as a tree of other words."""
     kind = find_task_kind(data)
     for pair in pairs:
         try:

@@ -1,9 +1,9 @@
-"""Shards: parts of a text that are translated apart, on any machine, and merged again
+"""Shards: parts of a text that are translated separately, on any machines, and then merged
 
 Shard i of n has the lines from block ⌊(i - 1) B / n⌋ up to block ⌊i B / n⌋ of the text's B blocks.
-A block is what is searched together, so that no output depends on the number of shards. A shard is
-a folder whose manifest names the text, the models and all options: a merge refuses what does not
-belong together.
+The lines of a block are searched together, so that no output depends on the number of shards. A
+shard is a folder whose manifest names the text, the models and all options, so that a merge can
+refuse shards that do not belong together.
 """
 
 import codecs
@@ -51,7 +51,7 @@ class Shard:
 
 
 def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
-    """Parse a shard such as 2/8; "slurm" stands for the task of a Slurm array."""
+    """Parse a shard such as 2/8; "slurm" means the task of a Slurm array in `environment`."""
     if text == "slurm":
         found = {FIRST: "1", STEP: "1"} | dict(environment)
         task, count, first, step = (found.get(name, "") for name in (TASK, COUNT, FIRST, STEP))
@@ -88,7 +88,7 @@ class ShardText:
         return self.shard.find_lines(self.total)
 
     def cut(self, lines: Iterator[str]) -> Iterator[str]:
-        """Return the shard's part of all lines of the text, or of a text parallel to it."""
+        """Return the shard's lines from all lines of the text, or of a text parallel to it."""
         return islice(lines, self.lines.start, self.lines.stop)
 
     def describe(self, how: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class ShardText:
 
 
 def find_shard_text(path: Path, shard: Shard) -> ShardText:
-    """Count and hash the lines of a text, and return its part that is the shard."""
+    """Count and hash the lines of a text file; return which of its lines are the shard."""
     if not path.is_file():
         fact = "a shard is a part of a text file, whose lines are counted first"
         raise InputError(fact, "write the text to a file", file=path)
@@ -106,7 +106,7 @@ def find_shard_text(path: Path, shard: Shard) -> ShardText:
 
 
 def measure_text(path: Path) -> tuple[int, str]:
-    """Return the number of lines of a text file, and the sha256 of its bytes, unpacked."""
+    """Return the number of lines of a text file, and the sha256 of its unpacked bytes."""
     digest, total = hashlib.sha256(), 0
     for line in read_byte_lines(path):
         digest.update(line)
@@ -115,7 +115,7 @@ def measure_text(path: Path) -> tuple[int, str]:
 
 
 def describe_translator(translator: Translator) -> dict[str, Any]:
-    """Return what its outputs depend on: models, search or sampling, and what follows it."""
+    """Return what a translator's outputs depend on: models, search or sampling, other settings."""
     search, sampling = translator.recipe.search, translator.sampling_settings
     return {
         "models": list(translator.hashes),
@@ -129,7 +129,7 @@ def describe_translator(translator: Translator) -> dict[str, Any]:
 
 
 def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
-    """Return whether a shard's folder is there and sound; refuse one of another text or `how`."""
+    """Return whether a shard's folder exists; raise an error if it is damaged or does not match."""
     if not path.exists():
         return False
     found = open_folder(path, KIND)
@@ -141,14 +141,14 @@ def is_written(path: Path, text: ShardText, how: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def create_shard(path: Path, text: ShardText, how: Mapping[str, Any]) -> Iterator[BinaryIO]:
-    """Context manager: yield the stream of a new shard's output; its folder appears at the end."""
+    """Yield a stream for a new shard's output; its folder appears when the with block ends."""
     about = text.describe(how)
     with atomic_folder(path, kind=KIND, about=about) as writer, writer.open(OUTPUT) as stream:
         yield stream
 
 
 def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """Return what differs first in two shards: "text", a key of their "how", or "" if nothing."""
+    """Return the first difference of two shards: "text", a key of "how", or "" if none differs."""
     if ours["text"] != theirs.get("text"):
         return "text"
     others = theirs.get("how", {})
@@ -156,7 +156,7 @@ def find_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
 
 def find_shards(folder: Path) -> list[VerifiedFolder]:
-    """Return all shards in a folder, in order; refuse gaps, and shards that do not fit together."""
+    """Return all shards in a folder, in order; refuse gaps, and shards that do not match."""
     named = {
         Shard(int(match[2]), int(match[1])): path
         for path in (folder.iterdir() if folder.is_dir() else ())
@@ -186,7 +186,7 @@ def find_shards(folder: Path) -> list[VerifiedFolder]:
 
 
 def read_shards(shards: Sequence[VerifiedFolder]) -> Iterator[str]:
-    """Yield the text of all shards in parts, in order; FolderError at the end of a damaged one."""
+    """Yield the text of all shards in chunks, in order; FolderError at a damaged shard's end."""
     for one in shards:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a damaged one is refused below
         with one.open(OUTPUT) as stream:

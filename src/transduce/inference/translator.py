@@ -146,9 +146,9 @@ class Translator:
     @overload
     def nbest(self, text: Texts, n: int, *, prefix: Texts | None = None) -> list[list[Output]]: ...
     def nbest(self, text: Any, n: int, *, prefix: Any = None) -> list[Any]:
-        """Return the `n` best outputs of a text, with scores; of several texts, a list of lists.
+        """Return the `n` best outputs of a text, with scores; for several texts, a list of lists.
 
-        Outputs of a search have different texts, so that they may be fewer than `n`.
+        Outputs of a search have different texts, so there may be fewer than `n`.
         """
         if not isinstance(text, str):
             require_lines("text", text)
@@ -178,7 +178,7 @@ class Translator:
         """Yield the `n` best translations of every line, in order, reading `block` lines at a time.
 
         With several workers a block has 250 lines instead, and some blocks are read ahead. `first`
-        is the number of the first line in warnings; samples depend on their lines' numbers.
+        is the first line's number: warnings name lines by number, and samples depend on it.
         """
         require_count("n", n)
         require_count("block", block)
@@ -193,7 +193,7 @@ class Translator:
     def likelihood(
         self, pairs: Iterable[tuple[str, str]], *, block: int = BLOCK
     ) -> Iterator[Output]:
-        """Yield for each (source, target) pair the target with the model's score and log P, lazily.
+        """Yield the target of each (source, target) pair, with its score and log P, lazily.
 
         A pair that cannot be scored, such as one too long, gets nan for both, and a warning.
         """
@@ -233,7 +233,7 @@ class Translator:
     def run_on_pairs(
         self, method: str, pairs: Iterable[tuple[str, str]], block: int
     ) -> Iterator[Output]:
-        """Yield the scored or aligned target of each (source, target) pair, lazily and in order."""
+        """Yield one output for each (source, target) pair, in order, from `method` on blocks."""
         require_count("block", block)
         require_lines("pairs", pairs)
         found = self.run_on_blocks(number_pairs(pairs), block, method)
@@ -242,7 +242,7 @@ class Translator:
     def run_on_blocks(
         self, items: Iterable[Item], block: int, method: str, *arguments: object
     ) -> Iterator[list[Output]]:
-        """Yield the outputs of each line or pair, in order, by a method that takes a block of them.
+        """Yield the outputs of each line or pair, in order, from `method`, called with blocks.
 
         With several workers a block has 250 items instead of `block`.
         """
@@ -271,11 +271,11 @@ class Translator:
         )
 
     def attend(self, text: str, target: str | None = None) -> Any:  # noqa: ANN401
-        """Return what the model attends to for a text: see `transduce.attend`."""
+        """Return the attention weights for a text and its output: see `transduce.attend`."""
         return import_module("transduce").attend(self, text, target)
 
     def explain(self, *texts: str, **settings: int | str) -> Any:  # noqa: ANN401
-        """Return a page in which this model runs, every step visible: see `transduce.explain`."""
+        """Return a web page that runs this model and shows every step: see `transduce.explain`."""
         return import_module("transduce").explain(self, *texts, **settings)
 
     def searching(self, **changes: int | float | str) -> "Translator":
@@ -285,7 +285,7 @@ class Translator:
         return replace(self, recipe=replace(self.recipe, search=search))
 
     def sampling(self, **changes: int | float) -> "Translator":
-        """Return a translator that samples, with `temperature`, `top_k`, `top_p` and `seed`."""
+        """Return a translator that samples; keywords: `temperature`, `top_k`, `top_p`, `seed`."""
         require_known("sampling", changes, Sampling)
         before = self.sampling_settings or Sampling()
         settings: Sampling = replace(before, **changes)  # type: ignore[arg-type]
@@ -298,7 +298,7 @@ class Translator:
 
     @property
     def aligner(self) -> Aligner:
-        """The alignment of words by this translator's model and heads."""
+        """The aligner of words by this translator's model and heads."""
         return Aligner(self.models, self.task, self.recipe, self.alignment_heads)
 
     @property
@@ -321,7 +321,7 @@ class Translator:
         return replace(found, outputs=plain)
 
     def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
-        """Search all lines of a block at once, unchanged; return the `n` best outputs of each."""
+        """Search all lines of a block at once, unchanged; return each line's `n` best outputs."""
         encoded = [encode_line(line, self.task, self.recipe, strict=self.strict) for line in lines]
         parts = [
             (source, line.number << PART_BITS | index)
@@ -329,7 +329,7 @@ class Translator:
             for index, source in enumerate(one.sources)
         ]
         is_search = self.sampling_settings is None
-        # several outputs may have one text, so that as many are searched as the beam holds
+        # outputs may have equal texts, so the search returns all that the beam holds
         wanted = max(n, self.recipe.search.beam) if is_search and n > 1 else n
         sources, keys = [part for part, _ in parts], [key for _, key in parts]
         hypotheses = self.decode_sources(sources, keys, wanted)
@@ -418,7 +418,7 @@ def restore(
     search: Search,
     changes: Mapping[str, Any],
 ) -> Translator:
-    """Load a translator with these settings; refuse models with other hashes in its folders."""
+    """Load a translator with these settings; raise InputError if its models were replaced."""
     found = reload()
     fact = (
         "a model was replaced, or its run went on, after it had been loaded with sha256 "
@@ -438,7 +438,7 @@ def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Tran
 
 
 def require_known(name: str, changes: Mapping[str, object], settings: type) -> None:
-    """Refuse a call of the method `name` if a keyword in `changes` is no field of `settings`."""
+    """Raise InputError if a keyword of the method `name` is no field of `settings`."""
     known = [field.name for field in fields(settings)]
     for key in changes:
         if key not in known:

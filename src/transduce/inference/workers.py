@@ -2,7 +2,7 @@
 
 The outputs equal those of one process, since they depend neither on blocks nor on batches. If a
 worker dies, all others are killed; if the launcher dies, each worker sees its pipe close and exits.
-How many processes there are follows from idle cores and free memory, unless it is given.
+Unless it is given, the number of processes follows from idle cores and free memory.
 """
 
 import itertools
@@ -78,7 +78,7 @@ def run_in_workers(
 
 @contextmanager
 def start_workers(load: Load[Model], workers: int) -> Iterator[list[Worker[Model, Any]]]:
-    """Start `workers` processes at the start of a with block; kill them at its end."""
+    """Start `workers` processes for a with block, yield them, and kill them at its end."""
     staff = list[Worker[Model, Any]]()
     try:
         for number in range(1, workers + 1):
@@ -162,7 +162,7 @@ def receive_answers(
 
 
 def lost_worker_error(worker: Worker[Model, Result]) -> LostProcessError:
-    """Build the error that names a dead worker and the signal or exit code that ended it."""
+    """Return an error that names a dead worker and the signal or exit code that ended it."""
     worker.process.join()
     code = worker.process.exitcode or 0
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
@@ -190,6 +190,6 @@ def choose_workers(
 
 
 def load_on_own_cores(cores: int) -> float:
-    """Estimate the load on this process's `cores` cores, if all other cores are busy."""
+    """Return the part of the load average on this process's cores if all others are busy."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)
