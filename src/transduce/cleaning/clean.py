@@ -68,8 +68,8 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     pairs with a side that reads like another language (this needs py3langid); `numbers` and `urls`
     drop pairs whose sides differ in them; `letters` is the least share of letters of a side.
     `not_in` names files with lines of test sets, which are dropped from the text. `models` are a
-    model from source to target and one back: by the probabilities that both give, the share `worst`
-    of the pairs is dropped. A second call opens the folder.
+    model from source to target and one back: the share `worst` of the pairs is dropped, namely the
+    least probable by both models. A second call opens the folder.
 
         found = transduce.clean("clean", ("a.en", "a.de"), numbers=True, not_in=["test.en"])
         print(found.report.broken)
@@ -121,14 +121,14 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def list_files(name: str, files: object) -> list[Path]:
-    """Return the paths in the argument called `name`; refuse what is no list of paths."""
+    """Return `files`, the argument called `name`, as paths; raise InputError if it is no list."""
     if isinstance(files, str | bytes | PathLike) or not isinstance(files, Iterable):
         raise InputError(f"{name} must be a list of files, not {describe_value(files)}")
     return [read_path(name, file) for file in files]
 
 
 def require_translators(name: str, forward: object, backward: object) -> None:
-    """Refuse a model that does not translate, or two of one direction; None is passed by."""
+    """Raise InputError if a model does not translate, or both have one direction; None is fine."""
     for argument, model in ((name, forward), ("backward", backward)):
         if isinstance(model, Translator):
             require_task(model.task, TextToText, model.recipe.data, argument)
@@ -155,8 +155,8 @@ def rate_pairs(
 ) -> Iterator[float]:
     """Yield each pair's dual cross-entropy by two models, negated    (Junczys-Dowmunt 2018)
 
-    With H the nats a piece of a side, given the other side, it is |H_f - H_b| + (H_f + H_b) / 2. A
-    pair that is too long for a model gets -infinity.
+    It is |H_f - H_b| + (H_f + H_b) / 2, where H is the nats per piece of a side, given the other
+    side. A pair that is too long for a model gets -infinity.
     """
     first, second, swapped = tee(pairs, 3)
     there = forward.likelihood(first)

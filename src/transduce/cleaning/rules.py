@@ -45,11 +45,11 @@ RULES: Mapping[str, str] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The rules that are in use: those that spare good text always, the others as they are set."""
+    """The rules in use: always the ones that spare good text, and others as the fields say."""
 
     languages: tuple[str, str] = ("", "")  # codes of source and target; "" for an unchecked side
     numbers: bool = False  # whether the numbers of both sides must be equal
-    urls: bool = False  # whether their URLs, e-mail addresses and placeholders must be
+    urls: bool = False  # whether URLs, e-mail addresses and placeholders must be equal
     letters: float = 0.0  # the least share of letters among a side's characters without blanks
     test_lines: frozenset[str] = frozenset()  # lines of test sets, as `strip_to_letters` has them
 
@@ -78,10 +78,7 @@ class Rules:
 
 
 def repeats(text: str) -> int:
-    """Return how often the most repeated phrase stands in a row, if that is `REPEATS` or more.
-
-    Else return a smaller number.
-    """
+    """Return the most times that a phrase stands in a row, or any number below `REPEATS`."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         run = 0  # words that equal the word `size` places before
@@ -92,13 +89,13 @@ def repeats(text: str) -> int:
 
 
 def is_unequal(source: str, target: str) -> bool:
-    """Return whether one side has over three times the characters of the other."""
+    """Return whether a side of 20 or more characters is over three times as long as the other."""
     shorter, longer = sorted((len(source), len(target)))
     return longer >= FEWEST and longer > MOST_RATIO * shorter
 
 
 def require_detectable(language: object) -> None:
-    """Refuse a language that is unknown to py3langid, or any language without py3langid."""
+    """Raise InputError if py3langid is not installed, or does not know a language."""
     if not can_detect_languages():
         fact = "languages are not detected here: py3langid is not installed, or does not load"
         raise InputError(fact, "pip install py3langid")
@@ -109,9 +106,9 @@ def require_detectable(language: object) -> None:
 
 
 def reads_otherwise(text: str, language: str) -> bool:
-    """Return whether py3langid gives another language than `language` more than `SURE`.
+    """Return whether a text is, with probability over `SURE`, in another language than `language`.
 
-    Names of a language's variants, such as pt-BR, count as the language; "" stands for any.
+    A variant such as pt-BR counts as its language; "" means any language.
     """
     if not language:
         return False
@@ -120,17 +117,17 @@ def reads_otherwise(text: str, language: str) -> bool:
 
 
 def share_letters(text: str) -> float:
-    """Return the share of letters, with their marks, among a text's characters without blanks."""
+    """Return the share of letters among a text's characters, not counting spaces."""
     return sum(map(str.isalpha, text)) / max(1, len(text) - text.count(" "))
 
 
 def strip_to_letters(text: str) -> str:
-    """Return a text's letters and digits only, in lower case, by which copies are recognised."""
+    """Return only the letters and digits of a text, in lower case, so that copies are equal."""
     return "".join(filter(str.isalnum, text.casefold()))
 
 
 def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
-    """Return the lines of test sets for `Rules.test_lines`; tabs separate lines, too."""
+    """Return lines of test sets, reduced to letters and digits; a tab also ends a line."""
     lines = (side for file in files for line in read_lines(file) for side in line.split("\t"))
     return frozenset(filter(None, map(strip_to_letters, lines)))
 
@@ -143,7 +140,7 @@ def find_lowest(rates: Float[np.ndarray, " N"], share: float) -> set[int]:
 @final
 @dataclass
 class RuleReport:
-    """How many pairs broke each rule, how many broke it alone, and a few of each."""
+    """How many pairs broke each rule, how many broke no other rule, and a few examples."""
 
     read: int = 0
     kept: int = 0
@@ -152,7 +149,7 @@ class RuleReport:
     examples: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, pair: Pair, rules: Collection[str]) -> None:
-        """Count a pair for the rules that it breaks."""
+        """Count a pair for each of `rules`, which it breaks, and keep the first as examples."""
         for name in rules:
             self.broken[name] = self.broken.get(name, 0) + 1
             self.alone[name] = self.alone.get(name, 0) + (len(rules) == 1)
@@ -161,7 +158,7 @@ class RuleReport:
                 examples.append([shorten(side, SHOWN) for side in pair])
 
     def filter(self, pairs: Iterable[Pair], rules: Rules) -> Iterator[Pair]:
-        """Yield the pairs that break no rule, and count all."""
+        """Yield the pairs that break no rule, and count all pairs."""
         for pair in pairs:
             broken = rules.find_broken(*pair)
             self.read += 1
@@ -170,7 +167,7 @@ class RuleReport:
                 yield pair
 
     def describe(self) -> list[str]:
-        """Return a line on the pairs that were kept, and lines on each rule that others broke."""
+        """Return lines to print: the number of pairs kept, and each broken rule with examples."""
         lines = [f"{self.kept:,} of {self.read:,} pairs kept"]
         if 2 * self.kept < self.read:
             most = max(self.broken, key=lambda name: self.broken[name])

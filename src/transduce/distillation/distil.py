@@ -55,7 +55,7 @@ STUDENT = "student/tiny"
 class Distillation:
     """A distillation's folder, the report of its rules, the student, and the page of all stages.
 
-    What no stage has made yet is None.
+    A field is None if its stage was not reached.
     """
 
     folder: Path
@@ -87,10 +87,10 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
 
     `source` has lines of the source language. `pairs` is a TSV file of given pairs, whose sources
     are translated, too; of each beam the output nearest to the reference is kept. `columns` are
-    those of its sources and targets, such as (1, 3), if it has more than two. `outputs` are
+    the columns of its sources and targets, such as (1, 3), if it has more than two. `outputs` are
     another program's translations of `source`, in place of a teacher's. The share `worst` of the
-    pairs that the teacher finds least probable is dropped, or that `backward` does, a model of the
-    other direction. With `language`, such as "de", outputs that read like another language are
+    pairs is dropped: the least probable by the teacher, or by `backward`, a model of the other
+    direction, if given. With `language`, such as "de", outputs that read like another language are
     dropped (this needs py3langid). `student` is a recipe, changed by `settings`, and `dev` its
     development set. `until` is the last stage: "text", "shards", "pairs", "run", "model" or
     "report". Calling it again resumes.
@@ -163,7 +163,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
 
 
 def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
-    """Return a student's recipe with fewer symbols where its pairs do not support them all."""
+    """Return a student's recipe, with a smaller vocabulary if its pairs are too few."""
     data = recipe.data
     if is_run(run):
         size = read_run(run).recipe.data.vocabulary_size
@@ -177,7 +177,7 @@ def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:
 
 
 def require_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
-    """Return a student's changed recipe; refuse one that does not translate or fits no memory."""
+    """Return a student's changed recipe; refuse one that cannot translate or be trained here."""
     recipe = customise_recipe(recipe, settings)
     fact = f"a student translates, and data.task is {recipe.data.task}"
     require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
@@ -187,7 +187,7 @@ def require_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:
-    """Return a teacher's languages, or those in the names of given files; None if not named."""
+    """Return a teacher's languages, or the languages in file names; None if there are none."""
     if teacher is not None:
         data = teacher.recipe.data
         languages = (data.source_language, data.target_language)

@@ -28,10 +28,10 @@ def write_report(
     models: Mapping[str, Translator],
     dev: Sequence[tuple[str, str]],
 ) -> Path:
-    """Complete the stage `report`; return the file of its page.
+    """Complete the stage `report`; return the path of its page.
 
     `stages` are the folders of text and pairs, `models` the teacher, if there is one, and the
-    student. On `dev`, pairs of source and reference, they are scored and timed.
+    student. The models are scored and timed on `dev`, which are pairs of source and reference.
     """
 
     def write(writer: FolderWriter) -> None:
@@ -47,7 +47,7 @@ def write_report(
 
 
 def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return a translator's size, and, if there is a development set, its scores and speed."""
+    """Return a translator's size, and its scores and speed on `dev` if that is not empty."""
     symbols = len(translator.task.source), len(translator.task.target)
     weights = sum(count_parameters(model.sizes, *symbols) for model in translator.models)
     found: dict[str, Any] = {"parameters": weights, "megabytes": weights * FLOAT_BYTES / 1e6}
@@ -76,7 +76,7 @@ def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dic
 def build_report_page(
     folder: Path, text: VerifiedFolder, rules: RuleReport, measured: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """Return a page of the lines of each stage, the rules, the training and both models."""
+    """Return an HTML page: counts of lines, broken rules, the training, and both models."""
     counts = parse_json(text.read("report.json"))
     conditions = [
         f"{counts['read']:,} source lines read, {counts['kept']:,} different ones translated",
@@ -102,7 +102,7 @@ def build_report_page(
 
 
 def describe_measurement(measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a sentence on what was measured how, if anything was."""
+    """Return lines on how scores and speed were measured, or a line that they were not."""
     one = measured["student"]
     if "lines" not in one:
         return ["no development set, so neither scores nor speed"]
@@ -115,7 +115,7 @@ def describe_measurement(measured: Mapping[str, Mapping[str, Any]]) -> list[str]
 
 
 def compare_models(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Yield a header, and a row for each quantity with a column for each model."""
+    """Yield the rows of a table: a header, then each quantity with a column for each model."""
     yield ("", *measured)
     quantities = {
         "parameters": lambda one: f"{one['parameters']:,}",
@@ -133,7 +133,7 @@ def compare_models(measured: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[
 
 
 def list_validations(run: Path) -> Iterator[tuple[str, ...]]:
-    """Yield a header, and a row for each validation of a run."""
+    """Yield the rows of a table: a header, then each validation of a run."""
     yield ("update", "nats a piece", "score")
     for one in read_run_log(run).validations:
         nats = "" if one.nats is None else f"{one.nats:.3f}"

@@ -88,7 +88,7 @@ class Inputs:
             yield from ((line, "", "") for line in read_lines(self.source))
 
     def fingerprint(self) -> dict[str, str]:
-        """Return by name the sha256 of each file's unpacked content, and the columns."""
+        """Return, by name, the sha256 of each file's unpacked content, and the columns if given."""
         files = {"source": self.source, "pairs": self.pairs, "outputs": self.outputs}
         found = {name: measure_text(file)[1] for name, file in files.items() if file is not None}
         columns = {} if self.columns is None else {"columns": "{},{}".format(*self.columns)}
@@ -154,7 +154,7 @@ def translate_text(
 @final
 @dataclass(frozen=True)
 class PairOptions:
-    """How pairs are chosen: the share of the least probable that is dropped, seed, language."""
+    """How pairs are chosen: the share of improbable pairs to drop, the seed, the language."""
 
     worst: float = WORST
     seed: int = 1
@@ -195,7 +195,7 @@ def choose_nearest(outputs: Sequence[str], reference: str) -> int:
 
 
 def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]]:
-    """Yield each line's translations, best first: a teacher's, or the given ones without it."""
+    """Yield each line's translations: a teacher's, best first, else the given one with log P 0."""
     if not shards.exists():
         yield from ([(line, 0.0)] for line in read_lines(text.verified_path(GIVEN)))
         return
@@ -213,7 +213,7 @@ def read_outputs(text: VerifiedFolder, shards: Path) -> Iterator[list[Candidate]
 
 
 def parse_candidates(line: bytes) -> list[Candidate]:
-    """Parse a line of a shard: one or more outputs with their log P; ValueError for other lines."""
+    """Return the outputs in a line of a shard, with their log P; ValueError for any other line."""
     found = json.loads(line)
     is_list = isinstance(found, list) and found and all(isinstance(one, list) for one in found)
     if is_list and all([*map(type, one)] == [str, float] for one in found):
@@ -222,7 +222,7 @@ def parse_candidates(line: bytes) -> list[Candidate]:
 
 
 def read_translations(text: VerifiedFolder, shards: Path) -> Iterator[Translation]:
-    """Yield each source with the output nearest to its reference, or the best if it has none."""
+    """Yield each source with the output nearest to its reference, else with its best output."""
     sides = (read_lines(text.verified_path(name)) for name in (SOURCES, REFERENCES))
     for source, reference, found in zip(*sides, read_outputs(text, shards), strict=True):
         best = choose_nearest([one for one, _ in found], reference) if reference else 0
@@ -272,7 +272,7 @@ def choose_pairs(
 def measure_rates(
     kept: Sequence[Translation], backward: Translator | None, on_line: OnLine
 ) -> Float[np.ndarray, " N"]:
-    """Return log P a character of each target, or of each source by a `backward` model."""
+    """Return log P per character of each target, or of each source if `backward` is given."""
     if backward is None:
         return np.array([one.log_prob / len(one.target) for one in kept])
     rates = []

@@ -99,7 +99,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     languages: Sequence[str] | None = None,
     force: bool = False,
 ) -> Export:
-    """Write a trained model as files that another program loads, and compare their outputs.
+    """Write a trained model as files that another program loads, and compare the outputs of both.
 
         found = transduce.export("model", to="ctranslate2", output="model.ct2")
         print(found.proof)
@@ -129,7 +129,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
 
 
 def find_target(name: str, precision: str) -> Target:
-    """Return the target program of this name; refuse an unknown name, or a precision it lacks."""
+    """Return the target program `name`; raise InputError if the name or precision is unknown."""
     if name not in TARGETS:
         raise InputError(f"nothing is exported to {name!r}", suggest_names(str(name), TARGETS))
     target = TARGETS[name]
@@ -140,7 +140,7 @@ def find_target(name: str, precision: str) -> Target:
 
 
 def require_free_output(target: Target, output: Path, *, force: bool) -> None:
-    """Refuse an output that exists (`force` allows an earlier export) or lacks the suffix."""
+    """Refuse an output path that lacks the suffix or exists; `force` allows an earlier export."""
     if target.suffix and output.suffix != target.suffix:
         fact = f"an export to {target.name} is one file, whose name ends in {target.suffix}"
         raise InputError(fact, f"-o {output}{target.suffix}")
@@ -154,7 +154,7 @@ def require_free_output(target: Target, output: Path, *, force: bool) -> None:
 
 
 def write_export(job: ExportJob, output: Path) -> Export:
-    """Write an export and compare its outputs; only then does `output` appear under its name."""
+    """Write an export and compare its outputs; only after that does the path `output` exist."""
     target = job.target
     if target.pack is None:
         proof, why = write_folder(job, output)
@@ -190,7 +190,7 @@ def write_folder(job: ExportJob, folder: Path) -> tuple[Proof | None, str]:
 def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, str]:
     """Compare an exported folder's outputs with ours; return (proof, "") or (None, reason).
 
-    It is an error if the caller named lines and nothing can be compared.
+    Raises InputError if the caller named lines and nothing can be compared.
     """
     target, model, lines = job.target, job.model, job.lines
     try:
@@ -207,7 +207,7 @@ def compare_folder(job: ExportJob, writer: FolderWriter) -> tuple[Proof | None, 
 
 
 def require_exportable(model: TaskModel) -> None:
-    """Refuse a model that other programs cannot compute, or whose vocabulary they cannot apply."""
+    """Raise InputError if other programs cannot compute a model or apply its vocabulary."""
     sizes, data = model.recipe.architecture, model.recipe.data
     # parsing and tagging need symbols and a constrained search that no other program has
     require_task(model.task, TextToText, data, "an export")
@@ -245,7 +245,7 @@ def build_readme(model: TaskModel, target: Target, precision: str, card: str) ->
 
 
 def read_card(folder: Path) -> tuple[str, str]:
-    """Return the card of a model folder and "", or "" and why an export goes without it.
+    """Return (card of a model folder, "") or ("", the reason that an export has no card).
 
     A run has no card yet. A card that was edited differs from the manifest, and is left out.
     """

@@ -108,8 +108,8 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     """Compare a model's best outputs with the engine's, at one beam width, without length penalty.
 
     Our search ends hypotheses by the engine's rule. At the length limit our search adds END and its
-    probability; other programs do not. For outputs that long, log P is not compared, nor are the
-    texts of a wider beam, which log P ranks.
+    probability; other programs do not. So log P is not compared for outputs that reach the limit,
+    nor, with a wider beam, are their texts, because log P ranks them.
     """
     ids = [source.ids for source in sources]
     own = translate(model, ids, beam)
@@ -177,7 +177,7 @@ def find_why_unproved(proof: Proof) -> str:
 def search_with_restricted_ends(
     model: TaskModel, sources: list[list[int]], beam: int
 ) -> list[Hypothesis]:
-    """Return a model's best hypotheses, ended by the rule of CTranslate2 and `transformers`.
+    """Return each source's best hypothesis by the ending rule of CTranslate2 and `transformers`.
 
     By their rule a hypothesis ends only if it is among the W best continuations. By ours each of
     the 2 W best may end.

@@ -41,7 +41,7 @@ class Engine(Protocol):
 
 @contextmanager
 def importing(package: str) -> Iterator[None]:
-    """Raise ImportError, with a sentence and the package's name, if a package does not load."""
+    """Turn an error in a with block, which imports `package`, into an ImportError that says why."""
     try:
         yield
     except Exception as error:

@@ -2,9 +2,9 @@
 
 The SentencePiece model has our vocabulary's merges, and rules on characters: the input rules clean
 a text and write each character beyond ASCII as letters, one for each of its UTF-8 bytes; the output
-rules turn the letters back into characters. SentencePiece compiles the rules by training a tiny
-model, of which all but the pieces is copied. A model is a protocol buffer, whose fields have a
-number and a length.
+rules turn the letters back into characters. SentencePiece compiles the rules when it trains a
+tiny model; we copy everything in that model except the pieces. A model is a protocol buffer; each
+field has a number and a length.
 """
 
 import json
@@ -127,14 +127,14 @@ def spell_symbol(symbol: str) -> str:
 
 
 def clean_character(character: str) -> str:
-    """Return what normalisation makes of a character inside a text; a space stays a space."""
+    """Return a character as normalised in the middle of a text, where a space stays a space."""
     if character.isascii():
         return normalise(f"a{character}b")[1:-1]
     return " " if character.isspace() else normalise(character)
 
 
 def list_input_rules(characters: Iterable[str]) -> dict[str, str]:
-    """Return the input rules: sequences of characters, each with its cleaned, spelled form."""
+    """Return the input rules: characters and their decompositions -> cleaned, spelled forms."""
     rules = dict[str, str]()
     for one in characters:
         cleaned = spell(clean_character(one))
@@ -186,7 +186,7 @@ def build_metadata(model: TaskModel) -> dict[str, Any]:
 
 
 def pack_argos(folder: Path, output: Path) -> None:
-    """Zip an exported folder as an Argos package, whose top folder is named as the file."""
+    """Zip an exported folder as an Argos package; its top folder has the file's name."""
     with (
         atomic_file(output) as stream,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package,

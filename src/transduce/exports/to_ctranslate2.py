@@ -30,7 +30,7 @@ from transduce.inference.load import TaskModel
 from transduce.vocabulary import BEGIN, END
 from transduce.vocabulary.symbols import SPECIALS
 
-VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of what it holds
+VERSION, NAME, REVISION = 6, "TransformerSpec", 7  # of the format, and of the kind of model
 TYPES = MappingProxyType({"float32": 0, "int8": 1, "int16": 2, "int32": 3})
 Variables = dict[str, np.ndarray]
 Named = Iterator[tuple[str, np.ndarray]]

@@ -80,7 +80,7 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
     if projection is not decoder:
         tables["lm_head"] = projection
     for name, table in tables.items():
-        # zeros for padding; in a source vocabulary its number may be beyond the symbols
+        # zeros for padding, whose id may lie beyond the symbols of a source vocabulary
         rows = max(1, symbols + 1 - len(table))
         found[f"{name}.weight"] = np.pad(table, ((0, rows), (0, 0)))
     for side, stack in (("encoder", weights.encoder), ("decoder", weights.decoder)):
@@ -94,9 +94,9 @@ def name_marian_weights(weights: Weights) -> dict[str, Array]:
 def name_layer(
     scope: str, layer: Layer, before: np.float32, inside: np.float32, after: np.float32
 ) -> Named:
-    """Yield name and array of each weight of a layer whose inputs are `before` times as large.
+    """Yield name and array of each weight of a layer, rescaled for Marian's states.
 
-    The states between its sub-layers become `inside`, and its outputs `after` times as large.
+    These are ours times `before` at the input, `inside` between sub-layers, `after` at the output.
     """
     own, cross = layer.self_attention, layer.cross_attention
     yield from name_attention(f"{scope}.self_attn", own, before, before, inside)
@@ -111,10 +111,10 @@ def name_layer(
 def name_attention(
     scope: str, attention: Attention, states: np.float32, memory: np.float32, after: np.float32
 ) -> Named:
-    """Yield name and array of attention whose queries read states that are `states` times as large.
+    """Yield name and array of each weight of attention, rescaled for Marian's states.
 
-    Those of its keys and values are `memory` times as large, and its norm's outputs `after` times.
-    Biases, which our attention does not have unless it was imported, are zeros.
+    Its queries read our states times `states`, its keys and values ours times `memory`, and its
+    norm gives ours times `after`. A bias that our attention lacks is written as zeros.
     """
     inputs = {"q_proj": states, "k_proj": memory, "v_proj": memory}
     parts = (attention.query, attention.key, attention.value)
@@ -133,13 +133,13 @@ def bias_or_zeros(projection: Projection) -> Array:
 
 
 def name_affine(scope: str, affine: Affine, scale: np.float32) -> Named:
-    """Yield name and array of a linear map or a norm, with its outputs multiplied by `scale`."""
+    """Yield names and arrays of a linear map or norm, with outputs multiplied by `scale`."""
     yield f"{scope}.weight", affine.weight * scale
     yield f"{scope}.bias", affine.bias * scale
 
 
 def order_features(name: str, value: Array) -> Array:
-    """Return a named array with sines before cosines in d_model, as Marian's positions are."""
+    """Return an array with its d_model features reordered: sines before cosines, as in Marian."""
     if name.endswith(FEATURE_COLUMNS):
         value = np.concatenate([value[:, ::2], value[:, 1::2]], axis=1)
     elif name.endswith(FEATURE_ROWS):
@@ -198,7 +198,7 @@ def build_generation_config(model: TaskModel) -> dict[str, Any]:
 
 
 def build_fast_tokenizer(vocabulary: Vocabulary) -> bytes:
-    """Return a tokenizer.json: the vocabulary, then padding; END is added to every text."""
+    """Return a tokenizer.json with a padding symbol added; it appends END to every text."""
     padding = special_token_json(len(vocabulary), PADDING)
     specials = [special_token_json(number, name) for number, name in enumerate(SPECIALS)]
     end = {"SpecialToken": {"id": SPECIALS[END], "type_id": 0}}

@@ -86,7 +86,7 @@ def trace_step(weights: Weights) -> bytes:
 
 
 def trace(module: nn.Module, examples: tuple[Any, ...], inputs: Sizes, outputs: Sizes) -> bytes:
-    """Return a module as an ONNX file; inputs and outputs name arrays and variable dimensions.
+    """Return a module as an ONNX file; `inputs`, `outputs` name arrays and variable dimensions.
 
     The tracing exporter (dynamo=False) needs no other package than `onnx`.
     """
@@ -120,7 +120,7 @@ def to_parameter(array: Array) -> nn.Parameter:
 
 @final
 class PlainAffine(nn.Module):
-    """A linear map's matrix and bias, if it has one, or a layer norm's gain and bias."""
+    """The matrix and bias (or None) of a linear map, or the gain and bias of a layer norm."""
 
     def __init__(self, affine: Affine | Projection, epsilon: float = 0.0) -> None:
         super().__init__()
@@ -367,7 +367,7 @@ class OnnxEngine:
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:
         """Return each line's best output by this package's beam search over the ONNX graphs.
 
-        All lines must have equally many tokens.
+        All lines must have the same number of tokens.
         """
         task = self.model.task
         sources = task.encode_sources([task.normalise(line) for line in lines])

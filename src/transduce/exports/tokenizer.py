@@ -29,7 +29,7 @@ def find_model_type(vocabulary: Vocabulary) -> str:
 def build_tokenizer_json(vocabulary: Vocabulary, **changes: Any) -> bytes:  # noqa: ANN401
     """Return a vocabulary's tokenizer.json with `changes` to its entries, and our normaliser.
 
-    That of an imported vocabulary follows ours.
+    The normaliser of an imported vocabulary comes after ours.
     """
     document = json.loads(vocabulary.to_bytes())
     own = [document["normalizer"]] if document.get("normalizer") else []

@@ -34,7 +34,7 @@ class Affine:
 @final
 @dataclass(frozen=True)
 class Projection:
-    """A matrix of shape [outputs inputs], and a bias if the model has it, as imported ones."""
+    """A matrix of shape [outputs inputs] and a bias, or None if the model has no bias there."""
 
     weight: Array
     bias: Array | None = None
@@ -128,7 +128,7 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
 @final
 @dataclass(frozen=True)
 class Collector:
-    """Collects the weights of layers, with every head padded to `width` features."""
+    """A collector of layers' weights that pads every head to `width` features."""
 
     sizes: Architecture
     width: int
@@ -152,7 +152,7 @@ class Collector:
         )
 
     def pad_attention(self, parts: list[Projection], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return attention, `parts` (W^Q, W^K, W^V) scaled and padded, with `residual`'s norm."""
+        """Return attention with scaled, padded `parts` (W^Q, W^K, W^V) and the norm of `residual`."""
         (output,) = split_projection(attention.output, [len(attention.output.weight)])
         rows = self.pad_rows(output.weight.T)
         query, key, value = (
@@ -167,7 +167,7 @@ class Collector:
 
     @property
     def scales(self) -> Array:
-        """The factors of queries, keys and values: queries make up for another head width."""
+        """The factors of queries, keys and values; the first makes up for the padded head width."""
         return np.array([math.sqrt(self.width / self.sizes.d_k), 1, 1], np.float32)
 
     def pad_rows(self, matrix: Array) -> Array:
@@ -179,7 +179,7 @@ class Collector:
 
 
 def split_projection(linear: Any, parts: Sequence[int]) -> list[Projection]:  # noqa: ANN401
-    """Return a linear map as projections with these numbers of outputs."""
+    """Split a linear map into projections; `parts` has the number of outputs of each."""
     biases = [None] * len(parts) if linear.bias is None else linear.bias.split(parts)
     return [
         Projection(to_numpy(weight), None if bias is None else to_numpy(bias))

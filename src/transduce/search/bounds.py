@@ -1,6 +1,6 @@
-"""What bounds a search: `search.stop`, and memory, for which batches are halved and beams limited
+"""The bounds of a search: `search.stop`, and memory, which halves batches and limits beams
 
-A recipe's beam may be a stranger's. Each hypothesis has cached keys and values of all its pieces,
+A recipe, and so its beam, may be a stranger's. A hypothesis has cached keys and values of pieces,
 so that a beam of 10,000 takes gigabytes and most of a minute for one short line.
 """
 
@@ -44,7 +44,7 @@ def choose_beam_strategy(
     *,
     operations: Operations = PLAIN,
 ) -> DecodingStrategy:
-    """Return beam search for these sources that ends each of them as `search.stop` says.
+    """Return the strategy of a beam search over these sources, ended as `search.stop` says.
 
     With `early` up to W hypotheses of a source are returned, the `nbest` best first.
     """
@@ -58,7 +58,7 @@ def choose_beam_strategy(
         result = whole.expand(beams, log_probs)
         scores = result.beams.finished_scores
         best = result.beams._replace(finished_scores=scores[:, :nbest])
-        have_ended = scores[:, -1] > -torch.inf  # all W places
+        have_ended = scores[:, -1] > -torch.inf  # W hypotheses
         return result._replace(is_done=is_done(best, length_score) | have_ended)
 
     return replace(whole, expand=expand)
@@ -70,7 +70,7 @@ def search_in_memory(
     search: Search,
     strategy: DecodingStrategy,
 ) -> Iterator[Result]:
-    """Decode sources in batches that fit in memory; yield (source index, hypotheses) when done.
+    """Yield (source index, hypotheses) of each source, decoded in batches that fit in memory.
 
     When memory runs out, the unfinished sources are decoded anew in batches of half the size.
     """
@@ -101,8 +101,8 @@ def search_in_memory(
 
 FLOAT = 4  # bytes of a float32
 COPIES = 4  # of the log P of all symbols of a hypothesis: logits, sums, keys of the top-k
-# For each hypothesis `fast/kv_cache.py` masks the last hypotheses, in two bool and a float32: by
-# this account 3.6 of the 4.2 GB that a beam of 10,000 of the smallest model took.
+# `fast/kv_cache.py` has masks, two bools and a float32, for each pair of hypotheses and each of the
+# last steps. They are 3.6 of the 4.2 GB that a beam of 10,000 of the smallest model took.
 LIVE_STEPS, MASK_BYTES = 6, 2 + FLOAT
 WIDEST = 21  # the paper's widest beam (section 6.3), which only free memory limits
 
@@ -126,7 +126,7 @@ def estimate_bytes(
 def require_affordable_beam(needed: int, length: int, width: int) -> None:
     """Raise InputError if a beam wider than 21 needs more bytes than a beam may use.
 
-    That is `BEAM_BYTES`, or what the environment variable TRANSDUCE_BEAM_GB allows.
+    The limit is `BEAM_BYTES`, or what the environment variable TRANSDUCE_BEAM_GB allows.
     """
     if width <= WIDEST:
         return

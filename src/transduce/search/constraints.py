@@ -34,7 +34,7 @@ class ConstraintState(Protocol):
     """
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return which ids below `symbols` may come next in each row; None if all may."""
+        """Return a mask of the ids below `symbols` that may come next in each row; None if all."""
         ...
 
     def advance(self, ids: Int[Tensor, " R"]) -> "ConstraintState":
@@ -86,7 +86,7 @@ class PrefixState:
     remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return True for the next symbol of each prefix, and for all symbols after a prefix."""
+        """Return a mask: the next symbol of each prefix, all symbols after it; None if all end."""
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
@@ -155,7 +155,7 @@ class ConstrainedDecoder(Generic[State]):
         return self.inner.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
-        """Encode the sources; every row starts with the constraint of its source."""
+        """Encode the sources; return a state whose rows have the constraints of their sources."""
         constrained = require_kind(sources, ConstrainedSource)
         constraints = [source.constraint for source in constrained]
         state = self.inner.start([source.ids for source in constrained])
@@ -203,7 +203,7 @@ def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
 def with_constraints(
     decoder: Decoder[Any], sources: Sequence[Sequence[int]]
 ) -> tuple[Decoder[Any], Sequence[Sequence[int]]]:
-    """Wrap decoder and sources for constrained decoding if any source has a constraint."""
+    """Return decoder and sources, wrapped for constrained decoding if a source has a constraint."""
     if not any(isinstance(source, ConstrainedSource) for source in sources):
         return decoder, sources
     free = ForcedPrefix(())

@@ -22,7 +22,7 @@ NO_ENTITY = -1  # stands where there is no entity type
 
 
 class LabelKind(IntEnum):
-    """The kinds of output symbols of a tagger; END is recognised by its id instead."""
+    """The kinds of a tagger's output symbols; END is recognised by its id, not by a kind."""
 
     OTHER = 0  # not a label, and never allowed
     FREE = 1  # allowed after any label: O and B-X; without scheme BIO, every label
@@ -65,7 +65,7 @@ class LabelConstraint:
 
 
 class LabelRows(NamedTuple):
-    """For each hypothesis: how many labels it must still append, and its last entity type."""
+    """The number of labels that each hypothesis must still append, and its last entity type."""
 
     labels_left: Int[Tensor, " R"]
     entity: Int[Tensor, " R"]  # entity type of the last label, or NO_ENTITY
@@ -81,7 +81,7 @@ class LabelState:
     rows: LabelRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return True for symbols that may come next: labels that fit; END after all words."""
+        """Return a mask of the symbols that may come next: fitting labels, or END at the end."""
         assert symbols == len(self.kinds)
         has_labels = (self.rows.labels_left > 0)[:, None]  # [R 1]
         continues = (self.kinds == LabelKind.INSIDE) & (self.entities == self.rows.entity[:, None])

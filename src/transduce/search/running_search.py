@@ -26,7 +26,7 @@ SHARE = 8  # waiting sources enter once there is one for every 8 that run
 
 @final
 class RunningSearch(Generic[State]):
-    """A beam search that sources join and leave between steps, without effect on other results.
+    """A beam search that sources join and leave between steps without changing others' results.
 
     A source that is added while nothing runs starts at once. Others enter in groups, within three
     steps, because encoding sources one by one would slow down the running ones.
@@ -56,11 +56,11 @@ class RunningSearch(Generic[State]):
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to decode."""
+        """Whether no source waits or is being decoded."""
         return not self.waiting and self.active is None
 
     def add(self, sources: Mapping[int, Sequence[int]]) -> None:
-        """Add sources to those that wait; the keys are the indices that their results will have."""
+        """Add waiting sources; the keys are the indices that their results will have."""
         self.waiting.update(sources)
 
     def drop(self, indices: Collection[int]) -> None:
@@ -113,7 +113,7 @@ class RunningSearch(Generic[State]):
     def admit(self) -> list[Result]:
         """Decode the first symbol of the oldest waiting sources; return results that are finished.
 
-        If that fails, they still wait, so that `clear` returns their indices.
+        If that fails, the sources still wait, so that `clear` returns their indices.
         """
         free = self.search.batch_size - self.running
         indices = list(self.waiting)[:free]

@@ -28,7 +28,7 @@ from transduce.settings.search import Sampling
 from transduce.vocabulary import END
 
 GOLDEN = -0x61C8864680B583EB  # SplitMix64's increment: 2^64 / golden ratio, as a signed number
-# Below this temperature log P of 3e8 nats overflows; noise of 40 nats changes no draw long before.
+# Below this a log P of 3e8 nats overflows; far above it, noise of 40 nats already changes no draw.
 COLDEST = 1e-30
 # the shift and the factor of each round of SplitMix64
 ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
@@ -49,7 +49,7 @@ def shift_right(bits: Int[Tensor, "*shape"], count: int) -> Int[Tensor, "*shape"
 def derive_key(
     key: Int[Tensor, "*#shape"], number: Int[Tensor, "*#shape"] | int
 ) -> Int[Tensor, "*shape"]:
-    """Derive a new random key from a key and an integer; other integers give other keys."""
+    """Derive a new random key from a key and an integer; different integers, different keys."""
     return mix_bits((key ^ number) + GOLDEN)
 
 
@@ -161,7 +161,7 @@ def filter_candidates(
     sampling: Sampling,
     highest_sums: HighestSums = PLAIN.highest_sums,
 ) -> tuple[Float[Tensor, "R C"], Int[Tensor, "R C"]]:
-    """Return the C values that top-k keeps, -inf where top-p drops them, and their symbols."""
+    """Return the C values that top-k keeps, with -inf where top-p drops one, and their symbols."""
     symbols = values.shape[1]
     if not sampling.top_k and sampling.top_p == 1:
         return values, torch.arange(symbols, device=values.device).expand_as(values)

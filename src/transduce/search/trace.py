@@ -49,7 +49,7 @@ def trace_beam_search(
     *,
     operations: Operations = PLAIN,
 ) -> SearchTrace:
-    """Search one source; record each step's hypotheses with `alternatives` next symbols each."""
+    """Return one source's best hypothesis, and each step's live ones with likely next symbols."""
     strategy = choose_beam_strategy(decoder, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 

@@ -25,7 +25,7 @@ from transduce.vocabulary import END
 
 
 class TreeSymbolKind(IntEnum):
-    """The kinds of output symbols of a parser; END is recognised by its id instead."""
+    """The kinds of a parser's output symbols; END is recognised by its id, not by a kind."""
 
     OTHER = 0  # not part of a tree, and never allowed
     OPEN = 1
@@ -91,7 +91,7 @@ class TreeConstraint:
 
 
 class TreeRows(NamedTuple):
-    """For each hypothesis: how many words and symbols are left, and which constituents are open."""
+    """The numbers of words and symbols that each hypothesis has left, and its open constituents."""
 
     words_left: Int[Tensor, " R"]  # r, the number of words not yet written
     symbols_left: Int[Tensor, " R"]  # symbols that may still be written, END included
@@ -114,7 +114,7 @@ class TreeState:
     rows: TreeRows
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"]:
-        """Return True for symbols after which an output can still become a well-formed tree.
+        """Return a mask of the next symbols that let an output still become a well-formed tree.
 
         At least r + d + 1 symbols are always left: one for each of r remaining words, one to close
         each of d open constituents, and END. Opening a constituent uses one symbol and requires
