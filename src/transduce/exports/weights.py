@@ -152,7 +152,7 @@ class Collector:
         )
 
     def pad_attention(self, parts: list[Projection], attention: Any, residual: Any) -> Attention:  # noqa: ANN401
-        """Return attention with scaled, padded `parts` (W^Q, W^K, W^V) and the norm of `residual`."""
+        """Return attention with scaled, padded `parts` (W^Q, W^K, W^V) and `residual`'s norm."""
         (output,) = split_projection(attention.output, [len(attention.output.weight)])
         rows = self.pad_rows(output.weight.T)
         query, key, value = (

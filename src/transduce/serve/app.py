@@ -1,4 +1,4 @@
-"""The functions that answer requests for each path of the server, and the application of them."""
+"""The functions that answer requests on each path of the server, and the application they form."""
 
 import hmac
 import json
@@ -52,7 +52,7 @@ from transduce.serve.translate import find_model, translate_items, translate_tex
 from transduce.text.languages import can_detect_languages
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
-SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals of all that may detect a language
+SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals where a language may be detected
 HTML, PLAIN = "text/html", "text/plain"
 NAMES = """
 ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
@@ -126,7 +126,7 @@ class Routes:
         )
 
     def require_key(self, request: Request, field: object = "") -> None:
-        """Refuse a request whose head or field lacks the API key of the server, if it has one."""
+        """Refuse a request without the API key in a header or `field`, if the server has one."""
         if self.api_key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -138,7 +138,7 @@ class Routes:
             raise Refusal(HTTPStatus.FORBIDDEN, "Invalid API key")
 
     async def read(self, kind: type[Fields], request: Request) -> Fields:
-        """Return the checked fields of a request, as a `kind`; refuse one without the API key."""
+        """Return a request's fields, checked, as a `kind`; refuse a request without the API key."""
         fields = await read_fields(request, self.limits)
         self.require_key(request, fields.get("api_key"))
         return check_request(kind, fields)

@@ -18,10 +18,10 @@ JSON, FORM, MULTIPART = (
     "multipart/form-data",
 )
 MAX_FIELDS = 100
-# A body over the limit is read on, so that its sender gets the refusal, but only up to so many
+# A body over the limit is read on, so that its sender gets the refusal, but only up to this many
 # times the limit.
 READ_TO_REFUSE = 8
-LINGER_SECONDS = 0.5  # a body that is too large is read for so long, then refused
+LINGER_SECONDS = 0.5  # how long a body that is too large is read before it is refused
 BOUNDARY = re.compile(r'boundary="?([^";\s]{1,70})"?')
 FIELD_NAME = re.compile(rb'(?im)^content-disposition:[^\r\n]*[; ]name="([^"\r\n]{0,100})"')
 ENCODED = re.compile(rb"(?im)^content-transfer-encoding:[ \t]*(base64|quoted-printable)")

@@ -39,7 +39,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @final
 @dataclass(frozen=True)
 class Operation:
-    """A decorator of functions that answer requests: method and path, request and answers."""
+    """A decorator that declares what a function answers: method and path, request, answers."""
 
     call: str  # method and path
     name: str
@@ -49,19 +49,19 @@ class Operation:
     other: tuple[str, Any] | None = None  # the answer with status 503
 
     def __call__(self, function: Function) -> Function:
-        """Add the operation to those of a function."""
+        """Add this operation to the function's operations; return the function."""
         vars(function).setdefault("operations", []).append(self)
         return function
 
 
 def list_operations(functions: Iterable[Any]) -> list[tuple[Any, str, str, Operation]]:
-    """Return function, method, path and operation for each operation of the functions."""
+    """Return (function, method, path, operation) for each operation that functions declare."""
     both = [(act, one) for act in functions for one in getattr(act, "operations", ())]
     return [(act, *one.call.split(), one) for act, one in both]
 
 
 def describe_interface(functions: Iterable[Any], limits: Limits) -> Schema:
-    """Return the description of these functions' operations as an object of OpenAPI 3.1."""
+    """Return the OpenAPI 3.1 description of the operations that functions declare, for JSON."""
     known: Schema = {}
     paths: Schema = {}
     for function, method, path, one in list_operations(functions):
@@ -96,7 +96,7 @@ def describe_interface(functions: Iterable[Any], limits: Limits) -> Schema:
 
 
 def describe_type(kind: Any, known: Schema) -> Schema:  # noqa: ANN401
-    """Return the JSON Schema of a type; those of classes with fields are added to `known`."""
+    """Return the JSON Schema of a type; add the schemas of classes with fields to `known`."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return {**describe_type(parts[0], known), **read_notes(parts[1:])}
@@ -116,7 +116,7 @@ def describe_type(kind: Any, known: Schema) -> Schema:  # noqa: ANN401
 
 
 def describe_fields(kind: Any, known: Schema) -> Schema:  # noqa: ANN401
-    """Return the JSON Schema of a class; requests, which are dataclasses, may have more fields."""
+    """Return the JSON Schema of a class with fields; only a dataclass (a request) allows others."""
     hints = get_type_hints(kind, include_extras=True)
     found = {name: describe_type(one, known) for name, one in hints.items()}
     required = [name for name in hints if name in getattr(kind, "__required_keys__", ())]

@@ -75,7 +75,7 @@ class SearchClient:
         self.loop = asyncio.get_running_loop()
         self.loop.add_reader(pipe.fileno(), self.read)
         self.is_open = True
-        self.pinged: float | None = None  # when the ping was sent that is not answered yet
+        self.pinged: float | None = None  # when the ping was sent, unless it has been answered
         with socket.socket(fileno=os.dup(pipe.fileno())) as end:  # a full pipe stops nobody long
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, SEND_TIMEOUT)
         self.readable = select.poll()  # `pipe.poll` builds one each time, which costs 20 times more
@@ -91,7 +91,7 @@ class SearchClient:
             self.loop.call_soon(self.read)
 
     def ping(self, most: float) -> bool:
-        """Ask the process for an answer; return whether the last one came within `most` seconds."""
+        """Send a ping unless one is unanswered; return False if it is over `most` seconds old."""
         now = self.loop.time()
         if self.pinged is None:
             self.pinged = now
@@ -133,7 +133,7 @@ class SearchClient:
 
 @final
 class Dispatcher:
-    """Starts one model's search processes, and sends them the waiting sentences of all jobs.
+    """One model's search processes, and the jobs whose waiting sentences they are sent.
 
     A process that can take a sentence gets one of each job in turn, so that a long text does not
     delay a short one.
@@ -169,7 +169,7 @@ class Dispatcher:
 
     @property
     def running(self) -> int:
-        """The number of sentences that a process has."""
+        """The number of sentences that the processes have now."""
         return sum(map(len, self.clients.values()))
 
     async def start(self) -> Ready:
@@ -179,7 +179,7 @@ class Dispatcher:
         return facts
 
     def run_task(self, act: Coroutine[Any, Any, None]) -> None:
-        """Run a task until it ends or the dispatcher is closed."""
+        """Start a coroutine as a task, which is cancelled when the dispatcher is closed."""
         task = asyncio.ensure_future(act)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)

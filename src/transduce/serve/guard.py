@@ -86,7 +86,7 @@ class Guard:
         self.metrics.count_request(path, status, time.monotonic() - started)
 
     def require_allowed(self, scope: Scope, headers: Headers) -> None:
-        """Refuse a foreign host or origin, and headers that can be read in two ways."""
+        """Refuse a request with a foreign host or origin, or with headers that are ambiguous."""
         names = [name for name, _ in scope["headers"]]
         if len(set(names)) < len(names) and any(names.count(name) > 1 for name in SINGLE):
             raise bad_request("a header is repeated that may occur only once")

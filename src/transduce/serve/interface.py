@@ -1,7 +1,7 @@
 """Limits of the server, the fields of its requests and answers, and refusals of requests.
 
-A field is declared once, here: requests are checked by it, and `description.py` describes it. The
-notes of an `Annotated` type are its description, and pairs of a keyword of JSON Schema and a value.
+Each field is declared once, here. Requests are checked by the declaration, and `description.py`
+describes it. Notes of an `Annotated` type are a description, or pairs (JSON Schema keyword, value).
 """
 
 from collections.abc import Iterable, Mapping
@@ -42,7 +42,7 @@ class Limits:
     request_seconds: float = 30.0  # time from the body's end to the answer
     stop_seconds: float = 5.0  # time from SIGTERM to the server's end
     connections: int = 2_000  # the most open connections
-    hang_seconds: float = 30.0  # time from the question to a search process to its answer
+    hang_seconds: float = 30.0  # time for a search process to answer a ping
     restart_seconds: float = 0.1  # before a search process is started again, doubled each time
     longest_restart_seconds: float = 30.0  # the most that doubling gives
     poll_seconds: float = 1.0  # from one check of the model folders to the next
@@ -77,7 +77,7 @@ class TranslateRequest:
 
     @property
     def texts(self) -> list[str]:
-        """The texts to translate, also if `q` is a single one."""
+        """The texts to translate, as a list even if `q` is a single text."""
         return self.q if isinstance(self.q, list) else [self.q]
 
 
@@ -141,7 +141,7 @@ class Sentence(Details):
 
 
 class TranslateAnswer(TypedDict):
-    """The translation of a text, or, for each field, the list of those of several texts."""
+    """The translation of a text; if a list of texts was sent, each field is a list."""
 
     translatedText: str | list[str]
     alternatives: NotRequired[list[str] | list[list[str]]]
@@ -206,7 +206,7 @@ class Health(TypedDict):
 
 
 class Fault(TypedDict):
-    """The state of a server some of whose models have no search process."""
+    """The state of a server in which at least one model has no search process."""
 
     status: Annotated[str, "The language pairs that have none."]
 
@@ -268,7 +268,7 @@ def check_request(kind: type[Fields], values: Mapping[str, Any]) -> Fields:
 
 
 def check_field(name: str, kind: Any, value: Any) -> Any:  # noqa: ANN401 - any declared type
-    """Return a field's value as its declared type; a form gives numbers and flags as text."""
+    """Return a field's value, checked, as its declared type; numbers and flags may be text."""
     rules: dict[str, Any] = {}
     if get_origin(kind) is Union:  # of a text and a list of texts
         kind = get_args(kind)[isinstance(value, list)]
@@ -295,7 +295,7 @@ def read_notes(notes: Iterable[Any]) -> dict[str, Any]:
 
 
 def check_text(name: str, value: object, rules: Mapping[str, Any]) -> str:
-    """Return a text; refuse one that is longer than `rules` allow, and what is no text."""
+    """Return `value`; refuse it if it is no text, or longer than `rules` allow."""
     if not isinstance(value, str):
         raise bad_request(f"{name} must be a string")
     most = rules.get("maxLength", len(value))
@@ -305,7 +305,7 @@ def check_text(name: str, value: object, rules: Mapping[str, Any]) -> str:
 
 
 def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
-    """Return an int from 0 to the largest that `rules` allow."""
+    """Return `value` as an int; refuse it if it is no number from 0 to the most in `rules`."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -316,7 +316,7 @@ def check_number(name: str, value: object, rules: Mapping[str, Any]) -> int:
 
 
 def check_flag(name: str, value: object, _rules: Mapping[str, Any]) -> bool:
-    """Return a bool, also if it is written as text; empty text is False."""
+    """Return `value` as a bool, which may be written as text; empty text is False."""
     known = {"true": True, "1": True, "false": False, "0": False, "": False}
     value = known.get(value, value) if isinstance(value, str) else value
     if not isinstance(value, bool):

@@ -20,7 +20,7 @@ class Metrics:
         self.sentences = self.characters = self.cancelled = 0
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
-        """Count an answered request by path and status; time those that ask for translations."""
+        """Count a request by path and status; add its time if it asked for translations."""
         self.requests[path, status] += 1
         if path.startswith("/translat"):
             self.buckets[bisect_left(SECONDS, seconds)] += 1
@@ -54,7 +54,7 @@ class Metrics:
 
 
 def write_metric(name: str, about: str, *samples: Sample) -> list[str]:
-    """Return the lines of a counter, whose name ends in _total, or of a gauge."""
+    """Return the lines of a metric: of a counter if its name ends in _total, else of a gauge."""
     kind = "counter" if name.endswith("_total") else "gauge"
     head = [f"# HELP transduce_{name} {about}", f"# TYPE transduce_{name} {kind}"]
     return head + [write_sample(name, *one) for one in samples]

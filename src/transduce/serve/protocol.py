@@ -44,9 +44,9 @@ class DeadlineProtocol(H11Protocol):
     reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection; if too many are open, abort the one that has waited longest.
+        """Accept a connection; if too many are open, abort one that waits for its client.
 
-        It belongs to the client with the most waiting ones.
+        It is the longest waiting connection of the client that has the most waiting connections.
         """
         super().connection_made(transport)
         self.transport = cast("asyncio.Transport", JoinedWrites(transport, self.loop))
@@ -94,7 +94,7 @@ class DeadlineProtocol(H11Protocol):
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
 
     def await_head(self) -> None:
-        """Start the deadline for the head of a request to be complete."""
+        """Start the deadline by which a request's head must be complete."""
         self.deadline = self.loop.call_later(self.limits.receive_seconds, self.close_slow)
 
     def stop_head_deadline(self) -> None:
@@ -147,13 +147,13 @@ class DeadlineProtocol(H11Protocol):
 
 
 def choose_connection(waiting: dict[Connection, str]) -> Connection:
-    """Return the longest waiting connection of the client with the most."""
+    """Return the longest waiting connection of the client with the most waiting connections."""
     ((client, _),) = Counter(waiting.values()).most_common(1)
     return next(one for one, owner in waiting.items() if owner == client)
 
 
 def name_client(host: str) -> str:
-    """Return an IPv4 address as it is, and the network of an IPv6 address."""
+    """Return what identifies a client: an IPv4 address, or the network of an IPv6 address."""
     if ":" not in host:
         return host
     try:
@@ -166,7 +166,7 @@ def name_client(host: str) -> str:
 class JoinedWrites:
     """An asyncio transport that sends the head and the body of an answer as one piece.
 
-    Two would cost two system calls and wake a client twice.
+    Two pieces would cost two system calls and wake a client twice.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:

@@ -27,7 +27,7 @@ Load = Callable[[], "Translator"]
 @final
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model folder and how to load it; a call loads it."""
+    """A model folder and settings to load it with; calling the object loads the model."""
 
     folder: Path
     search: MappingProxyType[str, Any] | dict[str, Any] = field(default_factory=dict)

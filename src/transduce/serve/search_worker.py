@@ -60,7 +60,7 @@ class OpenSentence:
 
 @final
 class SearchWorker:
-    """Translates the sentences of orders with one model; calls `send` with each answer.
+    """The searches of one model for sentences of orders; `send` is called with each answer.
 
     The number of sentences searched at once is limited to what fits in free memory.
     """
@@ -112,7 +112,7 @@ class SearchWorker:
         self.attempt(sentence, attempts)
 
     def attempt(self, sentence: Sentence, attempts: Sequence[Attempt]) -> None:
-        """Encode a sentence as its first attempt does, and add its parts to the search."""
+        """Encode a sentence as the first of `attempts` does, and add its parts to a search."""
         translator = self.translator
         encoded = encode_line(attempts[0].read, translator.task, translator.recipe, strict=False)
         ids = tuple(next(self.part_ids) for _ in encoded.sources)
@@ -179,7 +179,7 @@ class SearchWorker:
     def finish(self, sentence_id: int) -> None:
         """Send the outputs of a translated sentence, or begin its next attempt if they lack URLs.
 
-        URLs stand for all that is kept. The outputs of the last attempt are sent all the same.
+        Placeholders and the like count as URLs. The last attempt's outputs are sent in any case.
         """
         done = self.open.pop(sentence_id)
         attempt, sentence = done.attempts[0], done.sentence
@@ -232,9 +232,9 @@ def describe_output(translator: Translator, line: EncodedLine, best: Combination
 
 
 def describe_pair(translator: Translator, text: str, output: str) -> Details:
-    """Return these details of a text and an output in which URLs and the like were put back.
+    """Return the details of a text and an output in which URLs and the like were put back.
 
-    The lists are empty if one of them is too long for the model.
+    All lists are empty if the text or the output is too long for the model.
     """
     (pair,) = encode_pairs([Pair(1, text, output)], translator.task)
     is_short = find_unscorable(pair, translator.recipe) is None

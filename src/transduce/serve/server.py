@@ -230,7 +230,7 @@ def fit_open_files(limits: Limits, files: float) -> Limits:
 
 
 def end(server: QuietServer, service: Service) -> None:
-    """Refuse new requests at once, and slow ones later."""
+    """Begin to stop: refuse new requests at once, and unfinished requests a few seconds later."""
     service.is_stopping = True
     late = service.limits.stop_seconds - ANSWER_SECONDS
     asyncio.get_running_loop().call_later(late, service.stop_searches)
@@ -239,7 +239,7 @@ def end(server: QuietServer, service: Service) -> None:
 
 @contextmanager
 def handle_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> Any:  # noqa: ANN401
-    """Call `act` at a signal that ends the server, in a with block; only in the main thread."""
+    """Call `act` on SIGTERM, Ctrl-C and the like in a with block; only in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -316,7 +316,7 @@ class FolderWatch:
 def hash_manifest(folder: Path) -> str:
     """Return the sha256 of a folder's manifest, or "" if there is none, as in a run folder.
 
-    What is no folder, or has a manifest that cannot be read, has a name of its own in its place.
+    If the manifest cannot be read, or `folder` is a file, the result begins with "unreadable".
     """
     if folder.is_dir() and not (folder / MANIFEST).exists():
         return ""

@@ -87,7 +87,7 @@ async def find_model(
 
 
 async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
-    """Split each text of a request into sentences of a language, long ones in another thread.
+    """Split each text of a request into sentences; if they are long, in another thread.
 
     In HTML, inline tags such as <b> do not end a sentence. A text with a prefix is not split.
     """
@@ -110,7 +110,7 @@ def build_answer(
 ) -> TranslateAnswer:
     """Return an answer in LibreTranslate's shape, with lists as fields if `q` was a list.
 
-    The details of each sentence have these warnings besides its own.
+    In the details, `warnings` are added to the warnings of each sentence.
     """
     pairs = list(zip(cuts, found, strict=True))
     answer: dict[str, Any] = {"translatedText": [join_rank(cut, some, 0) for cut, some in pairs]}
@@ -148,7 +148,7 @@ def join_rank(cut: CutText, found: Sequence[Found], rank: int) -> str:
 
 
 def rank_links(found: Found) -> list[tuple[int, int]]:
-    """Return word links of a sentence and its best output as (i, j), highest weight first."""
+    """Return a sentence's word links as (i, j), highest weight first; [] without details."""
     if found.details is None:
         return []
     both = zip(found.details["weights"], found.details["alignment"], strict=True)
