@@ -78,7 +78,7 @@ class Rules:
 
 
 def repeats(text: str) -> int:
-    """Return the most times that a phrase stands in a row, or any number below `REPEATS`."""
+    """Return the highest count of one phrase in a row, or any number below `REPEATS`."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         run = 0  # words that equal the word `size` places before

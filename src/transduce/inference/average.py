@@ -1,4 +1,4 @@
-"""`transduce.average`: the mean of a run's last snapshots, and heads that align words by it."""
+"""`transduce.average`: the mean of a run's last snapshots, and heads by which it aligns words."""
 
 import math
 from collections.abc import Sequence

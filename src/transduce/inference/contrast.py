@@ -62,13 +62,13 @@ def measure_contrast(
 
 
 def list_words(lines: Sequence[str]) -> list[str]:
-    """Return the first 200 different words of lines: what spaces separate, if only letters."""
+    """Return the first 200 different words of lines; words with digits and the like are left out."""
     words = (word.strip(".,;:!?…\"'“”„«»()") for line in lines for word in line.split())
     return list(islice(dict.fromkeys(word for word in words if word.isalpha()), WORDS))
 
 
 def score_words(outputs: Sequence[str]) -> Score:
-    """Return the percentage of outputs, each for one word, that are long or repeat a word."""
+    """Return the percentage of one-word inputs whose output is long or repeats a word."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(

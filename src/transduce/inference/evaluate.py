@@ -119,7 +119,7 @@ def build_evaluation_text(
     *,
     has_contrast: bool = False,
 ) -> EvaluationText:
-    """Return test lines with what an evaluation needs; None means the model's metrics, language."""
+    """Return an evaluation's text and options; None for metrics or language means the model's."""
     require_flag("contrast", has_contrast)
     if has_contrast:
         require_task(translator.task, TextToText, translator.recipe.data, "a contrast")

@@ -83,7 +83,7 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
 
 
 def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
-    """Return an output's text with items for stand-ins, and False if one was lost or added."""
+    """Return an output's text with its items put back, and False if one was lost or added."""
     return masked.restore(output.text)
 
 

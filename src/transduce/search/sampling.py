@@ -49,7 +49,7 @@ def shift_right(bits: Int[Tensor, "*shape"], count: int) -> Int[Tensor, "*shape"
 def derive_key(
     key: Int[Tensor, "*#shape"], number: Int[Tensor, "*#shape"] | int
 ) -> Int[Tensor, "*shape"]:
-    """Derive a new random key from a key and an integer; different integers, different keys."""
+    """Derive a new random key from a key and an integer; no two integers give the same key."""
     return mix_bits((key ^ number) + GOLDEN)
 
 

@@ -133,7 +133,7 @@ class SearchClient:
 
 @final
 class Dispatcher:
-    """One model's search processes, and the jobs whose waiting sentences they are sent.
+    """One model's search processes, and the queue of jobs whose sentences they translate.
 
     A process that can take a sentence gets one of each job in turn, so that a long text does not
     delay a short one.
