@@ -62,7 +62,7 @@ def measure_contrast(
 
 
 def list_words(lines: Sequence[str]) -> list[str]:
-    """Return the first 200 different words of lines; words with digits and the like are left out."""
+    """Return the first 200 different words of lines, except words with digits or other signs."""
     words = (word.strip(".,;:!?…\"'“”„«»()") for line in lines for word in line.split())
     return list(islice(dict.fromkeys(word for word in words if word.isalpha()), WORDS))
 

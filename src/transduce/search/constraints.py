@@ -86,7 +86,7 @@ class PrefixState:
     remaining: Int[Tensor, "R P"]  # P: length of the longest remaining prefix
 
     def allowed(self, symbols: int) -> Bool[Tensor, "R V"] | None:
-        """Return a mask of each prefix's next symbol, or of all after its end; None if all ended."""
+        """Return a mask: each prefix's next symbol, or any symbol after it; None if all ended."""
         if self.remaining.shape[1] == 0:
             return None
         following = self.remaining[:, :1]  # [R 1]
