@@ -12,7 +12,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks import memory, peers, plan, search, startup, summary, training, vocabulary
+from benchmarks import (
+    memory,
+    peers,
+    plan,
+    search,
+    startup,
+    summary,
+    training,
+    vocabulary,
+    windowed,
+)
 from benchmarks.machine import machine, slug
 from benchmarks.options import Options
 from benchmarks.page import Part, page
@@ -27,6 +37,7 @@ PARTS: Mapping[str, tuple[Measure, Part]] = MappingProxyType(
     {
         "training": (training.measure, Part("Training", training.page)),
         "kernels": (training.measure_kernels, Part("Ways to attend", training.page_kernels)),
+        "windowed": (windowed.measure, Part("Restricted attention", windowed.page)),
         "search": (search.measure, Part("Search", search.page)),
         "model": (search.measure_model, Part("Search with a trained model", search.page_model)),
         "vocabulary": (vocabulary.measure, Part("Vocabulary", vocabulary.page)),
