@@ -41,9 +41,10 @@ def test_every_part_runs_in_a_rehearsal(tmp_path):
     (file,) = tmp_path.glob("gpu-*.json")
     found = json.loads(file.read_text("utf-8"))
     assert list(found["parts"]) == list(command.TITLES.values())
-    if find_spec("transformers") is None:
-        absent = found["parts"].pop(command.TITLES["peers"])
-        assert absent["ended"] == "was left out, as the package transformers is not installed"
+    for part, package in (("peers", "transformers"), ("ctranslate2", "ctranslate2")):
+        if find_spec(package) is None:
+            absent = found["parts"].pop(command.TITLES[part])
+            assert absent["ended"] == f"was left out, as the package {package} is not installed"
     for title, part in found["parts"].items():
         assert part["ended"] == "", title
         assert part["cases"], title
