@@ -30,7 +30,7 @@ from transduce.checkpoint.weights import (
     to_bytes,
 )
 from transduce.durable.files import require_folder
-from transduce.durable.folder import atomic_folder
+from transduce.durable.folder import VerifiedFolder, atomic_folder
 from transduce.durable.json import read_json, to_json
 from transduce.errors import FolderError, InputError
 from transduce.mixing import find_mixing
@@ -105,15 +105,7 @@ def load_model(
 
     A file whose number of weights is not what `count_weights` returns is refused unread.
     """
-    found = open_model_folder(folder)
-    values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
-    recipe = parse_stored_recipe(values, folder / RECIPE)
-    vocabularies = read_vocabularies(
-        folder,
-        lambda name: found.read(name, LIMIT),
-        shared=SHARED in found.files,
-        has_lexicon=LEXICON in found.files,
-    )
+    found, recipe, vocabularies = read_without_weights(folder)
     count = None if count_weights is None else count_weights(recipe, vocabularies)
     with found.open(WEIGHTS) as stream:
         weights = read_tensors(stream, folder / WEIGHTS, count)
@@ -127,6 +119,19 @@ def load_model(
         about=found.about,
         alignment=read_alignment_heads(folder, found.hash, recipe.architecture),
     )
+
+
+def read_without_weights(folder: Path) -> tuple[VerifiedFolder, Recipe, Vocabularies]:
+    """Return a model folder, its recipe and its vocabularies, all verified but the weights."""
+    found = open_model_folder(folder)
+    values = read_json(found.read(RECIPE, RECIPE_LIMIT), folder / RECIPE)
+    vocabularies = read_vocabularies(
+        folder,
+        lambda name: found.read(name, LIMIT),
+        shared=SHARED in found.files,
+        has_lexicon=LEXICON in found.files,
+    )
+    return found, parse_stored_recipe(values, folder / RECIPE), vocabularies
 
 
 def read_run_model(folder: Path) -> StoredModel:

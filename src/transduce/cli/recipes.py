@@ -57,10 +57,9 @@ class RecipeOrFolder(options.RecipeName):
         if is_run(folder):
             vocabularies, recipe = read_run_vocabularies(folder), read_run(folder).recipe
         elif (folder / WEIGHTS).exists():
-            from transduce.checkpoint.stored_model import load_model
+            from transduce.checkpoint.stored_model import read_without_weights
 
-            stored = load_model(folder)
-            vocabularies, recipe = stored.vocabularies, stored.recipe
+            _, recipe, vocabularies = read_without_weights(folder)
         else:
             return KnownRecipe(super().convert(value, param, ctx))
         source, target = map(len, vocabularies)
