@@ -120,6 +120,12 @@ def test_another_output_of_other_length_is_refused(call, files):
     assert ended.stderr.startswith("error: 1 lines are to be scored, but the reference has 4\n")
 
 
+def test_draws_without_another_output_are_refused(call, files):
+    for option in ("--samples=5", "--seed=7"):
+        ended = call("score", files / "ours", files / "theirs", option)
+        assert (ended.code, "is for --against" in ended.stderr) == (2, True)
+
+
 def test_the_paper_s_bleu_wants_german(call, files):
     ended = call("score", "--metric=bleu-paper", files / "ours", files / "theirs")
     assert ended.code == 2

@@ -197,6 +197,13 @@ def test_the_highest_learning_rate_is_the_last_one_of_the_parent(parent):
     assert rates.index(max(rates)) + 1 == 5
 
 
+def test_a_corpus_for_an_adaptation_says_what_is_held_out_of_it(parent, tmp_path):
+    said = []
+    pairs = [(f"{number} ä b", f"b ä {number}") for number in range(2_000)]
+    transduce.prepare(tmp_path / "s", pairs, parent=parent, on_message=said.append)
+    assert any("held out" in one for one in said), said
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75])
 def test_old_text_has_its_share_of_the_pairs_read(parent, tmp_path, share):
     store = transduce.prepare(tmp_path / "s", NEW, parent=parent, old=OLD, old_share=share).train

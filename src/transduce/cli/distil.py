@@ -115,6 +115,9 @@ def command(
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
 
+    require(bool(teachers) or not beam.given(), "options of the search need a teacher")
+    fact = "--columns is for --pairs and --dev-pairs"
+    require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
     on_warning, teacher = WarningPrinter(), None
     if teachers:
         models = replace(models, ensemble=tuple(teachers[1:]))
@@ -124,9 +127,6 @@ def command(
     if backward is not None:
         opened = TranslatorChoice(backward).open(processes, on_warning)
         scorer = replace(opened, workers=teacher.workers if teacher else 1)
-    require(bool(teachers) or not beam.given(), "options of the search need a teacher")
-    fact = "--columns is for --pairs and --dev-pairs"
-    require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
     with signals.ending_signals_as_interrupts(), show_stages() as on_line:
         found = distil(
             teacher,

@@ -8,7 +8,7 @@ from typing import Any, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import add_options, option
+from transduce.cli.options import add_options, format_options, option
 from transduce.errors import InputError
 from transduce.scores.bootstrap import SAMPLES, SEED
 from transduce.scores.brackets.parameters import PARAMETERS
@@ -27,6 +27,7 @@ from transduce.scores.metrics import METRICS
 from transduce.scores.score import Score, format_scores
 from transduce.scores.scoring import describe_slow_metrics
 from transduce.scores.spans import SCHEMES, SpanReport
+from transduce.settings.fields import require
 from transduce.text.arguments import read_text
 
 MESSAGES = 10  # how many of EVALB's messages are printed at most
@@ -178,6 +179,8 @@ def command(
             "--spans": {"scheme": scheme},
         },
     )
+    unused = [] if against else format_options(draws, "samples", "seed")
+    require(not unused, f"{''.join(unused[:1])} is for --against", "name another output")
     gold, output = hypotheses, references[0]  # for trees, labels and alignments
     match kind:
         case "--brackets":

@@ -73,7 +73,10 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
             is_corpus_only=True,
         )
         with locked_folder(folder):
-            return prepare_training(inputs, report).corpus
+            prepared = prepare_training(inputs, report)
+        for reason in prepared.reasons:
+            explain(reason)
+        return prepared.corpus
     with locked_folder(folder):
         chosen = choose_recipe(named, (train, dev), changes, folder, report)
         for reason in chosen.reasons:
