@@ -198,7 +198,7 @@ def test_the_highest_learning_rate_is_the_last_one_of_the_parent(parent):
 
 
 def test_a_corpus_for_an_adaptation_says_what_is_held_out_of_it(parent, tmp_path):
-    said = []
+    said = list[str]()
     pairs = [(f"{number} ä b", f"b ä {number}") for number in range(2_000)]
     transduce.prepare(tmp_path / "s", pairs, parent=parent, on_message=said.append)
     assert any("held out" in one for one in said), said
