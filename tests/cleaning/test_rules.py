@@ -54,6 +54,7 @@ def test_a_side_in_another_language_is_dropped_where_that_is_asked_for():
         (Rules(urls=True), "a dog of {0}", "ein Hund von {1}", ["urls"]),
         (Rules(letters=0.5), "ab 12", "ab 12", ["copy"]),
         (Rules(letters=0.5), "ab 123", "so viel", ["letters"]),
+        (Rules(letters=0.9), "नमस्ते दुनिया", "hello", []),
         (Rules(), "12:30", "14.30", []),
     ],
 )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 from tests.view.curves.logs import update, validation, write_log
@@ -110,6 +111,7 @@ def test_a_page_is_served_until_ctrl_c(trained):
 def test_runs_are_named_by_the_ends_of_their_paths(tmp_path):
     assert name_runs([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
     assert name_runs([tmp_path / "a/one", tmp_path / "b/two"]) == ["one", "two"]
+    assert name_runs([Path("/run"), Path("/a/run")]) == ["/run", "a/run"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.text.clean import normalise
-from transduce.text.signals import PNG, Signal, read_signal_line, write_png
+from transduce.text.signals import MOST_BYTES, PNG, Signal, read_signal_line, write_png
 
 PIXELS = np.random.default_rng(1).integers(0, 256, (5, 7)).astype(np.uint8)
 PICTURE = Signal("picture", 7, PIXELS.tobytes())
@@ -115,6 +115,7 @@ def test_loud_and_soft_sounds_of_8_and_16_bits_agree(tmp_path):
         (build_wav(b""), "has 0 samples"),
         (build_wav(bytes(9))[:-1], "fewer samples than its head says"),
         (build_wav(bytes(9), rate=10**7), "has 10,000,000 samples a second"),
+        (bytes(MOST_BYTES + 1), "has over 16 MiB"),
         (b"", "is no PNG, PGM or WAV file"),
     ],
     ids=lambda one: "" if isinstance(one, bytes) else one,

@@ -1,5 +1,6 @@
 """Rules that a pair must keep to be training text, and the report of the pairs that broke one."""
 
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,8 +118,9 @@ def reads_otherwise(text: str, language: str) -> bool:
 
 
 def share_letters(text: str) -> float:
-    """Return the share of letters among a text's characters, not counting spaces."""
-    return sum(map(str.isalpha, text)) / max(1, len(text) - text.count(" "))
+    """Return the share of letters and their marks among a text's characters, without spaces."""
+    letters = sum(unicodedata.category(one)[0] in "LM" for one in text)
+    return letters / max(1, len(text) - text.count(" "))
 
 
 def strip_to_letters(text: str) -> str:

@@ -169,9 +169,11 @@ def require_pairs(counts: PairCounts, max_length: int) -> None:
             "are both texts annotated in the same way?",
         )
     if counts.read:
+        are_all = counts.too_long == counts.read
+        long = f"{'all' if are_all else f'{counts.too_long:,} of'} {counts.read:,}"
         raise InputError(
-            f"nothing is left to train on: all {counts.read:,} have more than {max_length} pieces "
-            "on a side (data.max_length, the end counted)",
+            f"nothing is left to train on: {long} have more than {max_length} pieces on a side "
+            "(data.max_length, the end counted)",
             "raise data.max_length, or split the lines into sentences",
         )
     raise InputError(

@@ -273,14 +273,18 @@ def find_unsupported(model: TaskModel) -> str:
 
 def list_differences(model: TaskModel) -> list[str]:
     """Return sentences on what `transformers` does differently from a model's own search."""
-    search = model.recipe.search
+    search, epsilon = model.recipe.search, model.recipe.architecture.norm_epsilon
     found = [
-        "its norms add 1e-5 to the variance and ours 1e-6: states are scaled by √10 to make up for "
-        "it, but for the first norm of each stack",
         f"its outputs have at most {LIMIT} symbols (generation_config.json); here the source's "
         f"length + {search.extra_length}",
         "long lines are not split into sentences there",
     ]
+    if epsilon != EPSILON:
+        found.insert(
+            0,
+            f"norms add {EPSILON:g} to the variance and ours {epsilon:g}: scaled states make up "
+            "for it, except at the first norm of each stack",
+        )
     if search.penalty != "none":
         found.insert(
             0,

@@ -58,7 +58,9 @@ class Signal:
         if is_stream(file):
             raise InputError(NO_FILE, "write it to a file first", file=file)
         with explain_read_errors(str(file), str), file.open("rb") as stream:
-            data = stream.read(MOST_BYTES)
+            data = stream.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(f"has over {MOST_BYTES >> 20} MiB", "cut it into parts", file=file)
         try:
             return cls(*parse_file(data))
         except InputError as error:

@@ -99,8 +99,8 @@ def encode_curves(
 def name_runs(runs: Sequence[Path]) -> list[str]:
     """Return each run's shortest unique path ending; raise InputError if a run is given twice."""
     parts = [run.absolute().parts for run in runs]
-    for length in range(1, max(map(len, parts))):
-        names = ["/".join(some[-length:]) for some in parts]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = [str(Path(*some[-length:])) for some in parts]
         if len(set(names)) == len(names):
             return names
     raise InputError("the same run is named twice", "name each once")
