@@ -138,7 +138,7 @@ def format_outputs(number: int, outputs: "list[Output]", *, nbest: int, as_json:
 
 
 def read_words(file: Path, *, tokenise: bool) -> Iterator[str]:
-    """Yield a file's lines as words separated by spaces; with `tokenise`, split raw text first.
+    """Yield each line as one string of words separated by spaces; `tokenise` splits raw text first.
 
     Without it, prints a note about the first line whose full stop is not a word of its own.
     """

@@ -290,7 +290,7 @@ def resolve_output(path: str | PathLike[str]) -> Path:
 
 
 def require_open(output: Path) -> None:
-    """Raise InputError for an output that belongs to a run or corpus, or is in a model or store."""
+    """Raise InputError if `output` is a file of a run or a corpus, or lies in a model or store."""
     place = Path(os.path.realpath(output.parent))
     for sign, what in (("run.json", "run"), ("prepared.json", "prepared corpus")):
         if OWN_FILES.fullmatch(output.name) and os.path.lexists(place / sign):

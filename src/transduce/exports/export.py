@@ -52,7 +52,7 @@ CARD_LIMIT = 1 << 20  # bytes of a model card that is read
 @final
 @dataclass(frozen=True)
 class Export:
-    """The result of an export: its path, how the other program differs, and the comparison."""
+    """The result of an export: its path, what the target program does differently, the proof."""
 
     path: Path
     target: str

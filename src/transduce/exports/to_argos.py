@@ -127,7 +127,7 @@ def spell_symbol(symbol: str) -> str:
 
 
 def clean_character(character: str) -> str:
-    """Return a character as normalised in the middle of a text, where a space stays a space."""
+    """Return a character normalised as if inside a text, so that a space is not stripped."""
     if character.isascii():
         return normalise(f"a{character}b")[1:-1]
     return " " if character.isspace() else normalise(character)

@@ -138,7 +138,7 @@ class PlainAffine(nn.Module):
 
 @final
 class PlainAttention(nn.Module):
-    """Multi-head attention over padded sentences    (section 3.2.2)"""
+    """Multi-head attention over padded sentences, by `project` and `attend`    (section 3.2.2)"""
 
     def __init__(self, attention: Attention, weights: Weights) -> None:
         super().__init__()
@@ -296,7 +296,7 @@ def list_differences(model: TaskModel) -> list[str]:
 @final
 @dataclass(frozen=True)
 class OnnxState:
-    """The decoder's state: the keys and values of every hypothesis and of its source."""
+    """The decoder's state: keys and values of each hypothesis so far, and of its source."""
 
     memory: dict[str, Any]  # the encoder's outputs and the mask, by the names of the step's inputs
     past: tuple[Any, Any]  # the keys and values of self-attention

@@ -276,7 +276,7 @@ def find_bucket_bounds(queries: "np.ndarray", keys: "np.ndarray") -> list[int]:
 def build_padded_block(
     pieces: Pieces, bucket: "np.ndarray", mask: AttentionMask, device: torch.device
 ) -> PaddedBlock:
-    """Build the padded block of the pieces whose indices are in `bucket`."""
+    """Return a block of `bucket`'s pieces: padded indices of queries and keys, and their mask."""
     queries, keys = (index_block_tokens(side, bucket) for side in (pieces.queries, pieces.keys))
     masked = None
     if not (mask == FULL_ATTENTION and keys.is_real.all()):

@@ -20,7 +20,7 @@ from transduce.fast.unchanged import differ, numbers
 from transduce.paper.training import UPDATES, Adam, BuildOptimiser
 from transduce.settings import Training
 
-NORM_ROW = 1_024  # gradients of a row; the norms of rows are computed first
+NORM_ROW = 1_024  # gradients per row; each row's norm is computed first
 
 
 @final
@@ -73,7 +73,7 @@ class FlatAdam:
     def gradient_norm(self) -> Float[Tensor, ""]:
         """Return the L2 norm of all gradients of this update.
 
-        It is the norm of the norms of rows. A single sum of all squares in float32 is off by up to
+        It is the norm of the rows' norms. A single sum of all squares in float32 is off by up to
         0.4 % on a CPU, and takes twice as long.
         """
         flat = self.gradients
@@ -167,7 +167,7 @@ def accumulate_gradient(index: int, view: Tensor, stale: set[int], weight: Tenso
 
 @cache
 def choose_optimiser(plain: BuildOptimiser = Adam) -> BuildOptimiser:
-    """Return `FlatAdam` if the plain optimiser makes the same updates, else the plain one."""
+    """Return `FlatAdam` if it makes the same updates as the plain optimiser, else the plain one."""
     are_other = differ(partial(update_twice, plain), partial(update_twice, FlatAdam))
     return plain if are_other else FlatAdam
 

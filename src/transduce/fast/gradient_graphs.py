@@ -83,7 +83,7 @@ def lay_out(batch: Batch, pad: Callable[[Batch], Batch]) -> LaidOutBatch:
 
 
 def pad_to_few_shapes(batch: Batch, *, longest: int) -> Batch:
-    """Return a batch padded to a multiple of tokens, a power of two that grows with the batch.
+    """Pad a batch's token count to a multiple of a power of two, so that few shapes occur.
 
     No padding sentence is longer than `longest` tokens or than either side's longest sentence,
     because the longest sentence decides how long attention takes.

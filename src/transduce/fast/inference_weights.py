@@ -205,7 +205,7 @@ def replace_linear_operators(
 
 
 def choose_layout(weight: Tensor, processor: Processor) -> type[DecodingLinear]:
-    """Return the class of linear map whose layout of a weight matrix makes search fastest.
+    """Return the class of linear map that stores a weight in the layout fastest for search.
 
     The choice depends on the device, the matrix' precision and size, and the kind of processor, but
     on no measurement, so that results do not change from one start to the next. In bfloat16

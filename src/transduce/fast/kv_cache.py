@@ -386,7 +386,7 @@ class CachedLayer:
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
     ) -> Sequence[Float[Tensor, "S H W k"]]:
-        """Split projections into `parts` (widths of q, k and v), and each by sentence and head."""
+        """Return one tensor for each width in `parts` (q, k, v), split by sentence and by head."""
         sentences, width = self.step.sentences, parts[0]
         if len(parts) == 1:  # this case and the next take fewer operators
             return (x.view(sentences, -1, heads, width // heads).transpose(1, 2),)

@@ -140,7 +140,7 @@ class TableLayer:
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
     ) -> list[Float[Tensor, "R H k"]]:
-        """Split the newest tokens' projections into heads."""
+        """Return the newest tokens' q, k and v (widths: `parts`), each split into heads."""
         return split_heads(x, heads, parts)
 
     def append(self, k: Float[Tensor, "R H K"], v: Float[Tensor, "R H d_v"]) -> None:

@@ -138,7 +138,7 @@ def norm() -> Sequence[Tensor]:
 
 
 def plain_norm() -> Sequence[Tensor]:
-    """Return what `norm` returns, computed by torch's function."""
+    """Return torch's layer_norm of the numbers that `norm` uses, for comparison."""
     epsilon = Architecture().norm_epsilon
     return [functional.layer_norm(numbers(3, 4), (4,), numbers(4), numbers(4), epsilon)]
 

@@ -66,7 +66,7 @@ class Alignment:
 @final
 @dataclass(frozen=True)
 class Output:
-    """One output of a line; score and log P are sums over the line's parts, nan if not computed."""
+    """An output for an input line; score and log P are sums over its parts, nan if not computed."""
 
     text: str
     score: float
@@ -212,7 +212,7 @@ class Sum(NamedTuple):
 
 
 def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
-    """Return the `n` combinations of parts' hypotheses with the highest sums of scores, best first.
+    """Return up to `n` combinations of parts' hypotheses with the highest sums, best first.
 
     `found` has each part's hypotheses, best first. Parts are added one by one, and only the `n`
     best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
@@ -247,7 +247,7 @@ def trace_back(
 
 
 def combine_samples(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combination]:
-    """Return `n` combinations of a line's parts: the i-th sample of every part, for each i."""
+    """Return up to `n` combinations of a line's parts: the i-th sample of each part, for each i."""
     return [[part[index] for part in found] for index in range(min([n, *map(len, found)]))]
 
 

@@ -52,7 +52,7 @@ def compute_dilation(side: int, number: int) -> int:
 
 
 class OtherLayer(nn.Module):
-    """A layer in the place of self-attention that needs only the lengths of sentences."""
+    """A layer that replaces self-attention; its `bind` needs only the sentences' lengths."""
 
     def bind(
         self,
@@ -65,7 +65,7 @@ class OtherLayer(nn.Module):
 
 @final
 class RecurrentLayer(OtherLayer):
-    """An LSTM of width d_model; in the encoder two of half the width, one per direction."""
+    """An LSTM of width d_model; in the encoder it has two directions of width d_model / 2."""
 
     def __init__(self, d_model: int, *, causal: bool) -> None:
         super().__init__()

@@ -233,7 +233,7 @@ class DecoderLayer(nn.Module):
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
-# In decoding a sub-layer adds the residual itself, so that `Linear.add` multiplies and adds at once
+# In decoding, a sub-layer adds the residual: `Linear.add` multiplies and adds at once
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
 
 
@@ -269,7 +269,7 @@ def build_final_norm(sizes: Architecture) -> nn.Module:
 
 
 class LayerNorm(nn.LayerNorm):
-    """gain · (x - mean) / √(variance + ε) + bias, over the numbers of a token    (section 3.1)"""
+    """gain · (x - mean) / √(variance + ε) + bias, over a token's features    (section 3.1)"""
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__(sizes.d_model, eps=sizes.norm_epsilon)
@@ -403,7 +403,7 @@ class CrossAttention(nn.Module):
 class Compatibility(nn.Module):
     """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
 
-    Dot product, q · k: multiplies q by √d_k. Bilinear, q W · k / √d_k: multiplies q by the head's
+    Plain q · k: multiplies q by √d_k. Bilinear, q W · k / √d_k: multiplies q by the head's
     W. Additive, w · tanh(q + k): appends the head's vector w.
     """
 
@@ -414,7 +414,7 @@ class Compatibility(nn.Module):
         self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
 
     def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
-        """Return the queries that `compare` takes; the paper's model leaves them unchanged."""
+        """Convert queries for `compare`; the paper's model leaves them as they are."""
         if self.weight is None:
             return q * math.sqrt(q.shape[-1]) if self.kind == "dot" else q
         w = self.weight.to(q.dtype).unflatten(0, (self.heads, -1))  # [H K K] or [H 1 K]
@@ -523,7 +523,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw each of the weight's `parts` (row counts) by Glorot's rule; set the bias to 0."""
+        """Draw the weight by Glorot's rule, in `parts` of so many rows; set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -694,7 +694,7 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
     """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
 
-    With `parts`, the tensor stacks matrices with these numbers of rows, each with its own fan-out.
+    With `parts`, the tensor is a stack of matrices of so many rows, each with its own fan-out.
     """
     for matrix in weight.split(list(parts) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))

@@ -1,7 +1,7 @@
 """The parts without weights: attention, a search's cache, the loss, the best continuations
 
 These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, the update and
-the search get them as one frozen value, `Operations`, where a faster function with the same result
+the search get them as one frozen value, `Operations`, and a faster function with the same result
 may replace any of them.
 """
 
@@ -22,7 +22,7 @@ from transduce.packed import Batch
 # Q: a query's width, K, or 2 K for additive attention
 # packed: the tokens of all sentences end to end, T_P and S_P in all
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
-# in shapes, #x may also be 1, and {x} is the value of x
+# in shapes, #x is x or 1, and {x} is the value of the variable x
 
 
 # --- Attention (section 3.2.1) and who may attend to whom (3.2.3, 4) ------------------------------
@@ -122,8 +122,8 @@ def split_heads(
 ) -> list[Float[Tensor, "T H k"]]:
     """Split each token's projections into parts of these widths, and each part into H heads.
 
-    The parts are projected queries, keys and values, or some of them: head i gets Q W_i^Q, K W_i^K
-    and V W_i^V.
+    The parts are the projected queries, keys and values, or some of these: head i gets Q W_i^Q,
+    K W_i^K and V W_i^V.
     """
     sides = x.split(list(widths), dim=1) if len(widths) > 1 else (x,)
     return [side.unflatten(1, (heads, -1)) for side in sides]
@@ -227,7 +227,7 @@ def keep_batch(batch: Batch) -> Batch:
 @final
 @dataclass(frozen=True)
 class PlainCache:
-    """The keys and values of every hypothesis so far and of its source, in all layers."""
+    """All layers' keys and values of every hypothesis so far, and of its source."""
 
     past: tuple[Float[Tensor, "N R T H K"], Float[Tensor, "N R T H d_v"]]  # keys and values
     next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
@@ -306,7 +306,7 @@ def pad_cache(side: Float[Tensor, "N R T H k"], length: int) -> Float[Tensor, "N
 @final
 @dataclass(frozen=True)
 class PlainLayerCache:
-    """One layer's part of a cache in one decoding step."""
+    """A layer's keys and values in a decoding step: appends the newest, and attends to all."""
 
     keys: Float[Tensor, "R T H K"]
     values: Float[Tensor, "R T H d_v"]

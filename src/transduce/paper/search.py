@@ -150,7 +150,7 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward. A hypothesis that loses no more log P has that score at its length limit.
+        largest reward. A hypothesis whose log P falls no further reaches it at its length limit.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -216,7 +216,7 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return each source's `nbest` best hypotheses, best first; sources stay in input order.
 
-    A source has fewer if fewer are found. Its hypotheses do not depend on the other sources.
+    A source may have fewer. Its hypotheses do not depend on the other sources.
     """
     strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
     found = dict(run_continuous_batching(decoder, sources, search, strategy))
@@ -455,7 +455,7 @@ def start_batch(
 def take_first_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Do a batch's first step; return the unfinished batch, or None, and the finished results.
+    """Do a batch's first step; return the rest of the batch (or None) and the results.
 
     Before this step the decoder has one row per sentence, afterwards one per hypothesis.
     """
@@ -469,7 +469,7 @@ def take_first_step(
 def take_step(
     decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Append a symbol to each hypothesis; return the unfinished batch, or None, and new results."""
+    """Append a symbol to each hypothesis; return the rest of the batch (or None) and results."""
     log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
     return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
 
@@ -515,11 +515,11 @@ def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
 
 
 def compact_sentences(done: Sequence[bool]) -> list[int]:
-    """Return the unfinished sentences' indices; the last fill the places of finished sentences.
+    """Return the unfinished sentences' indices, the last ones moved into finished ones' places.
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # as many are done before this index as are unfinished from it on
+    count = done.count(False)  # done sentences before this index = unfinished ones from it on
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -90,7 +90,7 @@ class Adam:
             weight.grad = None
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """Return the norm of all gradients together, as one vector."""
+        """Return the norm of all gradients, taken as one vector."""
         return torch.cat([g.float().flatten() for g in self.list_gradients()]).norm()
 
     @torch.no_grad()
@@ -205,7 +205,7 @@ def add_gradients(
     return torch.stack([loss.detach(), nats])
 
 
-def update_weights(  # noqa: PLR0913 - what an update is made of, and two of the loop's hooks
+def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's hooks
     model: Transformer,
     optimiser: "Optimiser",
     training: Training,

@@ -137,7 +137,7 @@ def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: On
 
 
 def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
-    """Return settings for `steps` updates that peak at the parent's last learning rate.
+    """Return settings for `steps` updates whose rate peaks at the parent's last learning rate.
 
     By equation 3 the rate at step s after the warm-up is factor · d_model^-0.5 · s^-0.5. So a new
     warm-up of w steps peaks at this rate if its factor is the parent's times √(w / s).

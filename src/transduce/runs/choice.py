@@ -210,7 +210,7 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
 
 
 def tell_of_equal_texts(train: Pairs, dev: Pairs | None) -> list[str]:
-    """Return a sentence in a list if the development set is the training text itself, else []."""
+    """Return [a warning] if the development set equals the training text, else []."""
     if dev is None or dev.fingerprint() != train.fingerprint():
         return []
     return ["the development set is the training text, so its scores are not those of new text"]

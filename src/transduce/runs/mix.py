@@ -107,7 +107,7 @@ def require_text_for_all(shares: Sequence[Share]) -> None:
 
 
 def name_pairs(pairs: Pairs) -> str:
-    """Return a short name of a text: the names of its files, or "main"."""
+    """Return a short name of a text: the names of its files, or "main" if it has none."""
     match pairs:
         case FilePair():
             return f"{pairs.source.name} and {pairs.target.name}"

@@ -64,7 +64,7 @@ from transduce.vocabulary.vocabulary import LEXICON, SHARED, SOURCE, TARGET
 
 CURVES = "tensorboard"
 OURS = (RUN_FILE, "lock", LOG, *KINDS, STORE, CURVES, DATA, SHARED, SOURCE, TARGET, LEXICON)
-# settings that are chosen from the machine when the run begins, if they are 0
+# settings that, if 0, are chosen to fit the machine when the run begins
 RESOLVED = ("training.threads", "training.micro_batch_tokens")
 
 
@@ -86,7 +86,7 @@ def begin_or_resume_run(
     processes: int = 1,
     parent: StoredModel | None = None,
 ) -> Recipe:
-    """Begin a run, or check that a begun one has this recipe and corpus; return its recipe.
+    """Begin a run, or check an existing one's recipe and corpus; return the run's recipe.
 
     `processes` is how many processes of the run share this machine. Settings that are 0 (threads,
     micro-batch size) are chosen to fit the machine. `parent` is the trained model whose weights a
@@ -137,10 +137,10 @@ def require_run_folder(folder: Path) -> None:
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
-    """Refuse other settings than the run's stored ones; other names and other steps are allowed.
+    """Raise InputError if settings differ from the run's stored ones; names and steps may.
 
-    Steps must not be fewer than the run's last checkpoint or snapshot has. A setting of 0 that is
-    chosen for the machine matches every stored value.
+    The steps must reach the run's last checkpoint or snapshot. Where 0 means "chosen for the
+    machine", it matches any stored value.
     """
     given, stands = recipe.flat_settings(), stored.flat_settings()
     done = [step for name in (CHECKPOINTS, SNAPSHOTS) for step in list_steps(folder / name)]

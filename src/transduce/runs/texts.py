@@ -121,7 +121,7 @@ class MixedPairs:
 
     @property
     def main(self) -> Pairs:
-        """The text without added ones, such as gold trees without silver ones."""
+        """The main text without added texts, such as gold trees without silver trees."""
         main = tuple(text for text in self.texts if not text.share.is_added)
         return main[0].pairs if len(main) == 1 else MixedPairs(main)
 

@@ -215,7 +215,7 @@ def report_start(
     corpus: PreparedCorpus,
     callbacks: TrainingCallbacks,
 ) -> None:
-    """Report where a run resumes, or a new run's facts; warn of damaged checkpoints and changes."""
+    """Report a resume or a new run's facts; warn of damaged checkpoints and of inexact resumes."""
     if start.progress.step:
         callbacks.on_message(f"going on from step {start.progress.step:,} of {folder}")
     else:

@@ -35,7 +35,7 @@ ROUNDS = ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15))
 
 
 def mix_bits(bits: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
-    """Hash 64-bit integers one to one, so that each bit depends on all    (SplitMix64, 2014)"""
+    """Hash 64-bit integers one to one; each output bit depends on all bits    (SplitMix64, 2014)"""
     for shift, factor in ROUNDS:
         bits = (bits ^ shift_right(bits, shift)) * factor  # integers wrap around
     return bits ^ shift_right(bits, 31)

@@ -212,7 +212,7 @@ class Fault(TypedDict):
 
 
 class Readiness(TypedDict):
-    """Whether all models translate."""
+    """Whether all models are ready to translate."""
 
     ready: bool
 

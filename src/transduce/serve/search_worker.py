@@ -83,7 +83,7 @@ class SearchWorker:
         return all(search.is_idle for search in self.searches.values())
 
     def receive(self, order: Order) -> None:
-        """Carry out an order: begin or cancel sentences, draw an attention page, or answer."""
+        """Carry out an order: begin or cancel sentences, draw an attention page, answer a ping."""
         match order:
             case Cancel():
                 self.cancel(order.ids)

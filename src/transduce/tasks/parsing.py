@@ -169,7 +169,7 @@ def to_tree(line: str) -> Tree:
 
 
 def list_tree_files(path: Path, split: str) -> list[Path]:
-    """Return [path] if `path` is a file, else the files in that folder with a split's trees.
+    """Return [path] of a file, a Penn Treebank's files of `split`, or another folder's tree files.
 
     A folder of the Penn Treebank gives the split's numbered sections. Any other folder gives all
     its tree files, but none for the split "dev".

@@ -75,7 +75,7 @@ class Task(ABC):
         """Return the title, purpose and example command of a model for its model card."""
 
     def find_fault(self, ids: Sequence[int], line: str) -> str:  # noqa: ARG002
-        """Return a phrase on the repairs that `decode` makes to an output, or ""."""
+        """Return a phrase that says what `decode` has to repair in an output, or "" if nothing."""
         return ""
 
     def fallback(self, line: str) -> str | None:  # noqa: ARG002

@@ -174,7 +174,7 @@ class CheckpointManager:
         self.identity = folder_identity(job.folder)
 
     def after_update(self, progress: Progress, update: Update | None) -> Progress:
-        """Log an update, then validate, snapshot and checkpoint if due; return the progress.
+        """Log `update`, unless None; validate, snapshot and checkpoint if due; return the progress.
 
         `update` is None in the first call, which finishes what a stop interrupted.
         """

@@ -77,7 +77,7 @@ def read_byte_pair(model: Any) -> VocabularyKind:  # noqa: ANN401 - parsed JSON
 
 
 def build_word_pieces(pieces: Sequence[str]) -> VocabularyKind:
-    """Build a word-piece vocabulary; its pieces have no continuation marks.
+    """Build a word-piece vocabulary; pieces inside a word have no mark such as ## before them.
 
     ByteLevel cuts < and > from letters, so that no word is "</s>". The library requires an
     `unk_token`; this one is never used, because all bytes are known.

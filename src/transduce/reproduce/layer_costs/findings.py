@@ -35,7 +35,7 @@ def describe_agreement(table: LayerTable) -> str:
 
 
 def describe_windows(table: LayerTable) -> str:
-    """Return a sentence on how far restricted attention exceeds r scores a position."""
+    """Return a sentence on how many times r scores a position restricted attention computes."""
     row = next(row for row in table.rows if row.kind.restricted)
     times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by_n())
     return (

@@ -141,7 +141,7 @@ def measure_layers(plan: MeasurementPlan, on_message: Callable[[str], None]) -> 
 
 
 def measure_paths(kind: LayerKind, plan: MeasurementPlan) -> Iterator[MeasuredPath]:
-    """Measure the maximum path length of encoder and decoder at each sentence length in `plan`."""
+    """Yield the maximum path length of the encoder, then the decoder, at each length in `plan`."""
     sizes = build_sizes(kind, WIDE, plan.k, plan.r)
     for stack, causal in (("encoder", False), ("decoder", True)):
         side = compute_reach_per_side(kind, sizes, causal=causal)

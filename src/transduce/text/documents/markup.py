@@ -34,9 +34,9 @@ class SplitMarkup:
         return any(len(pieces) > 1 for pieces in self.pieces)
 
     def join(self, translations: Sequence[str], links: Sequence[Links] = ()) -> str:
-        """Return the text with escaped translations and their inline markup in place of sentences.
+        """Return the text, each sentence replaced by its escaped translation and inline markup.
 
-        A sentence that equals its translation keeps its bytes. Markup inside of a sentence is
+        A sentence equal to its translation is left as it is. Markup inside of a sentence is
         placed by the sentence's links from source to target words, the surest first.
         """
         links = links or [()] * len(translations)
@@ -118,7 +118,7 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: s
 
 
 def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield a sentence's span without outer markup, or its texts' spans if a tag has no partner.
+    """Yield a sentence's span without outer markup, or its parts' spans if a tag is unpaired.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of
     markup, the spans of the texts between all these pieces are yielded.
@@ -142,7 +142,7 @@ def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, in
 def trim(
     span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
 ) -> tuple[tuple[int, int], range]:
-    """Return a span without the markup at its ends, and the indices of the markup left in it.
+    """Strip lone tags and enclosing pairs from a span's ends; return it and the range of tags left.
 
     A tag stays if its partner is inside. `positions` are the positions of all markup in the span,
     in order; `partners` maps the index of each paired tag to the index of its partner.
@@ -164,7 +164,7 @@ def trim(
 
 
 def expand(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
-    """Return the pieces of each part; joined in order, the parts are `template.flat`."""
+    """Return each part's pieces; the parts, joined in order, are `template.flat`."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [
         [

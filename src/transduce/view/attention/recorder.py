@@ -1,4 +1,4 @@
-"""Records a model's attention weights for a source and an output, its own or a given one."""
+"""Records attention weights for a source and an output, the model's own or a given one."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -37,14 +37,14 @@ from transduce.vocabulary import BEGIN, END, Vocabulary
 
 # L layers · H heads · Q query positions · K key positions · T pieces of the output · V symbols
 
-LINE_KEY = 1 << PART_BITS  # the first line's random key, so that samples equal those of `translate`
+LINE_KEY = 1 << PART_BITS  # the random key of line 1, so that samples equal those of `translate`
 
 ALTERNATIVES = 5  # the most probable next pieces that are recorded for each step
 SLICE = 256  # number of positions whose probabilities are computed at once
 
 Beam = Sequence[LiveHypothesis]
-WEIGHT_BYTES = 12  # of memory per weight that is captured, stacked and written into a page
-HYPOTHESIS_BYTES = 2_000  # per hypothesis before a step, with its possible next pieces
+WEIGHT_BYTES = 12  # to capture a weight, stack it and write it into a page
+HYPOTHESIS_BYTES = 2_000  # for a live hypothesis and its possible next pieces
 
 
 def record_attention(
@@ -54,7 +54,7 @@ def record_attention(
 
     Raises InputError before the pass if the weights may need more than `most` bytes.
 
-    The output is `target`, or else the translator's own, with the beam of every step of its
+    The output is `target`, or else the translator's own, with the beam at each step of the
     search. Unlike in translation, a long text is not split.
     """
     if len(translator.models) > 1:
@@ -113,7 +113,7 @@ def encode_output(translator: Translator, source: str, target: str) -> list[int]
 
 
 def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> None:
-    """Raise InputError if the sequence `side` has more pieces than there are learned positions."""
+    """Raise InputError if `ids` outnumber the learned positions; the message calls them `side`."""
     require(
         sizes.positions == "sinusoidal" or len(ids) <= sizes.max_positions,
         f"the {side} has {len(ids):,} pieces, and this model has {sizes.max_positions:,} learned "
@@ -125,7 +125,7 @@ def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> Non
 def require_picture_fits(source: int, output: int, translator: Translator, most: int) -> None:
     """Raise InputError if a picture of so many pieces may need more than `most` bytes.
 
-    An `output` of 0 means not known yet, and counts as much as `source`.
+    An `output` of 0 is not known yet; `source` is used in its place.
     """
     sizes, expected = translator.models[0].sizes, output or source
     weights = source**2 * sizes.encoder_depth
@@ -223,7 +223,7 @@ def describe_beams(
 
 
 def list_notes(ids: Sequence[int], data: Data, sizes: Architecture) -> Iterator[str]:
-    """Yield a note if the source is longer than in training, and if there is no self-attention."""
+    """Yield a note on a source longer than in training, and one on absent self-attention."""
     if len(ids) > data.max_length:
         yield (
             f"The text has {len(ids):,} pieces, and the model was trained on at most "

@@ -36,7 +36,7 @@ class CurvePoint:
 class RunCurve:
     """The training curve of one run: a point for each validation, and one for the last update."""
 
-    name: str  # the end of the folder's path that no other run has
+    name: str  # the end of the folder's path, unique among the runs
     folder: Path
     points: tuple[CurvePoint, ...]
 

@@ -370,7 +370,7 @@ def find_later_resumes(events: Sequence[LogEvent], count: int) -> Float64[np.nda
 
 
 def select_valid(events: Sequence[LogEvent]) -> list[dict[str, Any]]:
-    """Return, in order, the events that no later resume to a lower step makes void."""
+    """Return the events in order, without those that a resume from a lower step replaced."""
     kept, lowest = list[dict[str, Any]](), MAX_STEP
     for event in reversed(events):
         step = event.values["step"]

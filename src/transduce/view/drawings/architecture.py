@@ -238,7 +238,7 @@ def draw_figure_1(
 
 
 def name_ends(diagram: Diagram, data: Data) -> list[str]:
-    """Return the names of a model's input and output: languages ("" if unnamed), or task terms."""
+    """Return labels of a model's input and output: languages ("" if unnamed) or task words."""
     languages = (data.source_language, data.target_language)
     named = ["" if name in UNNAMED else name for name in languages]
     sides = find_task_kind(data).sides

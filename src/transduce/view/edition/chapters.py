@@ -1,4 +1,4 @@
-"""The chapters of `paper/` in the paper's order: sections, passages, and the tests of them.
+"""The chapters of `paper/` in the paper's order: sections, passages, and their tests.
 
 A passage is a row of the page: prose from a docstring or comment, and the code that it is about.
 The facts and their tests are the rows of docs/internals/paper.md.
@@ -15,10 +15,10 @@ from typing import final
 from transduce.errors import FolderError
 
 PACKAGE = Path(__file__).parents[2]
-CHECKOUT = PACKAGE.parents[1]  # unless the package is installed elsewhere
+CHECKOUT = PACKAGE.parents[1]  # wrong if the package is installed elsewhere
 PAPER = "docs/internals/paper.md"
 IS_CHECKOUT = (CHECKOUT / PAPER).is_file()
-CHAPTERS = ("training", "search", "model", "operations")  # if sections are equal, in this order
+CHAPTERS = ("training", "search", "model", "operations")  # the order where sections are equal
 HEADING = re.compile(r"# --- (.+?) -+")
 NUMBER = re.compile(r"sections? (\d(?:\.\d)*)")
 Definition = ast.FunctionDef | ast.ClassDef
@@ -63,7 +63,7 @@ class Section:
     title: str
     order: tuple[int, ...]
     number: str = ""  # as the heading states it
-    is_opening: bool = False  # of a chapter: its docstring, imports and letters
+    is_opening: bool = False  # a chapter's docstring, imports and letters
     passages: list[Passage] = field(default_factory=list)
 
     @property

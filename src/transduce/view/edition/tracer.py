@@ -1,7 +1,7 @@
 """Runs the functions of `paper/` on a tiny model, and records the values that statements give.
 
-The model learns three sentences and translates them. All its sizes differ, so that a number in a
-shape stands for one letter. Values are recorded when a statement runs for the first time.
+The model learns three sentences and translates them. All its sizes differ, so that each number in
+a shape means one letter. Values are recorded when a statement runs for the first time.
 """
 
 import ast
@@ -31,9 +31,9 @@ PAIRS = (
 SIZES = Architecture(layers=2, d_model=16, d_ff=40, heads=3, d_k=5, d_v=6)
 TRAINING = Training(steps=90, warmup=40)
 SEARCH = Search(beam=3, batch_size=2)
-TRACED_UPDATES = 2  # the first ones of the training
+TRACED_UPDATES = 2  # the first updates of the training
 SELF = ("self", "cls")
-SHOWN = 4  # numbers of a tensor, entries of a list
+SHOWN = 4  # of a tensor's numbers or a list's entries
 LARGEST_GRID = 12  # rows and columns of a matrix of flags that is shown whole
 Lines = tuple[int, int]  # first and last line of a statement, or of a compound statement's head
 
@@ -83,7 +83,7 @@ class CallTracer:
     node: ast.stmt = dataclasses.field(default_factory=ast.Pass)
 
     def __call__(self, frame: FrameType, event: str, value: object) -> "CallTracer":
-        """Record what the running statement gave, if the next one begins or the call ends."""
+        """Record what a statement gave, once the next one begins or the call ends."""
         following = self.statements[frame.f_lineno] if event == "line" else (None, ast.Pass())
         if following[0] == self.lines:
             return self  # another line of the same statement
@@ -179,7 +179,7 @@ def describe(value: object, *, brief: bool = False) -> str:
 
 
 def list_fields(value: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401
-    """Yield (name, value) of a named tuple's fields, or of a dataclass's that are not defaults."""
+    """Yield (name, value) of a named tuple's fields or a dataclass's non-default fields."""
     defaults = (
         {one.name: one.default for one in dataclasses.fields(value)}
         if dataclasses.is_dataclass(value)

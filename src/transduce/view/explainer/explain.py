@@ -288,7 +288,7 @@ def build_stored_model(translator: Translator, stored: StoredWeights) -> Transfo
 
 
 def compute_example(translator: Translator, stored: StoredWeights, text: str) -> Example:
-    """Translate a text with the stored weights, and sample the intermediate values."""
+    """Translate a text with the stored weights; return it with some rows of intermediate values."""
     model = build_stored_model(translator, stored)
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False, stop="exact")

@@ -62,7 +62,7 @@ def record_modules(model: Transformer, found: Rows) -> Iterator[None]:
 
 
 def list_embedding_hooks(model: Transformer, found: Rows) -> Iterator[tuple[nn.Module, Hook]]:
-    """Yield (module, hook) for each embedding and positions module; hooks write to `found`."""
+    """Yield (module, hook) for embeddings and positions; hooks store the outputs in `found`."""
     sides = iter(("source", "target"))
 
     def record_embedding(_: nn.Module, _inputs: tuple[Any, ...], rows: Tensor) -> None:
