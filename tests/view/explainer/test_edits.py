@@ -203,7 +203,7 @@ def test_an_open_number_is_set_compared_linked_and_undone(opened):
         ".map((id) => document.getElementById(id).textContent)"
     )
     assert texts[:2] == [
-        "Set by hand: decoder layer 2, cross-attention: head 1, weight, row 1, column 1 is 50.",
+        "Changed: decoder layer 2, cross-attention: head 1, weight, row 1, column 1 is 50.",
         before,
     ]
     assert texts[2] != before

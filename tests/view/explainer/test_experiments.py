@@ -7,6 +7,7 @@ from tests.view.explainer.test_model import stored_model
 
 from transduce.view.explainer.experiments import (
     Change,
+    find_alpha,
     find_experiments,
     is_reordered,
     list_changes,
@@ -71,6 +72,56 @@ def test_without_its_residual_the_station_says_that_nothing_is_added(browser, tr
     )
     browser.wait(READY)
     assert browser.run("return document.querySelector('#figure .off').id").endswith("-norm")
+
+
+OUTPUTS = {  # of texts by α; the recipe's is None
+    "The cat sees.": {None: [5, 6, 7, 0], 0.0: [5, 6, 8, 0], 1.0: [5, 0]},
+    "The cat": {None: [5, 6, 7, 0], 0.0: [5, 6, 0], 1.0: [5, 6, 7, 0]},
+    "A dog": {None: [9, 0], 0.0: [9, 0], 1.0: [9, 9, 0]},
+}
+
+
+@pytest.mark.parametrize(
+    ("texts", "text", "alpha", "after"),
+    [
+        (["The cat sees."], "The cat", 0.0, "5 6 0"),  # the whole sentence becomes no shorter
+        (["The cat sees.", "A dog"], "A dog", 1.0, "9 9 0"),  # whole ones come first
+        ([], "", 0.0, ""),
+    ],
+)
+def test_the_example_for_alpha_becomes_shorter_with_0_or_longer_with_1(texts, text, alpha, after):
+    found = find_alpha(
+        {one: OUTPUTS[one][None] for one in texts},
+        lambda text, alpha: OUTPUTS[text][alpha],
+        lambda ids: " ".join(map(str, ids)),
+    )
+    assert (found.text, found.alpha, found.after) == (text, alpha, after)
+
+
+@pytest.mark.browser
+def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
+    browser, translator
+):
+    open_explainer(browser, translator, *TEXTS)
+    none = "No sentence that was tried changes in this model."
+    browser.run("transduce.change({ panel: 'beam' })")
+    assert text_of(browser, "#alpha-example").endswith(none)
+    go_to(browser, "alpha")
+    assert none in text_of(browser, "#tour-text")
+    assert text_of(browser, "#changed") == "The translation is the same."
+    example = "Object.assign(transduce.header.experiments.alpha, { text: 'a dog', alpha: 0.1 })"
+    browser.run(f"{example}; transduce.change({{ step: 1, beam: 2 }})")
+    browser.wait(READY)
+    assert text_of(browser, "#alpha-example") == "Try a dog, α = 0.1"
+    browser.click("#alpha-example button")
+    browser.wait(f"{READY} && transduce.page.before")
+    state = browser.run("return transduce.state()")
+    assert (state["text"], state["alpha"], state["beam"]) == ("a dog", 0.1, 4)
+    assert text_of(browser, "#tried") == "a dog"
+    go_to(browser, "alpha")
+    assert browser.run("return transduce.page.result.settings.alpha") == 0.1
+    browser.click("#tour-next")
+    browser.wait(f"{READY} && transduce.state().alpha === 0.6")
 
 
 @pytest.mark.browser

@@ -49,7 +49,6 @@ def opened(browser, page):
 
 
 def click_guess_first(browser):
-    browser.run("document.getElementById('settings').open = true")
     browser.run("document.getElementById('guess-first').scrollIntoView()")
     browser.click("#guess-first")
 
@@ -175,6 +174,14 @@ def test_numbers_are_hidden_until_a_guess_by_mouse_and_the_score_is_counted(open
     assert text_of(opened, "#guess-score") == "0 of 1 right", "only the first answer counts"
     click_guess_first(opened)
     assert opened.run(VISIBLE) == [True, True, True, False]
+
+
+def test_the_translation_stays_and_the_question_says_how_to_stop(opened):
+    click_guess_first(opened)
+    assert opened.run("return document.getElementById('translation').checkVisibility()")
+    opened.click("#guess-end")
+    assert opened.run(VISIBLE) == [True, True, True, False]
+    assert opened.run("return document.getElementById('guess-first').ariaPressed") == "false"
 
 
 def test_guesses_by_keyboard_go_from_question_to_question(opened):

@@ -336,6 +336,147 @@ def test_weights_are_coloured_from_0_to_1_and_closed_places_hatched(opened):
     assert text_of(opened, "#plain").startswith("The mask is off: every written piece reads")
 
 
+IN_SIGHT = """
+const one = document.querySelector(arguments[0]), box = one.getBoundingClientRect();
+return one.contains(document.elementFromPoint(box.left + 5, (box.top + box.bottom) / 2));
+"""
+
+
+@pytest.mark.parametrize(
+    ("panel", "off", "said"),
+    [
+        ("input", "source.position", "The positions are off"),
+        ("target", "target.position", "The positions are off"),
+        ("attention", "encoder.1.self", "Off in this layer: self-attention"),
+        ("norm", "encoder.1", "Off in this layer: self-attention"),
+        ("forward", "encoder.1.ff", "Off in this layer: feed-forward"),
+        ("masked", "decoder.1.self", "Off in this layer: self-attention"),
+        ("cross", "decoder.1.cross", "Off in this layer: cross-attention"),
+        ("decoder", "decoder.1", "Off in this layer: feed-forward"),
+        ("cross", "decoder.1.cross.2", "Head 2 is off"),
+    ],
+)
+def test_a_station_says_what_is_off_there_and_nothing_at_others(opened, panel, off, said):
+    change(opened, panel=panel, head=2, off=[off])
+    assert text_of(opened, "#plain").startswith(said)
+    change(opened, panel="pieces")
+    assert " off" not in text_of(opened, "#plain")
+    change(opened, panel=panel, layer=2, off=[off] if ".1" in off else [])
+    assert not text_of(opened, "#plain").startswith(said), "of another layer, or on again"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"beam": 1}, "Changed: Beam 1."),
+        ({"alpha": 0.9}, "Changed: α = 0.9."),
+        ({"prefix": "a woman"}, "The output begins with “a woman”."),
+    ],
+)
+def test_what_changes_the_search_shows_the_translation_before_and_now(opened, parts, said):
+    whole = text_of(opened, "#translation")
+    change(opened, panel="beam", **parts)
+    assert text_of(opened, "#off") == said
+    assert text_of(opened, "#before-text") == whole
+    assert text_of(opened, "#after-text") == text_of(opened, "#translation")
+    opened.click("#undo-all")
+    opened.wait("transduce.page.ready && !transduce.page.before")
+    assert text_of(opened, "#translation") == whole
+    assert opened.run("return document.getElementById('compare').hidden")
+
+
+def test_a_piece_that_is_taken_or_a_number_that_is_set_shows_both_translations_in_sight(opened):
+    opened.resize(390, 700)
+    change(opened, panel="softmax", target=1)
+    whole = text_of(opened, "#translation")
+    opened.run("document.querySelector('.bars tr:last-child').scrollIntoView({ block: 'end' })")
+    opened.click(".bars tr:nth-child(11) td:last-child button")
+    opened.wait("transduce.page.ready && transduce.page.before")
+    assert text_of(opened, "#before-text") == whole != text_of(opened, "#after-text")
+    for one in ("#before-text", "#after-text"):
+        assert opened.run(IN_SIGHT, one), one
+    change(opened, prefix="", panel="attention", cell="encoder.1.self.joined:0:0")
+    opened.run("document.getElementById('edit').scrollIntoView({ block: 'end' })")
+    opened.type_into("#edit-value", "Control+a", "9", "Enter")
+    opened.wait("transduce.page.ready && transduce.page.before")
+    for one in ("#before-text", "#after-text"):
+        assert opened.run(IN_SIGHT, one), one
+
+
+def test_beam_and_alpha_stand_at_the_station_of_the_beam_and_nowhere_else(opened):
+    shown = "return ['beam', 'alpha-example'].map(id => window[id].checkVisibility())"
+    for panel in opened.run("return transduce.PANELS.map(one => one.id)"):
+        change(opened, panel=panel)
+        assert opened.run(shown) == [panel == "beam"] * 2, panel
+    change(opened, panel="beam")
+    opened.choose("#beam", "2")
+    opened.wait("transduce.page.ready && transduce.page.result.settings.beam === 2")
+    opened.type_into("#slider", "Home")
+    opened.wait("transduce.page.ready && transduce.page.result.settings.alpha === 0")
+    assert text_of(opened, "#off") == "Changed: Beam 2; α = 0.0."
+    assert "stages" not in opened.run("return transduce.PANELS.map(one => one.id)")
+
+
+def test_what_is_said_of_a_number_under_the_finger_goes_with_its_station(opened):
+    change(opened, panel="attention")
+    opened.move(".picture svg")
+    opened.wait("document.getElementById('readout').textContent")
+    change(opened, panel="norm")
+    assert text_of(opened, "#readout") == ""
+
+
+def test_the_first_tap_on_an_example_after_typing_counts(opened):
+    opened.resize(390, 844)
+    opened.click("#text")
+    opened.press("Control+a", "a", " ", "c", "a", "t")
+    opened.wait("transduce.page.ready && transduce.state().text === 'a cat'")
+    opened.click("#examples button:nth-child(2)")
+    opened.wait("transduce.page.ready && transduce.state().text === 'the red house'")
+
+
+def test_no_fold_and_no_button_of_the_tour_changes_the_height_of_the_map(opened):
+    height = "return document.getElementById('map').clientHeight"
+    for tour in (0, 2):
+        change(opened, tour=tour, panel="input")
+        before = opened.run(height)
+        opened.run("for (const one of document.querySelectorAll('details')) one.open = true")
+        opened.next_frame()
+        assert opened.run(height) == before > 100
+        opened.run("for (const one of document.querySelectorAll('details')) one.open = false")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_table_is_wider_than_a_phone(browser, language):
+    browser.open_text(explain(make_translator(ODD), TEXT, language=language).page)
+    browser.wait(READY)
+    browser.resize(390, 844)
+    browser.run("document.getElementById('what-if').open = true")
+    wide = """
+        const tables = [...document.querySelectorAll(".rows")].filter(one => one.checkVisibility());
+        return [tables.length, tables.filter(one => one.scrollWidth > one.clientWidth)
+          .map(one => one.textContent)];
+    """
+    for panel in browser.run("return transduce.PANELS.map(one => one.id)"):
+        change(browser, panel=panel, target=2, step=2)
+        count, wider = browser.run(wide)
+        assert (count > 0, wider) == (True, []), panel
+    browser.resize(1200, 900)
+
+
+def test_the_help_begins_with_words_and_has_the_keys_below(opened):
+    opened.resize(390, 844)
+    opened.press("?")
+    words = opened.run(
+        "return [...document.querySelectorAll('#help dt')].map(one => one.textContent)"
+    )
+    assert {"piece", "head", "mask", "residual", "beam", "α"} <= set(words)
+    assert opened.run(IN_SIGHT, "#help dt")
+    told = opened.run("return document.querySelectorAll('#help dt + dd').length")
+    assert told == len(set(words)) == len(words)
+    assert text_of(opened, "#help h2 ~ h2, #help .bar ~ h2") == "Keys"
+    opened.click("#close-help")
+
+
 def test_what_a_switch_changes_stands_in_sight_of_the_switch(opened):
     opened.resize(1280, 800)
     opened.run("document.getElementById('what-if').open = true")
@@ -343,12 +484,8 @@ def test_what_a_switch_changes_stands_in_sight_of_the_switch(opened):
     opened.run("document.querySelector(arguments[0]).scrollIntoView({ block: 'end' })", switch)
     opened.click(switch)
     opened.wait(READY)
-    is_seen = """
-        const one = document.querySelector(arguments[0]), box = one.getBoundingClientRect();
-        return one.contains(document.elementFromPoint(box.left + 5, (box.top + box.bottom) / 2));
-    """
     for one in (switch, "#what-if #before-text", "#what-if #after-text"):
-        assert opened.run(is_seen, one), one
+        assert opened.run(IN_SIGHT, one), one
     change(opened, panel="softmax", cell="")
     opened.run("document.activeElement.blur()")
     change(opened, panel="input")

@@ -107,7 +107,9 @@ def test_a_run_that_goes_on_from_another_model_has_no_untrained_stage(trained_ru
 def test_each_stage_is_opened_by_its_button(browser, trained_run):
     browser.open_text(explain(trained_run, "the dog").page)
     browser.wait("window.transduce && transduce.page.ready")
-    browser.run("document.getElementById('settings').open = true")
+    browser.click("#training-stations button")
+    browser.wait("transduce.page.ready && transduce.state().panel === 'stages'")
+    trained = browser.run("return document.getElementById('translation').textContent")
     outputs = []
     for stage in (1, 2, 3, 4):
         browser.click(f"#stage-buttons button:nth-child({stage})")
@@ -115,6 +117,12 @@ def test_each_stage_is_opened_by_its_button(browser, trained_run):
         outputs.append(browser.run("return transduce.page.result.search.best.score"))
         dots = "return [...document.querySelectorAll('.dot')].map(x => x.classList.contains('now'))"
         assert browser.run(dots).index(True) == stage - 1
+        before = browser.run("return document.getElementById('before-text').checkVisibility()")
+        assert before == (stage < 4), "beside the trained model's"
+        assert browser.run("return document.getElementById('after-text').textContent") == (
+            browser.run("return document.getElementById('translation').textContent")
+        )
+    assert browser.run("return document.getElementById('translation').textContent") == trained
     assert len(set(outputs)) == 4
     assert browser.console() == []
 

@@ -191,7 +191,8 @@ def test_the_browser_chooses_unless_a_language_is_fixed(browser, translator, rea
     assert browser.run("return document.querySelector('#ask button').textContent") == visible
     expected = "de" if visible != "Translate" else "en"
     assert browser.run("return document.documentElement.lang") == expected
-    score = browser.run("return document.getElementById('score').textContent")
-    assert re.fullmatch(r"Bewertung −\d+,\d+" if expected == "de" else r"score −\d+\.\d+", score)
+    change(browser, panel="beam")
+    score = browser.run("return document.querySelector('#boxes .bar').textContent")
+    assert re.search(r"Bewertung −\d+,\d+" if expected == "de" else r"score −\d+\.\d+", score)
     assert browser.console() == []
     assert browser.requests() == []

@@ -5,7 +5,7 @@ sentence that an experiment changes, or says that none of those tried was change
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +35,7 @@ LONGEST = 40  # pieces of an output
 MOST_ENDLESS = 2  # an experiment is given up after this many outputs of the greatest length
 RESIDUAL = "encoder.1.self.residual"
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
+MOST_SEARCHED = 60  # sentences and beginnings of sentences of which a search with another α is made
 WORD_ORDER = (
     *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
     *("The man helps the woman.", "The child sees the doctor.", "The girl visits the teacher."),
@@ -45,10 +46,11 @@ Edit = tuple[int, int, int, int, float]  # decoder layer, head, row, column, wei
 @final
 @dataclass(frozen=True)
 class Change:
-    """What an experiment changes: parts to switch off, and weights to set in cross-attention."""
+    """What an experiment changes: parts to switch off, weights to set in cross-attention, α."""
 
     off: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
+    alpha: float | None = None
 
     def name_edits(self) -> list[str]:
         """Return the edits as a page's links write them."""
@@ -59,13 +61,14 @@ class Change:
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """A change of the model, with a sentence and both translations, all "" if none was found."""
+    """A change of model or α, with a sentence and both translations, "" if none is found."""
 
     off: list[str]
     edits: list[str]
     text: str = ""
     before: str = ""
     after: str = ""
+    alpha: float | None = None
 
 
 def list_changes(model: Transformer) -> dict[str, list[Change]]:
@@ -125,6 +128,31 @@ def find_experiments(
     return {name: find(name, changes) for name, changes in tried.items()}
 
 
+def find_alpha(
+    outputs: Mapping[str, Sequence[int]],
+    search: Callable[[str, float | None], Sequence[int]],
+    speak: Callable[[Sequence[int]], str],
+) -> Experiment:
+    """Return a text whose output α = 0 makes shorter or α = 1 longer; whole sentences come first.
+
+    Of a sentence that a model knows well, one output is far likelier than all others. So beginnings
+    of sentences are tried, too, the longest first. `search` returns the ids of a text's output with
+    some α, or with the recipe's for None; `speak` returns their text.
+    """
+    words = [text.rstrip(".?!").split(" ") for text in outputs]
+    most = max(map(len, words), default=0)
+    begun = [" ".join(one[:-cut]) for cut in range(1, most) for one in words if len(one) > cut + 1]
+    for text in list(dict.fromkeys([*outputs, *begun]))[:MOST_SEARCHED]:
+        ids = outputs.get(text) or search(text, None)
+        for alpha in (0.0, 1.0) if len(ids) <= LONGEST else ():
+            found = search(text, alpha)
+            before, after = speak(ids), speak(found)
+            is_wanted = len(found) > len(ids) if alpha else len(found) < len(ids)
+            if before and is_wanted and after not in ("", before):
+                return Experiment([], [], text, before, after, alpha)
+    return Experiment([], [], alpha=0.0)
+
+
 def is_reordered(before: str, after: str) -> bool:
     """Return whether two texts share most words, equally often, but in another order."""
     words = [re.findall(r"\w+", text.lower()) for text in (before, after)]
@@ -145,18 +173,20 @@ def change_operations(model: Transformer, change: Change) -> Operations:
 def search_changed(
     translator: Translator, model: Transformer, text: str, change: Change
 ) -> list[int]:
-    """Translate a text by a changed model, as the page does; return the ids, with END.
+    """Translate a text with a change, as the page does; return the ids, with END.
 
     Every step of a changed model computes all anew.
     """
     (source,) = translator.task.encode_sources([text])
     operations = change_operations(model, change)
-    is_whole = change == Change()
+    is_whole = not (change.off or change.edits)
     decoder = build_decoder([model]) if is_whole else RecomputingDecoder(model, operations)
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     if not is_whole:
         room = max(0, LONGEST - len(source))
         search = replace(search, extra_length=min(room, search.extra_length))
+    if change.alpha is not None:
+        search = replace(search, alpha=change.alpha)
     search = limit_batch_size([model], [source], search, search.beam)
     with torch.no_grad(), change_modules(model, change):
         return [*trace_beam_search(decoder, source, search, 1).best.ids, END]

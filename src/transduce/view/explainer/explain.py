@@ -28,6 +28,7 @@ from transduce.view.explainer.experiments import (
     WORD_ORDER,
     Change,
     choose_reading,
+    find_alpha,
     find_experiments,
     list_changes,
     say,
@@ -184,6 +185,11 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     reading, turned, turns = choose_reading(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
     texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
+    experiments["alpha"] = find_alpha(
+        outputs,
+        lambda text, alpha: search_changed(translator, model, text, Change(alpha=alpha)),
+        partial(say, translator),
+    )
     more = {
         **more,
         "experiments": {name: asdict(one) for name, one in experiments.items()},

@@ -24,16 +24,16 @@ async function runSliced(generator, isWanted) {
   }
 }
 
-/** Returns the search of the state with these names switched off and these numbers edited. */
-async function searchNow(asked, names, texts, isWanted) {
-  const model = await openStage(asked.stage), source = encodeSource(asked.text), off = new Set(names), edits = readEdits(texts);
+/** Returns the search of a state: its sentence, with what it switches off, sets and forces. */
+async function searchNow(asked, isWanted) {
+  const model = await openStage(asked.stage), source = encodeSource(asked.text), off = new Set(asked.off), edits = readEdits(asked.edits);
   const settings = { ...header.search, beam: asked.beam, alpha: asked.alpha }, prefix = asked.prefix ? encodeText(VOCABULARIES.target, normalise(asked.prefix)) : [];
   const found = await runSliced(beamSearch(model, source, settings, off, prefix, edits), isWanted);
   if (!found) return null;
   return { model, source, off, edits, search: found, settings, output: found.best?.ids ?? [END] };
 }
 
-/** Computes search and trace of the state, and beside it the translation without switches and edits. */
+/** Computes search and trace of the state, and beside it, if anything is changed, the translation without. */
 async function compute() {
   const turn = ++page.turn, isWanted = () => turn === page.turn, asked = state, count = encodeSource(asked.text).length;
   page.ready = false;
@@ -45,8 +45,8 @@ async function compute() {
     return show();
   }
   if (!page.result && haveSameNumbers(firstState(), asked)) showStrips();
-  const result = await searchNow(asked, asked.off, asked.edits, isWanted), isChanged = asked.off.length + asked.edits.length > 0;
-  const before = isChanged && result ? await searchNow(asked, [], [], isWanted) : null;
+  const result = await searchNow(asked, isWanted), whole = { ...asked, ...unchanged() };
+  const before = result && !haveSameNumbers(whole, asked) ? await searchNow(whole, isWanted) : null;
   if (!result || !isWanted()) return undefined;
   const trace = await runSliced(traceModel(result.model, result.source, result.output, result.off, result.edits), isWanted);
   if (!isWanted()) return undefined;

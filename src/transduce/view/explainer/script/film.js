@@ -15,7 +15,7 @@ function timeLines() {
 /** Computes what the pictures show: the sentence, its stages, and what changes without some parts. */
 async function computeFilm() {
   const last = header.stages.length - 1, base = { ...firstState(), text: header.reading.text }, always = () => true, say = found => (found.search.best ? decodeIds(VOCABULARIES.target, found.output) : gettext("(no output)"));
-  const search = (parts, off = []) => searchNow({ ...base, ...parts }, off, [], always);
+  const search = parts => searchNow({ ...base, ...parts }, always);
   const found = await search({}), { model, source, output } = found, trace = await runSliced(traceModel(model, source, output, new Set()), always), stages = [];
   for (let stage = 0; stage < last; stage++) stages.push(say(await search({ stage })));
   const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(writtenPiece);
@@ -23,8 +23,8 @@ async function computeFilm() {
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));
   return {
     trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: say(found), stages: [...stages, say(found)], taken: `${layer}.${strongest}`,
-    without: say(await search({}, [`decoder.${layer}.cross.${strongest}`])),
-    ...(positions.text ? { before: say(await search({ text: positions.text })), after: say(await search({ text: positions.text }, positions.off)) } : {}),
+    without: say(await search({ off: [`decoder.${layer}.cross.${strongest}`] })),
+    ...(positions.text ? { before: say(await search({ text: positions.text })), after: say(await search({ text: positions.text, off: positions.off })) } : {}),
   };
 }
 

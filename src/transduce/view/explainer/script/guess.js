@@ -26,7 +26,7 @@ const askShare = (text, share) => ({ text, choices: ["0–25 %", "25–50 %", "5
 /** Returns a question for whether the translation is another one with other settings, which are tried. */
 function askChange(text, parts) {
   const asked = { ...state, ...parts }, find = async () => {
-    const turn = page.turn, found = await searchNow(asked, asked.off, asked.edits, () => turn === page.turn);
+    const turn = page.turn, found = await searchNow(asked, () => turn === page.turn);
     return found && [[String(found.output) === String(page.result.output) ? 1 : 0], decodeIds(VOCABULARIES.target, found.output)];
   };
   return { text, choices: [gettext("yes"), gettext("no")], find };
@@ -114,7 +114,7 @@ function buildQuestions() {
 /** Returns the questions that the station has now: {key, text, choices, find}; those answered are as they were asked. */
 function questionsNow() {
   const place = writeHash({ ...state, tour: 0, cell: "", smoothing: 0, warmup: 0 });
-  return Object.entries(buildQuestions()).flatMap(([kind, build]) => {
+  return Object.entries(buildQuestions() ?? {}).flatMap(([kind, build]) => {
     const key = `${kind} ${place}`, question = guess.given.get(key) ?? build();
     return question ? [{ ...question, kind, key }] : [];
   });

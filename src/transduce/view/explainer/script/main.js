@@ -7,7 +7,6 @@ function show() {
   showControls();
   showMap();
   showStrips();
-  showStage();
   showTour();
   showPanel();
   if (page.result) {
@@ -22,7 +21,7 @@ function show() {
 /** Takes away what was shown of the sentence before. */
 function clearShown() {
   page.timer = clearInterval(page.timer);
-  for (const id of ["translation", "score", "before-text", "after-text", "changed", "boxes", "cell-title", "cell-rows", "guess-text", "guess-choices", "guess-told"]) fill(id);
+  for (const id of ["translation", "before-text", "after-text", "changed", "boxes", "cell-title", "cell-rows", "guess-text", "guess-choices", "guess-told"]) fill(id);
 }
 
 /** Shows the pieces of the source and of its translation. */
@@ -35,8 +34,7 @@ function showControls() {
   if (document.activeElement !== byId("text")) byId("text").value = state.text;
   if (document.activeElement !== byId("prefix")) byId("prefix").value = state.prefix;
   byId("beam").value = state.beam;
-  byId("alpha").value = state.alpha;
-  fill("alpha-value", state.alpha.toFixed(1).replace(".", POINT));
+  fill("precision", gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]));
   for (const button of byId("examples").children) button.setAttribute("aria-pressed", button.textContent === visible(state.text));
 }
 
@@ -89,8 +87,8 @@ const PRESSED = {
     change({ [slider]: firstState()[slider] });
     byId("slider").focus();
   },
-  "guess-first": toggleGuess, "guess-more": askMore, "guess-show": () => answer(questionNow(), -1),
-  undo, "all-on": () => change({ off: [], edits: [], prefix: "" }, { remember: true }),
+  "guess-first": toggleGuess, "guess-end": toggleGuess, "guess-more": askMore, "guess-show": () => answer(questionNow(), -1),
+  undo, "undo-all": () => change(unchanged(), { remember: true }),
   "station-back": KEYS.PageUp, "station-next": KEYS.PageDown, thumb: () => byId("map").scrollIntoView({ block: "center" }),
   "begin-tour": () => goToTour(1), "tour-next": KEYS[">"], "tour-back": KEYS["<"], "tour-end": () => goToTour(0), "tour-print": printTour,
   "edit-undo": () => editCell(null), "close-cell": KEYS.Escape, svg: KEYS.g, png: KEYS.p, theme: toggleTheme, "show-help": KEYS["?"], "close-help": () => byId("help").close(),
@@ -138,8 +136,7 @@ function listen() {
     clearTimeout(timer);
     change({ text: byId("text").value, prefix: byId("prefix").value });
   });
-  on("beam", "change", () => change({ beam: Number(byId("beam").value) }));
-  on("alpha", "input", () => change({ alpha: Number(byId("alpha").value) }));
+  on("beam", "change", () => change({ beam: Number(byId("beam").value) }, { remember: true }));
   on("slider", "input", () => change({ [panelNow().slider]: byId("slider").valueAsNumber }));
   on("edit", "submit", event => {
     event.preventDefault();
@@ -154,7 +151,6 @@ function listen() {
 /** Opens the page. */
 async function main() {
   fillPage();
-  fillStages();
   fillSwitches();
   listen();
   const isPlace = /[#&]p=/.test(location.hash);
@@ -169,6 +165,5 @@ async function main() {
 
 main();
 window.transduce = {
-  header, page, VOCABULARIES, PANELS, TOUR, SWITCHES, state: () => state, change, readHash, writeHash, readEdits, normalise, encodeSource, encodeText, decodeIds, readablePiece,
-  openStage, traceModel, beamSearch, explainCell, finish, checkExample, buildSvg, visible, goToTour, buildBox, smoothingMass, smoothedLoss, learningRate, guess, questionsNow, film, timeLines, wordWeights,
+  header, page, VOCABULARIES, PANELS, TOUR, state: () => state, change, writeHash, readEdits, normalise, encodeSource, decodeIds, readablePiece, traceModel, beamSearch, explainCell, finish, buildSvg, visible, goToTour, smoothingMass, smoothedLoss, learningRate, questionsNow, film,
 };

@@ -10,9 +10,6 @@ function buildModel(sizes, weights) {
   return { sizes, weights, embeddings: { source, target }, output: weights["output.weight"] ?? target };
 }
 
-/** Returns the numbers of a stack's layers. */
-const layerNumbers = (model, stack) => Array.from({ length: model.sizes[`${stack}_layers`] }, (_, i) => i + 1);
-
 /** Returns PE(pos)    (section 3.5), or the learned vector of a position    (Table 3, row E) */
 function positionVector(model, side, position) {
   const { d_model, positions } = model.sizes, learned = model.weights[`${side}_positions.weight`];
@@ -101,7 +98,7 @@ const near = (r, i, j) => r === 0 || Math.abs(i - j) <= (r - 1) / 2;
 /** Returns the encoder's output z1 .. zn of ids that end with END; stops after each layer. */
 function* encode(model, ids, context) {
   let rows = embed(model, "source", ids, ids.map((_, i) => i), context);
-  for (const n of layerNumbers(model, "encoder")) {
+  for (const n of numbers(DEPTHS.encoder)) {
     const path = `encoder.${n - 1}`, self = `encoder.${n}.self`;
     rows = residual(model, self, rows, `${path}.add_self`, context, x => {
       const [q, keys, values] = project(model, `${path}.self_attention`, self, x, context);
@@ -125,7 +122,7 @@ function finalNorm(model, stack, rows, { keep }) {
 /** Returns keys and values of the encoder's output for the cross-attention of each layer. */
 function projectMemory(model, memory, context) {
   const { heads, d_k, d_v } = model.sizes, wide = heads * d_k;
-  return layerNumbers(model, "decoder").map(n => {
+  return numbers(DEPTHS.decoder).map(n => {
     const both = linear(memory, model.weights[`decoder.${n - 1}.cross_attention.key_value.weight`]);
     const [keys, values] = [columns(both, 0, wide), columns(both, wide, wide + heads * d_v)];
     context.keep(`decoder.${n}.cross.k`, keys);
@@ -135,7 +132,7 @@ function projectMemory(model, memory, context) {
 }
 
 /** Returns a hypothesis without any piece: its ids, and keys and values of each layer. */
-const emptyCache = model => layerNumbers(model, "decoder").map(() => ({ keys: [], values: [] }));
+const emptyCache = model => numbers(DEPTHS.decoder).map(() => ({ keys: [], values: [] }));
 
 /** Appends one piece to each hypothesis {ids, cache}; returns the decoder's output for it. */
 function* decodeStep(model, memory, hypotheses, context) {
@@ -156,7 +153,7 @@ function* decodeAll(model, memory, ids, context) {
 function* decodeRows(model, memory, rows, places, context) {
   const rowsContext = context.of(places.map(one => one.position));
   let x = rows;
-  for (const n of layerNumbers(model, "decoder")) {
+  for (const n of numbers(DEPTHS.decoder)) {
     x = decoderLayer(model, n, x, memory[n - 1], places, rowsContext);
     yield n;
   }

@@ -6,6 +6,9 @@ const fill = (id, ...content) => byId(id).replaceChildren(...content);
 /** Returns a button that does something when it is pressed. */
 const createButton = (act, properties, ...children) => create("button", { type: "button", onclick: act, ...properties }, ...children);
 
+/** Returns a box of a station with some content. */
+const createBox = (...content) => create("section", { className: "box" }, ...content);
+
 /** Returns an element of a class that can be scrolled, also by the keyboard. */
 const createRegion = (className, label, ...children) => create("div", { className, tabIndex: 0, role: "region", "aria-label": label }, ...children);
 
@@ -88,6 +91,16 @@ function boxTable(box) {
   return details;
 }
 
+/** Returns what a station says if what it shows is off, else "". */
+function describeLack({ id, side, headed, boxes: [[first] = [""]] }) {
+  const off = page.result?.off ?? new Set(), [name, , , sub] = /^((en|de)coder\.\d+\.([a-z]+))?/.exec(first.replace("{l}", state.layer));
+  if (name && isSilent(name, off)) return gettext("Off in this layer: {0}. It gives 0, so each row goes on as it came.", KINDS[sub]);
+  if (id === "masked" && off.has("mask")) return gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.");
+  if (id === "norm" && isBare(name, off)) return gettext("The residual is off: what attention read takes the place of x, and is not added to it.");
+  if (headed && off.has(`${name}.${state.head}`)) return gettext("Head {0} is off: 0 takes the place of what it reads.", state.head);
+  return !sub && off.has(`${side}.position`) && first ? gettext("The positions are off: 0 is added, so nothing says where a piece stands.") : "";
+}
+
 /** Shows the panel of the state: title, texts, equation, boxes. */
 function showPanel() {
   const panel = panelNow();
@@ -95,14 +108,16 @@ function showPanel() {
   fill("section", panel.section ? gettext("Section {0}", panel.section) : "");
   fill("equation", ...typeset(panel.equation));
   byId("equation").hidden = !panel.equation;
-  const off = page.result?.off ?? new Set(), lack = panel.id === "masked" && off.has("mask") ? gettext("The mask is off: every written piece reads the later ones, too, as it never did in training.") : panel.id === "norm" && isBare(`encoder.${state.layer}.self`, off) ? gettext("The residual is off: what attention read takes the place of x, and is not added to it.") : "";
+  const lack = describeLack(panel);
   fill("plain", lack || panel.plain);
+  fill("readout");
   fill("exact", ...typeset(lack ? "" : panel.exact));
   fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
   showSlider(panel);
+  showSearch(panel);
   if (!page.result) return;
-  const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, smoothing: showSmoothing, rate: showRate }[panel.id];
+  const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, stages: showStages, smoothing: showSmoothing, rate: showRate }[panel.id];
   fill("boxes", ...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));
   document.querySelector(".tree")?.parentNode.scrollTo(1e6, 0); // to the step, which is its last
   showCell();
@@ -128,7 +143,7 @@ function showPieces() {
     return create("tr", {}, create("th", { scope: "row" }, create("bdi", {}, visible(word))), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
   });
   const head = headRow([gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")]);
-  return [create("section", { className: "box" }, create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), createRegion("rows", gettext("Words and their pieces"), create("table", {}, head, create("tbody", {}, ...rows))))];
+  return [createBox(create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), createRegion("rows", gettext("Words and their pieces"), create("table", {}, head, create("tbody", {}, ...rows))))];
 }
 
 /** Returns the likeliest next pieces of the chosen step as bars. */
@@ -138,7 +153,7 @@ function showSoftmax() {
   if (!best.some(([id]) => id === written)) best.push([written, row[written]]);
   const rows = best.map(([id, p]) => {
     const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(p));
-    const force = createButton(() => change({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }, { remember: true }), { title: gettext("Continue the translation with this piece") }, gettext("take"));
+    const force = createButton(() => changeInSight({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }), { title: gettext("Continue the translation with this piece") }, gettext("take"));
     return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(p)), create("td", {}, id > BEGIN ? force : ""));
   });
   const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));
@@ -166,7 +181,7 @@ function showCell() {
 /** Sets the open number to what is typed, or with `null` to what is computed. */
 function editCell(number) {
   const others = state.edits.filter(text => !text.startsWith(`${state.cell}=`));
-  change({ edits: number === null ? others : [...others, `${state.cell}=${clamp(number, -999999, 999999).toFixed(6)}`] }, { remember: true });
+  changeInSight({ edits: number === null ? others : [...others, `${state.cell}=${clamp(number, -999999, 999999).toFixed(6)}`] });
 }
 
 const TERMS = 8; // of a sum that are shown; the others are added up

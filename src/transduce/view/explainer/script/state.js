@@ -2,7 +2,7 @@
 const header = readJson("header");
 const VOCABULARIES = { source: readVocabulary(header.vocabularies.source) };
 VOCABULARIES.target = header.vocabularies.target ? readVocabulary(header.vocabularies.target) : VOCABULARIES.source;
-// models: by stage, when opened; result: what was computed last; before: the same with all on, nothing set by hand.
+// models: by stage, when opened; result: what was computed last; before: the same with nothing changed.
 const page = { models: [], result: null, before: null, turn: 0, ready: false, undo: [] };
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
@@ -34,6 +34,12 @@ const firstState = () => ({
   beam: header.search.beam, alpha: header.search.alpha, off: [], edits: [], stage: header.stages.length - 1, tour: 0,
   smoothing: header.training.label_smoothing, warmup: header.training.warmup,
 });
+
+/** Returns the parts of a state in which the model is as trained, and the search as in its recipe. */
+function unchanged() {
+  const { prefix, beam, alpha, stage, off, edits } = firstState();
+  return { prefix, beam, alpha, stage, off, edits };
+}
 
 const LETTERS = { s: "text", f: "prefix", p: "panel", l: "layer", h: "head", q: "source", o: "target", c: "cell", n: "step", b: "beam", a: "alpha", m: "stage", t: "tour", y: "smoothing", w: "warmup" };
 

@@ -65,13 +65,13 @@ function markWords(text, other) {
 /** Shows which parts are off, and both translations. */
 function showSwitches() {
   for (const button of document.querySelectorAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
-  const edited = state.edits.length ? gettext("Set by hand: {0}.", state.edits.map(describeEdit).join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
+  const first = firstState(), settings = { stage: stageName(header.stages[state.stage]), beam: `${gettext("Beam")} ${state.beam}`, alpha: `α = ${oneDigit(state.alpha)}` }, set = [...state.edits.map(describeEdit), ...Object.keys(settings).flatMap(name => state[name] === first[name] ? [] : [settings[name]])];
+  const edited = set.length ? gettext("Changed: {0}.", set.join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
   fill("off", [off, edited, forced].filter(Boolean).join(" "));
   byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
   const text = one => (one?.search.best ? decodeIds(VOCABULARIES.target, one.output) : gettext("(no output)"));
   for (const id of ["translation", "after-text"]) fill(id, text(page.result));
-  fill("score", page.result.search.best ? gettext("score {0}", show5(page.result.search.best.score)) : "");
   byId("compare").hidden = byId("switched").hidden;
   for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
   fill("tried", visible(state.text));
@@ -82,7 +82,13 @@ function showSwitches() {
   fill("before-text", ...markWords(text(page.before), text(page.result)));
   fill("after-text", ...markWords(text(page.result), text(page.before)));
   const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
-  fill("changed", (same ? gettext("The translation is the same.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked);
+  fill("changed", (same ? gettext("The translation is the same.") : state.alpha !== first.alpha ? gettext("It changed.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked);
+}
+
+/** Changes the model or its output where the two translations are out of sight, and brings them into it. */
+async function changeInSight(parts) {
+  await change(parts, { remember: true });
+  byId("compare").scrollIntoView({ block: "nearest" });
 }
 
 /** Scrolls what was pressed out from under the two translations that stand below it. */

@@ -48,10 +48,13 @@ const PANELS = [
     equation: gettext("P(w) = softmax(decoder output · E(w))"),
     plain: "The result is compared with the vector of every piece; the more alike, the likelier is the piece.",
     exact: "Logits are dot products with all rows of the output matrix; softmax makes them probabilities.", boxes: [] },
-  { id: "beam", title: "Beam search", section: "6.1", side: "target",
+  { id: "beam", title: "Beam search", section: "6.1", side: "target", slider: "alpha",
     equation: "score(Y) = log P(Y) / ((5 + |Y|) / 6)^α",
-    plain: "Not only the likeliest piece is followed: some beginnings stay alive side by side, and the best whole output wins.",
+    plain: "Not only the likeliest piece is followed: some beginnings stay alive side by side, and the best whole output wins. A larger α favours longer ones.",
     exact: "Of the 2 · beam best continuations those with </s> are finished, the best others stay live. |Y| counts the pieces of an output, with </s>.", boxes: [] },
+  { id: "stages", title: "Stages", section: "5", side: "target", equation: "",
+    plain: "The model was kept at some points of its training. Press one: every station then computes with it, and its translation stands beside that of the trained model.",
+    exact: "The loss is the mean of −log P of the right pieces.", boxes: [] },
   { id: "smoothing", title: "Label smoothing", section: "5.4", side: "target", slider: "smoothing",
     equation: `loss = −Σ q(w) log P(w),  ${header.training.smoothing_form === "t2t" ? gettext("q(w) = 1 − ε if w is right, else ε / (V − 1)") : gettext("q(w) = (1 − ε) [w is right] + ε / V")}`,
     plain: "Training compares the model's probabilities P with a target q that spreads ε over the pieces. Where P of the right piece (✓) is above q, the model is surer than asked, and the loss grows again. The page knows no right answers: what was written stands for them.",
@@ -60,7 +63,7 @@ const PANELS = [
     equation: "lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)     (3)",
     plain: "The learning rate grows as long as the model knows nothing, and then becomes smaller and smaller. The peak is where the warm-up ends.",
     exact: `${gettext("Grey: the recipe's warm-up. A warm-up that is four times as long halves the peak.")} ${header.training.learning_rate_factor === 1 ? "" : gettext("The recipe multiplies equation 3 by a factor.")}`, boxes: [] },
-].map(panel => {
+].filter(({ id }) => id !== "stages" || header.stages.length > 1).map(panel => {
   for (const name of ["title", "plain", "exact"]) panel[name] = gettext(panel[name]);
   for (const box of panel.boxes) box[1] = gettext(box[1]);
   return panel;
@@ -91,6 +94,7 @@ const GUIDE = [
   [{ panel: "beam", step: 0, focus: "#boxes .scroll, #boxes .rows" }, "The beam, first step", "From <s>, the best continuations. Live ones, as many as the beam is wide, stay and stand in the picture; the table has those that are cut, too. An output is finished when </s> is written."],
   [{ panel: "beam", step: 2, focus: "#boxes .scroll" }, "The beam grows", "Every live beginning is continued; only the best of all stay. log P is the sum of the pieces' log probabilities, so each piece lowers it, and a likely beginning can lose later."],
   [{ panel: "beam", step: 999, focus: "#boxes .scroll, #boxes .done" }, "The end", "Finished outputs are compared by log P over a divisor that grows with the length, the faster, the larger α is: with α = 0 short outputs would gain. Pieces only lower log P. So the best a live beginning can get is its log P of now over the largest divisor, that of {2} pieces more than the source. The search stops when that cannot win."],
+  [{ panel: "beam", step: 999, experiment: "alpha", focus: "#compare" }, "What if: another α", "An output is chosen by log P over its divisor. With α = 0 the divisor is 1 for all, so a shorter output can win; the larger α is, the more a longer one gains. Where one output is far likelier than all others, no α changes it. Move α, and see what wins."],
   [{ panel: "smoothing", target: 0, focus: ".box + .box .rows" }, "What training aims at", "The task: given the source and the right pieces so far, say the next one (✓). The target q (orange) gives it most, and a little to every other piece. P (blue) is the model's; training brings it nearer to q."],
   [{ panel: "smoothing", target: 0, focus: "#slide, #boxes .chart" }, "The floor", "A smoothed target q is not all on one piece, and P has the sum 1, so no P makes every −log P small. That is why the loss has a floor above 0 (grey): the entropy of q, reached only when P = q. Move ε."],
   [{ panel: "rate", focus: "#slide, #boxes .chart" }, "How fast it learned", "Move the warm-up, and the recipe's own curve (grey) appears: a short warm-up makes a high peak. After both warm-ups, the two rates are the same."],

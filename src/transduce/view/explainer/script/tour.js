@@ -4,10 +4,10 @@ const TOUR = header.tour?.map(({ title, text, link }) => [link, title, text]) ??
 /** Returns the state of a tour step, of its link or of its parts: layer 99 is the last. */
 function tourState([wanted]) {
   if (typeof wanted === "string") return readHash(`#${wanted.split("#").at(-1)}`, { follow: false });
-  const { experiment, largest, focus, ...parts } = { cell: "", off: [], edits: [], ...wanted };
+  const { experiment, largest, focus, ...parts } = { cell: "", ...unchanged(), ...wanted };
   if (parts.layer) parts.layer = Math.min(parts.layer, depthOf(parts.panel));
-  const { off, edits, text } = header.experiments[experiment] ?? parts;
-  return { ...parts, off, edits, ...(text ? { text } : {}) };
+  const { off, edits, text, alpha } = header.experiments[experiment] ?? parts;
+  return { ...parts, off, edits, alpha: alpha ?? parts.alpha, ...(text ? { text } : {}) };
 }
 
 /** Returns the row of weights that is spread most: the one with the largest entropy. */
@@ -33,7 +33,7 @@ async function goToTour(number) {
   const at = clamp(number, 0, TOUR.length), wanted = at ? TOUR[at - 1][0] : {}, own = state.tour && !wanted.experiment ? page.own : undefined;
   if (wanted.experiment) page.own ??= state.text;
   else page.own = undefined;
-  await change(at ? { ...(own ? { text: own } : {}), ...tourState(TOUR[at - 1]), tour: at } : { ...(own ? { text: own } : {}), tour: 0, ...(state.tour ? { off: [], edits: [] } : {}) });
+  await change(at ? { ...(own ? { text: own } : {}), ...tourState(TOUR[at - 1]), tour: at } : { ...(own ? { text: own } : {}), tour: 0, ...(state.tour ? unchanged() : {}) });
   if (state.tour === at && wanted.largest && page.result) {
     const name = wanted.largest.replace("{l}", state.layer), [i, j] = largestCell(name), [side] = sidesOf(name);
     await change({ cell: `${name}:${i}:${j}`, [side]: i });
@@ -78,11 +78,10 @@ function showTour() {
   byId("tour").hidden = !at;
   byId("begin-tour").hidden = at > 0;
   if (!at) return;
-  const [, title, text] = TOUR[at - 1], panel = PANELS.find(one => one.id === TOUR[at - 1][0].panel) ?? panelNow();
+  const [, title, text] = TOUR[at - 1];
   fill("tour-title", gettext("{0} of {1}: {2}", at, TOUR.length, title));
   const { experiment } = TOUR[at - 1][0], isFruitless = experiment && !header.experiments[experiment].text;
   fill("tour-text", ...typeset(isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text));
-  fill("tour-section", ...typeset(panel.section ? `${gettext("Section {0}", panel.section)}. ${panel.equation}` : ""));
   byId("tour-back").disabled = at === 1;
   byId("tour-next").disabled = at === TOUR.length;
 }
@@ -109,7 +108,7 @@ function buildSlide() {
     return found;
   };
   const translated = create("p", {}, visible(state.text), " → ", create("strong", { dir: "auto" }, byId("translation").textContent));
-  return create("section", { className: "slide" }, copy("tour-title"), copy("tour-text"), copy("tour-section"), translated, copy("off"), copy("boxes"), copy("cell"));
+  return create("section", { className: "slide" }, copy("tour-title"), copy("tour-text"), copy("section"), copy("equation"), translated, copy("off"), copy("boxes"), copy("cell"));
 }
 
 /** Fills the slides of all steps of the tour, prints them, and shows again what was shown. */

@@ -28,7 +28,7 @@ function drawChart(lines, dots, last, [across, upwards], label) {
   const x = value => (left + ((width - left - right) * value) / last).toFixed(1), y = value => (top + (height - top - bottom) * (1 - value / most)).toFixed(1);
   const text = (content, at, high, anchor) => createSvg("text", { x: at, y: high, "text-anchor": anchor, class: "quiet-text" }, content);
   const paths = lines.map(([name, points]) => createSvg("path", { class: name, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a)} ${y(b)}`).join("") }));
-  const circles = dots.map(([a, b]) => createSvg("circle", { cx: x(a), cy: y(b), r: 5, class: "dot now" }));
+  const circles = dots.map(([a, b, name = "dot now"]) => createSvg("circle", { cx: x(a), cy: y(b), r: 5, class: name }));
   const names = [text(show5(most), left - 6, top + 4, "end"), text("0", left - 6, height - bottom, "end"), text("0", left, height - 6, "middle"), text(across, (left + width) / 2, height - 6, "middle"), text(grouped(last), width - right, height - 6, "end"), text(upwards, 6, 14, "start")];
   const legend = create("p", { className: "legend" }, ...lines.flatMap(([kind, , name]) => [create("span", { className: `key ${kind}` }), ` ${name} `]));
   const svg = createSvg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": label }, createSvg("path", { class: "line", d: `M${left} ${top}V${height - bottom}H${width - right}` }), ...paths, ...circles, ...names);
@@ -55,7 +55,7 @@ function showSmoothing() {
   const ids = bestContinuations([{ logProb: 0 }], [now.logP], 7).map(([, , id]) => id);
   if (!ids.includes(output[t])) ids.push(output[t]);
   const aims = ids.map(id => (id === output[t] ? now.right : now.wrong)), shares = ids.map(id => Math.exp(now.logP[id])), rest = list => Math.max(0, 1 - list.reduce((a, b) => a + b, 0));
-  const row = (name, aim, share) => [name, aim, share, create("div", { className: "pair" }, shareBar(aim, "share aim"), shareBar(share)), share - aim];
+  const short = x => show5(Number(x.toPrecision(4))), row = (name, aim, share) => [name, short(aim), short(share), create("div", { className: "pair" }, shareBar(aim, "share aim"), shareBar(share)), short(share - aim)];
   const pieces = ids.map((id, i) => row(`${writtenPiece(id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
   if (count > ids.length) pieces.push(row(gettext("{0} others", grouped(count - ids.length)), rest(aims), rest(shares)));
   const points = Array.from({ length: 51 }, (_, i) => [i / 50, at(i / 50)]), begin = piecesOf("target").slice(0, t + 1).join(" ");
@@ -63,8 +63,8 @@ function showSmoothing() {
   const sums = [[gettext("loss without smoothing: −log P of the right piece"), now.nats], [gettext("mean of −log P over all pieces"), now.other], [gettext("smoothed loss = {0} · first + {1} · second", show5(1 - mass), show5(mass)), now.loss], [gettext("its floor: the least that any model can reach"), now.least]];
   const chart = drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, [gettext("smoothing ε"), gettext("loss of this step, in nats")], gettext("Smoothed loss {0} at ε = {1}, and its floor, {2}", show5(now.loss), show5(state.smoothing), show5(now.least)));
   return [
-    create("section", { className: "box" }, ...chart, buildTable(gettext("Losses of this step, in nats"), [], sums)),
-    create("section", { className: "box" }, buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), gettext("q (orange), P (blue)"), "P − q"], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
+    createBox(...chart, buildTable(gettext("Losses of this step, in nats"), [], sums)),
+    createBox(buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), gettext("q (orange), P (blue)"), "P − q"], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
   ];
 }
 
@@ -76,11 +76,15 @@ function showRate() {
   const lines = [["line", line(recipes), heads[2]], ["line best", line(warmup), heads[1]]], top = Math.min(warmup, steps), asked = [...new Set([1, top, Math.min(recipes, steps), Math.ceil(steps / 2), steps])].sort((a, b) => a - b);
   const rows = asked.map(step => [grouped(step), learningRate(step, warmup), learningRate(step, recipes)]);
   const chart = drawChart(lines, [[top, learningRate(top, warmup)]], steps, [gettext("update"), gettext("learning rate")], gettext("The learning rate is largest at update {0}: {1}", top, show5(learningRate(top, warmup))));
-  return [create("section", { className: "box" }, ...chart), create("section", { className: "box" }, buildTable(gettext("Rate by update"), heads, rows))];
+  return [createBox(...chart), createBox(buildTable(gettext("Rate by update"), heads, rows))];
 }
+
+/** Returns a number from 0 to 1 as the page writes it. */
+const oneDigit = number => number.toFixed(1).replace(".", POINT);
 
 /** Returns range, step and text of a slider: the state's part of this name. */
 const SLIDERS = {
+  alpha: () => [0, 1, 0.1, "α", oneDigit(state.alpha)],
   smoothing: () => [0, 1, 0.01, "ε", state.smoothing.toFixed(2).replace(".", POINT)],
   warmup: () => {
     const { warmup } = header.training, step = [1000, 100, 10].find(one => warmup % one === 0 && 10 * one <= warmup) ?? 1;

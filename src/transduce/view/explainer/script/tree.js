@@ -16,6 +16,13 @@ function showBeam() {
   return [create("section", { className: "box full" }, bar, doneText(step, at, steps.length), scroll, create("p", { className: "legend" }, create("span", { className: "key line best" }), ` ${gettext("leads to the best output")} `, create("span", { className: "key line finished" }), ` ${gettext("finished")}`), candidateTable(step))];
 }
 
+/** Shows the width of the beam, and offers a sentence whose output another α changes. */
+function showSearch({ id }) {
+  const { text, alpha } = header.experiments.alpha, name = `α = ${oneDigit(alpha ?? 0)}`;
+  byId("beam-width").hidden = byId("alpha-example").hidden = id !== "beam";
+  fill("alpha-example", ...(text ? [create("span", {}, gettext("Try")), " ", createButton(() => change({ ...unchanged(), text, alpha }, { remember: true }), { dir: "auto" }, `${visible(text)}, ${name}`)] : [`α: ${gettext("No sentence that was tried changes in this model.")}`]));
+}
+
 /** Plays the steps from the chosen one, one a second, or stops. */
 function togglePlay() {
   if (page.timer) page.timer = clearInterval(page.timer);
@@ -42,7 +49,7 @@ function candidateTable({ candidates, live }) {
     const text = fate === "finished" ? gettext("finished: score {0} = {1} / {2}", show5(score), show5(logProb), show5(logProb / score)) : fate === "cut" ? gettext("cut: {0} better ones stay", state.beam) : FATES[fate];
     return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, writtenPiece(id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
-  const head = headRow([gettext("rank"), gettext("continuation"), "log P", gettext("what becomes of it")]);
+  const head = headRow([gettext("rank"), gettext("continuation"), gettext("log P"), gettext("what becomes of it")]);
   return createRegion("rows", gettext("Candidates of the step"), create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live beginning", candidates.length) : gettext("The {0} best continuations of {1} live beginnings", candidates.length, live.length)), head, create("tbody", {}, ...rows)));
 }
 
