@@ -112,7 +112,7 @@ def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
     example = "Object.assign(transduce.header.experiments.alpha, { text: 'a dog', alpha: 0.1 })"
     browser.run(f"{example}; transduce.change({{ step: 1, beam: 2 }})")
     browser.wait(READY)
-    assert text_of(browser, "#alpha-example") == "Try a dog, α = 0.1"
+    assert text_of(browser, "#alpha-example") == "Try it: a dog, α = 0.1"
     browser.click("#alpha-example button")
     browser.wait(f"{READY} && transduce.page.before")
     state = browser.run("return transduce.state()")

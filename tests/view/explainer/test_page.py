@@ -460,6 +460,9 @@ def test_no_table_is_wider_than_a_phone(browser, language):
         change(browser, panel=panel, target=2, step=2)
         count, wider = browser.run(wide)
         assert (count > 0, wider) == (True, []), panel
+    change(browser, panel="softmax")
+    tall = "return [...document.querySelectorAll('.bars th')].map(one => one.clientHeight)"
+    assert max(browser.run(tall)) < 60, "no piece stands letter by letter"
     browser.resize(1200, 900)
 
 
