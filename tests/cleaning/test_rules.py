@@ -65,7 +65,10 @@ def test_a_rule_that_is_asked_for_is_broken(rules, source, target, broken):
 def test_lines_of_a_test_set_are_found_whatever_their_case_and_punctuation(tmp_path):
     (tmp_path / "test.en").write_text("A dog runs.\n\n")
     (tmp_path / "test.tsv").write_text("a\tEine Katze\n")
-    rules = Rules(test_lines=read_test_lines([tmp_path / "test.en", tmp_path / "test.tsv"]))
+    (tmp_path / "test.csv").write_text('source,target\n"A bird, sings.",c\n')
+    files = [tmp_path / f"test.{end}" for end in ("en", "tsv", "csv")]
+    rules = Rules(test_lines=read_test_lines(files))
+    assert rules.find_broken("a bird sings", "Vogel") == ["leak"]
     assert rules.find_broken("a dog runs !", "Hund") == ["leak"]
     assert rules.find_broken("cat", "»Eine Katze!«") == ["leak"]
     assert rules.find_broken("A dog runs fast.", "…") == []

@@ -64,6 +64,17 @@ def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpu
     assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
 
 
+def test_pairs_that_name_other_languages_than_the_teacher_s_are_refused(call, babbler, tmp_path):
+    for name in ("a.de-en.tsv", "a.en-de.tsv"):
+        (tmp_path / name).write_text("Hund\tdog\n")
+    command = ("distil", babbler, "--until=text", "-o", tmp_path / "d")
+    ended = call(*command, f"--pairs={tmp_path}/a.de-en.tsv")
+    assert ended.code == 2
+    assert "a.de-en.tsv is de to en, and the teacher translates en to de\nhint: " in ended.stderr
+    assert not (tmp_path / "d").exists()
+    assert call(*command, f"--pairs={tmp_path}/a.en-de.tsv").code == 0
+
+
 def test_given_pairs_may_stand_in_any_columns(call, babbler, corpus):
     (corpus / "three.tsv").write_text("der Hund\t1\tthe dog\n")
     call_distil = ("distil", babbler, f"--pairs={corpus}/three.tsv", "--until=text", "-o")

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from transduce.corpus.mixture import Share
 from transduce.errors import InputError
 from transduce.recipes import by_name
 from transduce.runs import text_names
 from transduce.runs.choice import open_texts
+from transduce.runs.mix import mix_texts
 from transduce.runs.text_names import (
     describe_text,
     keep_names,
@@ -19,11 +21,13 @@ from transduce.runs.text_names import (
     name_text,
     read_languages,
     read_name,
+    warn_of_other_languages,
 )
 from transduce.runs.texts import (
     FilePair,
     GeneratedCorpus,
     InMemoryPairs,
+    MixedText,
     TaskFiles,
     add_pairs,
 )
@@ -96,6 +100,16 @@ def test_a_corpus_of_ones_own_is_called_by_its_files_and_their_sha256(tmp_path):
     named = describe_text(FilePair(tmp_path / "a.en", tmp_path / "a.fr"))
     assert named == f"your own: a.en, sha256 {hashes[0]} and a.fr, sha256 {hashes[1]}"
     assert describe_text(PAIRS).startswith("your own: 3 pairs in memory, sha256 ")
+
+
+def test_a_mixture_of_other_languages_is_warned_of(tmp_path):
+    names = ("a.en-fr.tsv", "b.fr-en.tsv", "c.en_GB-fr.tsv", "d.tsv")
+    texts = [TaskFiles(tmp_path / name, TRANSLATION) for name in names]
+    mixed = mix_texts([MixedText(one, Share(name="")) for one in texts], [], tag_synthetic=False)
+    assert list(warn_of_other_languages(mixed)) == [
+        "warning: b.fr-en.tsv is fr to en, and the first text is en to fr"
+    ]
+    assert list(warn_of_other_languages(texts[1])) == []
 
 
 def test_the_name_of_a_file_that_is_no_text_can_be_stored(tmp_path):

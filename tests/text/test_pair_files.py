@@ -8,6 +8,7 @@ from html import escape
 import pytest
 
 from transduce.errors import InputError
+from transduce.runs.texts import FilePair
 from transduce.text.pair_files import detect_languages, parse_units, read_pair_file
 
 PAIRS = [
@@ -100,7 +101,7 @@ def test_a_unit_without_a_finished_translation_says_why(tmp_path):
         ("", "state new: b"),
         ("a", "c"),
         ("a", "d"),
-        ("", "no text in both languages"),
+        ("", "no text in both languages, but in en-us"),
     ]
     units = [unit(en="a", de="b"), unit(en="c", fr="d"), unit(en="e", de="")]
     found = read(tmp_path, "a.tmx", tmx(units))
@@ -121,6 +122,33 @@ def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
     assert read(tmp_path, "a.tmx", memory, ("en", "de")) == [("colour", "Farbe")]
 
 
+def test_units_of_other_languages_than_the_first_ones_are_no_pairs(tmp_path):
+    one = "><source>{}</source><target>{}</target>"
+    files = [
+        xliff([one.format(*texts)], f'source-language="{ours}" target-language="{theirs}"')
+        for texts, ours, theirs in (
+            (("a dog", "ein Hund"), "en-GB", "de"),
+            (("un chien", "un cane"), "fr", "it"),
+            (("eine Katze", "a cat"), "de", "en-GB"),
+            (("a", "b"), "en-GB", ""),
+        )
+    ]
+    parts = [file.partition("<file")[2].partition("</xliff>")[0] for file in files]
+    text = f"<xliff xmlns='urn:x'>{''.join(f'<file{part}' for part in parts)}</xliff>"
+    assert read(tmp_path, "a.xlf", text) == [
+        ("a dog", "ein Hund"),
+        ("", "no text in both languages, but in fr, it"),
+        ("a cat", "eine Katze"),
+        ("", "no text in both languages, but in en-gb"),
+    ]
+
+
+def test_a_memory_is_not_read_as_the_text_of_one_side(tmp_path):
+    for name in ("a.tmx", "a.xlf.gz"):
+        with pytest.raises(InputError, match=rf"holds both sides\nhint: train .*{name}"):
+            FilePair(tmp_path / "a.en", tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "columns", "fact"),
     [
@@ -133,6 +161,14 @@ def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
         ),
         ("a.tmx", tmx(UNITS[:1], 'srclang="*all*"'), None, "its source language is \\*all\\*"),
         ("a.tmx", tmx(UNITS[:1]), (1, 2), "has no numbered columns"),
+        (
+            "a.tmx",
+            tmx([unit(en_US="a", en_GB="b")], 'srclang="en-US"'),
+            None,
+            "source language is en-us\nhint: columns en-us,en-gb names",
+        ),
+        ("a.tmx", tmx([unit(en="a")]), None, "none of its 1 .*\nhint: .* one language, en$"),
+        ("a.tmx", tmx(["<tu><tuv><seg>a</seg></tuv></tu>"]), None, "hint: .* have no language$"),
         ("a.tmx", tmx([], doctype='<!DOCTYPE t [<!ENTITY a "x">]>'), None, "declares the entity a"),
         ("a.tmx", tmx(["<tu>" * 200]), None, "over 100 nested elements"),
         ("a.csv", "a,A,b\n1,2,3\n", ("a", "b"), "several columns are called a"),

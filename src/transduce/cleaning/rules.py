@@ -19,6 +19,7 @@ from transduce.text.languages import (
     detect_language,
     rank_languages,
 )
+from transduce.text.pair_files import is_exchange_file, read_pair_file
 from transduce.text.placeholders import count_items, count_numbers
 
 Pair = tuple[str, str]
@@ -129,9 +130,13 @@ def strip_to_letters(text: str) -> str:
 
 
 def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
-    """Return lines of test sets, reduced to letters and digits; a tab also ends a line."""
-    lines = (side for file in files for line in read_lines(file) for side in line.split("\t"))
-    return frozenset(filter(None, map(strip_to_letters, lines)))
+    """Return lines of test sets, reduced to letters and digits; of pairs both sides."""
+    sides = set[str]()
+    for file in files:
+        is_table = is_exchange_file(file)  # CSV or a translation memory
+        rows = read_pair_file(file) if is_table else (line.split("\t") for line in read_lines(file))
+        sides.update(strip_to_letters(side) for row in rows for side in row)
+    return frozenset(filter(None, sides))
 
 
 def find_lowest(rates: Float[np.ndarray, " N"], share: float) -> set[int]:

@@ -31,14 +31,16 @@ from transduce.runs.machine_settings import require_trainable
 from transduce.runs.output_folder import locked_folder, require_own_folder
 from transduce.runs.prepared_corpus import read_side, require_learnable
 from transduce.runs.text_names import read_languages
-from transduce.runs.texts import FilePair
+from transduce.runs.texts import FilePair, TaskFiles
 from transduce.runs.train import train
 from transduce.settings import Recipe
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import find_task_kind
+from transduce.tasks.text import TRANSLATION
 from transduce.text.arguments import ignore_event, read_folder, read_path
+from transduce.text.languages import read_primary_code
 from transduce.text.pair_files import Columns
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
@@ -119,6 +121,8 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         **{name: None if file is None else read_path(name, file) for name, file in files.items()},
         columns=columns,
     )
+    if teacher is not None and inputs.pairs is not None and columns is None:
+        require_languages(teacher, inputs.pairs)
     folder = read_folder(folder)
     recipe = require_student(find_recipe(student), {} if settings is None else settings)
     last = STAGES.index(until)
@@ -184,6 +188,15 @@ def require_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
     require_learnable(recipe.data)
     require_trainable(recipe)
     return recipe
+
+
+def require_languages(teacher: Translator, pairs: Path) -> None:
+    """Refuse pairs that name other languages than a teacher's, by their file's name or inside."""
+    named, ours = read_languages(TaskFiles(pairs, TRANSLATION)), teacher.recipe.data.languages
+    if all(named) and not {*ours} & {*UNNAMED}:
+        fact = f"{pairs} is {' to '.join(named)}, and the teacher translates {' to '.join(ours)}"
+        hint = "--columns 2,1 exchanges its columns, --columns en,de names the sides of a memory"
+        require([*map(read_primary_code, named)] == [*map(read_primary_code, ours)], fact, hint)
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ installed, or left open, and a sentence tells the user.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,7 @@ from transduce.text.languages import (
     can_detect_languages,
     is_language_code,
     rank_languages,
+    read_primary_code,
 )
 from transduce.text.pair_files import detect_languages
 
@@ -75,7 +76,21 @@ def name_text(
         named, told = read_languages(text), recipe.data.languages
         swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(told)}"
         said = [swapped] if named == told[::-1] else []
-    return entitle(recipe), said
+    return entitle(recipe), [*said, *warn_of_other_languages(text)]
+
+
+def warn_of_other_languages(text: Pairs) -> Iterator[str]:
+    """Yield a warning for each text of a mixture that names other languages than the first one."""
+    first, *others = text.texts if isinstance(text, MixedPairs) else [None]
+    if first is None or not all(languages := read_languages(first.pairs)):
+        return
+    for one in others:
+        named = read_languages(one.pairs)
+        if all(named) and [*map(read_primary_code, named)] != [*map(read_primary_code, languages)]:
+            yield (
+                f"warning: {one.share.name} is {' to '.join(named)}, and the first text is "
+                f"{' to '.join(languages)}"
+            )
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:

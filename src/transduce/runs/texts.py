@@ -19,7 +19,7 @@ from transduce.settings.fields import require
 from transduce.tasks import TaskKind, find_task_kind
 from transduce.text.clean import EMPTY, RULES, Cleaner
 from transduce.text.files import read_pairs, read_pairs_tsv
-from transduce.text.pair_files import Columns, read_pair_file
+from transduce.text.pair_files import Columns, read_pair_file, require_one_side
 from transduce.vocabulary import BEGIN
 
 Pair = tuple[str, str]
@@ -46,6 +46,10 @@ class FilePair:
 
     source: Path
     target: Path
+
+    def __post_init__(self) -> None:
+        require_one_side(self.source)
+        require_one_side(self.target)
 
     def read(self) -> Iterator[Pair]:
         """Yield (source line, target line) of every line; refuse files of unequal line counts."""

@@ -58,6 +58,12 @@ def read_pair_file(
     return read_pairs_tsv(path, numbers, other_ways)
 
 
+def require_one_side(path: Path) -> None:
+    """Raise InputError for a translation memory, which is no text of one language."""
+    fact = f"{path} is a translation memory, which holds both sides"
+    require(find_suffix(path) not in {".tmx", *XLIFF}, fact, f"--pairs {path}")
+
+
 def is_exchange_file(path: Path) -> bool:
     """Return whether a file is named as CSV, TMX or XLIFF, such as pairs.csv or pairs.tmx.gz."""
     return find_suffix(path) in {".csv", ".tmx", *XLIFF}
@@ -181,6 +187,8 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
     for unit, above in parse_file(path, {"trans-unit", "segment"}):
         languages = find_declared(above)
         known |= dict.fromkeys(filter(None, languages))
+        if sides is None and all(languages) and languages[0] != languages[1]:
+            sides = languages  # a unit of another <file> may have others, or have them exchanged
         target = next(find_all(unit, "target"), None)
         both = (join_text(next(find_all(unit, "source"), None)), join_text(target))
         texts = dict(zip(languages, both, strict=True))
@@ -188,7 +196,8 @@ def read_xliff(path: Path, columns: Columns | None) -> Iterator[Pair]:
         pair = both if sides is None else tuple(find_variant(texts, side) for side in sides)
         counts["units"] += 1
         if not all(pair):
-            yield "", "no text in both languages"
+            filled = ", ".join(code for code, text in texts.items() if code and text)
+            yield "", f"no text in both languages{', but in ' if filled else ''}{filled}"
         elif state not in GOOD_STATES and unit.get("approved") != "yes":
             yield "", f"state {state}: {pair[1]}"
         else:
@@ -241,7 +250,8 @@ def choose_languages(codes: Sequence[str], declared: str, path: Path) -> tuple[s
     if source in main and len(others) == 1:
         return source, others.pop()
     fact = f"has texts in {', '.join(codes)}, and its source language is {declared or 'not named'}"
-    raise InputError(fact, f"--columns {main[0]},{main[1]} names source and target", file=path)
+    sides = main if main[0] != main[1] else codes
+    raise InputError(fact, f"--columns {sides[0]},{sides[1]} names source and target", file=path)
 
 
 def find_variant(texts: Mapping[str, str], wanted: str) -> str:
@@ -260,7 +270,10 @@ def require_pairs(
         raise InputError(fact, "is this a translation memory?", file=path)
     wanted = "a source and a target" if sides is None else " and ".join(sides)
     fact = f"none of its {counts['units']:,} units has a finished text in {wanted}"
-    hint = f"--columns SOURCE,TARGET names two of its languages: {', '.join(known)}"
+    codes = list(filter(None, known))
+    hint = f"--columns SOURCE,TARGET names two of its languages: {', '.join(codes)}"
+    if len(codes) < 2:
+        hint = f"its units have {f'one language, {codes[0]}' if codes else 'no language'}"
     if not counts["pairs"]:
         raise InputError(fact, hint, file=path)
 
