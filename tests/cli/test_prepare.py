@@ -99,6 +99,17 @@ def test_an_interrupted_preparation_is_resumed(prepare, corpus):
     assert content(corpus / "p" / "train") == before
 
 
+def test_a_corpus_that_is_not_finished_is_no_store_yet(prepare, corpus, call):
+    assert prepare().code == 0
+    shutil.rmtree(corpus / "p" / "train")
+    ended = call("train", "--store", corpus / "p", "-o", corpus / "run")
+    assert ended.code == 3
+    assert ended.stderr.startswith(
+        f"error: {corpus}/p: is not prepared to its end: train is missing\nhint: wait for "
+    )
+    assert prepare().code == 0
+
+
 def test_a_finished_corpus_is_not_written_over_by_another(prepare, corpus):
     prepare()
     ended = prepare(size=270)

@@ -116,6 +116,10 @@ def prepare_corpus(
 def open_prepared(folder: Path) -> PreparedCorpus:
     """Open a prepared corpus; verify the checksums of its parts and their recorded inputs."""
     data, inputs = read_declared_inputs(folder)
+    for split in inputs:
+        if not (folder / split).exists():  # the declaration is written first
+            hint = "wait for the command that prepares it, or repeat it to finish it"
+            raise FolderError(f"is not prepared to its end: {split} is missing", hint, file=folder)
     vocabularies = read_vocabularies_in(folder, data)
     stores = {}
     for split, fingerprint in inputs.items():

@@ -144,8 +144,10 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     """
     given, stands = recipe.flat_settings(), stored.flat_settings()
     done = [step for name in (CHECKPOINTS, SNAPSHOTS) for step in list_steps(folder / name)]
-    if recipe.training.steps >= max(done, default=0):
-        del given["training.steps"]
+    trained, steps = max(done, default=0), given.pop("training.steps")
+    if recipe.training.steps < trained:
+        fact = f"this run has trained {trained:,} updates, and training.steps is {steps:,} here"
+        raise InputError(fact, "set more, or choose another folder", file=folder)
 
     def with_commas(value: object) -> str:
         return f"{value:,}" if type(value) is int else str(value)

@@ -81,10 +81,8 @@ def name_text(
 
 def warn_of_other_languages(text: Pairs) -> Iterator[str]:
     """Yield a warning for each text of a mixture that names other languages than the first one."""
-    first, *others = text.texts if isinstance(text, MixedPairs) else [None]
-    if first is None or not all(languages := read_languages(first.pairs)):
-        return
-    for one in others:
+    languages = read_languages(text)
+    for one in text.texts[1:] if isinstance(text, MixedPairs) and all(languages) else ():
         named = read_languages(one.pairs)
         if all(named) and [*map(read_primary_code, named)] != [*map(read_primary_code, languages)]:
             yield (
