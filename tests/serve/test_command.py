@@ -40,6 +40,23 @@ def test_it_survives_the_end_of_a_search_and_stops_with_its_work_done(tmp_path):
         assert not Path(f"/proc/{search}").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.workers
+def test_the_end_of_all_its_children_is_told_in_its_own_words_only(tmp_path, capfd):
+    save_random(tmp_path / "model", 1)
+    with served(tmp_path / "model") as (client, process):
+        first = list_searches(process)
+        children = Path(f"/proc/{process.pid}/task").glob("*/children")
+        for child in [int(pid) for one in children for pid in one.read_text().split()]:
+            os.kill(child, signal.SIGKILL)
+        while list_searches(process) in ([], first) or client.get("/ready").status != 200:
+            threading.Event().wait(0.1)
+        assert client.translate(LINE).status == 200
+    said = capfd.readouterr().err
+    assert "a search process was started again" in said
+    assert "resource_tracker" not in said
+
+
 def test_without_its_packages_a_sentence_says_what_to_install():
     with pytest.raises(InputError, match=r"needs the package starlette\nhint: pip install"):
         require_packages(lambda _: None)
