@@ -103,6 +103,7 @@ def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
     browser, translator
 ):
     open_explainer(browser, translator, *TEXTS)
+    browser.resize(1200, 900)
     none = "No sentence that was tried changes in this model."
     browser.run("transduce.change({ panel: 'beam' })")
     assert text_of(browser, "#alpha-example").endswith(none)

