@@ -128,6 +128,12 @@ def test_a_seed_or_share_that_none_can_be_is_refused(given):
         PairOptions(**given)
 
 
+@pytest.mark.parametrize("columns", [(0, 1), (1, 1), (1, True), ("en", "en"), ("", "de")])
+def test_columns_that_are_not_two_different_ones_are_refused(tmp_path, columns):
+    with pytest.raises(InputError, match="two different numbers from 1, or two names"):
+        Inputs(pairs=tmp_path / "a.tsv", columns=columns)
+
+
 @pytest.mark.usefixtures("unchecked_types")
 def test_a_model_of_another_task_is_no_teacher():
     task = SimpleNamespace(describe=lambda _: SimpleNamespace(command="tag"))

@@ -43,7 +43,7 @@ from transduce.inference.translator import WORKER_BLOCK, Translator
 from transduce.settings.fields import require
 from transduce.text.clean import normalise
 from transduce.text.files import read_lines, read_pairs
-from transduce.text.pair_files import Columns, read_pair_file
+from transduce.text.pair_files import Columns, read_pair_file, require_columns
 
 TEXT_KIND, PAIRS_KIND = "distil-text", "distil-pairs"
 SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
@@ -76,6 +76,8 @@ class Inputs:
             "--outputs are translations of the lines of --source",
             "give --source, and no other pairs",
         )
+        if self.columns is not None:
+            require_columns(self.columns)
 
     def read(self) -> Iterator[tuple[str, str, str]]:
         """Yield source, reference and output of each line; the last two may be empty."""

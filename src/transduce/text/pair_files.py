@@ -15,7 +15,7 @@ from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
 from transduce.durable.files import PACKED
-from transduce.errors import InputError
+from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
 from transduce.text.files import (
     count_columns,
@@ -62,6 +62,15 @@ def require_one_side(path: Path) -> None:
     """Raise InputError for a translation memory, which is no text of one language."""
     fact = f"{path} is a translation memory, which holds both sides"
     require(find_suffix(path) not in {".tmx", *XLIFF}, fact, f"--pairs {path}")
+
+
+def require_columns(columns: object) -> None:
+    """Raise InputError unless `columns` are two different numbers from 1, or two names."""
+    both = columns if isinstance(columns, tuple) else ()
+    are_numbers = all(type(one) is int and one > 0 for one in both)
+    is_right = are_numbers or all(isinstance(one, str) and one for one in both)
+    fact = f"columns must be two different numbers from 1, or two names, not {short_repr(columns)}"
+    require(len(both) == len({*both}) == 2 and is_right, fact, "columns=(1, 3), for example")
 
 
 def is_exchange_file(path: Path) -> bool:
