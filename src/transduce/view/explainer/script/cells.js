@@ -63,7 +63,7 @@ function attentionCell(model, trace, name, what, head, i, j) {
     const first = { q: 0, k: kind === "cross" ? 0 : heads * d_k, v: (kind === "cross" ? 1 : 2) * heads * d_k }[what];
     const matrix = kind === "self" ? "query_key_value" : what === "q" ? "query" : "key_value";
     const found = productTerms(rows[i], weightRow(model, `${path}.${matrix}.weight`, first + j));
-    return { formula: `${what} = x W${{ q: "ᵠ", k: "ᴷ", v: "ⱽ" }[what]}`, ...found, value: found.total };
+    return { formula: `${what} = x W^(${what.toUpperCase()})`, ...found, value: found.total };
   }
   if (what === "scores") {
     const part = rows => rows.subarray(h * d_k, (h + 1) * d_k), found = productTerms(part(trace[`${name}.q`][i]), part(trace[`${name}.k`][j]));
@@ -78,7 +78,7 @@ function attentionCell(model, trace, name, what, head, i, j) {
     return { formula: silent ? gettext("head {0} is off: 0", of) : gettext("Σ weight · v, head {0}", of), ...found, value: silent ? 0 : found.total };
   }
   const found = productTerms(trace[`${name}.joined`][i], weightRow(model, `${path}.output.weight`, j));
-  return { formula: "Concat(head₁, …, head_h) Wᴼ", ...found, value: found.total };
+  return { formula: "Concat(head₁, …, head_h) W^(O)", ...found, value: found.total };
 }
 
 /** Returns how a number of the feed-forward network comes about. */

@@ -56,10 +56,10 @@ function describeEdit(text) {
   return gettext("{0}, row {1}, column {2} is {3}", place, Number(i) + 1, column, show5(Number(number)));
 }
 
-/** Returns the words of a text, with those marked that another one does not have at this place. */
+/** Returns the words of a text, with those marked that another one lacks, or has at another place if it is as long. */
 function markWords(text, other) {
   const words = text.split(" "), others = other.split(" ");
-  return words.flatMap((word, i) => [i ? " " : "", word === others[i] ? word : create("mark", {}, word)]);
+  return words.flatMap((word, i) => [i ? " " : "", (words.length === others.length ? word === others[i] : others.includes(word)) ? word : create("mark", {}, word)]);
 }
 
 /** Shows which parts are off, and both translations. */

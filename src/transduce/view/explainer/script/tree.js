@@ -50,7 +50,7 @@ function candidateTable({ candidates, live }) {
     return create("tr", { className: fate }, create("td", {}, i + 1), create("td", { dir: "auto" }, piecesText(live[parent].ids), " ", create("strong", {}, writtenPiece(id))), create("td", {}, show5(logProb)), create("td", {}, text));
   });
   const head = headRow([gettext("rank"), gettext("continuation"), gettext("log P"), gettext("what becomes of it")]);
-  return createRegion("rows", gettext("Candidates of the step"), create("table", {}, create("caption", {}, live.length === 1 ? gettext("The {0} best continuations of 1 live beginning", candidates.length) : gettext("The {0} best continuations of {1} live beginnings", candidates.length, live.length)), head, create("tbody", {}, ...rows)));
+  return createRegion("rows", gettext("Candidates of the step"), create("table", {}, create("caption", {}, gettext("Live beginnings: {1}, their best continuations: {0}", candidates.length, live.length)), head, create("tbody", {}, ...rows)));
 }
 
 const TREE = { column: 96, row: 30, top: 22 };
