@@ -63,6 +63,15 @@ def test_a_file_in_the_place_of_the_checkpoints_is_named_before_a_step_is_taken(
     assert (run / "checkpoints").read_text() == "mine"
 
 
+@pytest.mark.parametrize("kind", ["checkpoints", "snapshots"])
+def test_no_run_is_begun_where_the_steps_of_one_lie_without_its_run_file(run, kind):
+    write_checkpoints(run, 1)
+    (run / "checkpoints").rename(run / kind)
+    (run / "run.json").unlink()
+    with pytest.raises(FolderError, match=f"run.json: is missing, and {kind} of its run are here"):
+        require_run_folder(run)
+
+
 def test_a_checkpoint_deleted_for_a_newer_one_during_the_search_is_no_damage(run, monkeypatch):
     write_checkpoints(run, 1)
 

@@ -172,6 +172,13 @@ def test_the_last_step_can_be_put_off_and_not_brought_forward(again, trained):
     )
 
 
+def test_a_checkpoint_with_the_name_of_a_later_step_is_not_trained_updates(again, trained):
+    (trained / "checkpoints" / "step-00000020").rename(trained / "checkpoints" / "step-00000099")
+    ended = again("--set", "training.steps=23")
+    assert ended.code == 3
+    assert "step-00000099/manifest.json: says that it is" in ended.stderr
+
+
 def test_another_corpus_is_refused(again, corpus, trained):
     write(corpus / "a.en", ["other text"] * 200)
     ended = again()

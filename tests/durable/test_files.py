@@ -40,6 +40,14 @@ def test_the_mode_follows_the_umask(tmp_path):
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
 
 
+def test_a_file_that_is_replaced_keeps_its_mode_from_the_first_byte(tmp_path):
+    (tmp_path / "a").touch(mode=0o600)
+    with atomic_file(tmp_path / "a") as stream:
+        stream.write(b"private")
+        assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()} == {0o600}
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+
+
 def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path):
     write_atomically(tmp_path / "a", b"old")
 

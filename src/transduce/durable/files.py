@@ -200,7 +200,8 @@ def is_stream(path: Path) -> bool:
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Context manager: yield a binary stream; its bytes replace `path` unless the block raises.
 
-    A device such as /dev/null, or a pipe with a reader, cannot be replaced and is written directly.
+    The new file has the permissions of the one that it replaces. A device such as /dev/null, or a
+    pipe with a reader, cannot be replaced and is written directly.
     """
     with raise_save_errors(path):
         writes_directly, is_other = is_stream(path), path.exists() and not path.is_file()
@@ -219,7 +220,9 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     delete_abandoned(path)
     temporary = temporary_path(path)
     try:
-        with create_file(temporary, path) as (stream, _):
+        with create_file(temporary, path) as (stream, file):
+            with suppress(OSError):  # there is no old file, or this file system has no permissions
+                os.fchmod(file.descriptor, path.stat().st_mode & 0o777)
             yield stream
         with raise_save_errors(path):
             temporary.replace(path)

@@ -18,7 +18,7 @@ from transduce.checkpoint.steps import (
     KINDS,
     SNAPSHOTS,
     list_steps,
-    require_real_folder,
+    open_step,
 )
 from transduce.checkpoint.stored_model import StoredModel
 from transduce.checkpoint.weights import require_matching_tensors
@@ -133,7 +133,9 @@ def require_run_folder(folder: Path) -> None:
     """Refuse a folder that holds files but no run, or a run with parts that are symbolic links."""
     require_own_folder(folder, RUN_FILE, OURS, "run")
     for name in KINDS:
-        require_real_folder(folder / name)
+        if list_steps(folder / name) and not is_run(folder):
+            fact = f"is missing, and {name} of its run are here"
+            raise FolderError(fact, "put it back, or choose another folder", file=folder / RUN_FILE)
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
@@ -143,9 +145,11 @@ def require_same_recipe(folder: Path, recipe: Recipe, stored: Recipe) -> None:
     machine", it matches any stored value.
     """
     given, stands = recipe.flat_settings(), stored.flat_settings()
-    done = [step for name in (CHECKPOINTS, SNAPSHOTS) for step in list_steps(folder / name)]
-    trained, steps = max(done, default=0), given.pop("training.steps")
+    parents = (folder / name for name in (CHECKPOINTS, SNAPSHOTS))
+    done = [(step, parent) for parent in parents for step in list_steps(parent)]
+    (trained, parent), steps = max(done, default=(0, folder)), given.pop("training.steps")
     if recipe.training.steps < trained:
+        open_step(parent, trained)  # refuses a folder whose name is of another step
         fact = f"this run has trained {trained:,} updates, and training.steps is {steps:,} here"
         raise InputError(fact, "set more, or choose another folder", file=folder)
 
