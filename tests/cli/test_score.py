@@ -43,6 +43,15 @@ def test_one_score_as_json(call, files):
     assert score["lines"] == 4
 
 
+@pytest.mark.parametrize("language", ["chinese", "\x1b[31mde", "\udcff", "d", "ſl"])
+def test_a_language_is_a_code(call, files, model, language):
+    score, evaluate = ("score", "--metric=bleu"), ("evaluate", model)
+    for command in (score, evaluate):
+        ended = call(*command, files / "ours", files / "theirs", "--language", language)
+        assert (ended.code, ended.stdout) == (2, "")
+        assert ended.stderr.startswith("error: language must be a code such as de, not '")
+
+
 def test_several_references_count_together(call, files):
     ended = call("score", "--metric=bleu", files / "ours", files / "theirs", files / "others")
     assert ended.stdout == f"{compute_score('bleu', OURS, THEIRS, OTHERS)}\n"

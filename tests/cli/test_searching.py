@@ -170,6 +170,21 @@ def test_models_with_other_vocabularies_are_refused(call, babbler, tmp_path):
     )
 
 
+def test_models_of_one_vocabulary_and_other_languages_are_no_ensemble(call, babbler, tmp_path):
+    from transduce.checkpoint.stored_model import load_model, save_model
+    from transduce.settings.recipe import with_changes
+
+    model = load_model(babbler)
+    back = with_changes(model.recipe, {"data.source_language": "de", "data.target_language": "en"})
+    save_model(tmp_path / "back", model.weights, back, model.vocabularies, "# Back\n")
+    ended = call("translate", babbler, "--ensemble", tmp_path / "back", stdin=LINES)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        f"error: {tmp_path}/back: its source language is de, and the first model's is en\n"
+        "hint: name models of one direction\n"
+    )
+
+
 def test_an_ensemble_in_python_is_that_of_the_command_line(translate, babbler, made):
     import transduce
 

@@ -204,6 +204,15 @@ def test_a_corpus_for_an_adaptation_says_what_is_held_out_of_it(parent, tmp_path
     assert any("held out" in one for one in said), said
 
 
+def test_other_languages_than_the_parents_are_warned_of_also_in_a_prepared_corpus(parent, tmp_path):
+    said = list[str]()
+    callbacks = TrainingCallbacks(on_message=said.append)
+    transduce.prepare(tmp_path / "s", NEW, parent=parent, languages=("de", "en"))
+    adapt(parent, tmp_path / "run", train=None, store=tmp_path / "s", callbacks=callbacks)
+    warning = "translates en to de, and the new text is de to en: it will forget its own languages"
+    assert [one for one in said if one.endswith(warning)]
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75])
 def test_old_text_has_its_share_of_the_pairs_read(parent, tmp_path, share):
     store = transduce.prepare(tmp_path / "s", NEW, parent=parent, old=OLD, old_share=share).train

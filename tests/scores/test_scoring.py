@@ -70,7 +70,7 @@ KOREAN = ["나는 오늘 아침 슈퍼마켓에 갔다."], ["나는 오늘 슈�
 @pytest.mark.parametrize(
     ("texts", "codes", "words"),
     [
-        (CHINESE, ["", "target", "zh", "zh-Hant", "zho", "cmn_Hans"], "zh"),
+        (CHINESE, ["", "target", "zh", "ZH", "zh-Hant", "zho", "cmn_Hans"], "zh"),
         (JAPANESE, ["", "target", "ja", "jpn"], "char"),
         (KOREAN, ["", "target", "ko", "kor_Hang"], "char"),
     ],

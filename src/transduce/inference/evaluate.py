@@ -30,7 +30,12 @@ from transduce.runs.development import are_sides_swapped
 from transduce.scores.metrics import METRICS, WITHOUT_BLANKS
 from transduce.scores.perplexity import Perplexity
 from transduce.scores.score import Score, format_scores
-from transduce.scores.scoring import compute_score, require_scorable, shorten_language
+from transduce.scores.scoring import (
+    compute_score,
+    require_language,
+    require_scorable,
+    shorten_language,
+)
 from transduce.settings import Data
 from transduce.settings.fields import require, require_flag
 from transduce.tasks import TextToText, find_task_kind, require_task
@@ -132,6 +137,8 @@ def build_evaluation_text(
         )
     if language is None:
         language = translator.recipe.data.target_language
+    else:
+        require_language(language)
     majority = () if baseline is None else label_by_majority(baseline, lines[0], translator)
     return EvaluationText(*lines, metrics, language, majority, has_contrast)
 

@@ -29,6 +29,7 @@ from transduce.machine.process_settings import use_one_thread_in_children
 from transduce.paper.model import Transformer
 from transduce.settings import Recipe
 from transduce.settings.alignment import AlignmentHeads
+from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.search import AUTO, INFERENCE_PRECISIONS, InferencePrecision
 from transduce.tasks import Task, build_task, find_task_kind
@@ -159,7 +160,7 @@ def load(
     folders = [read_path("folder", one) for one in (folder, *more)]
     require_usable_torch()
     members = [load_task_model(one) for one in folders]
-    require_same_vocabularies(members, folders)
+    require_same_text(members, folders)
     chosen = choose_precision(precision, members[0].transformer.output.weight.device)
     if chosen.message:
         warnings.warn(chosen.message, UserWarning, stacklevel=2)
@@ -194,17 +195,25 @@ def require_usable_torch() -> None:
     require(has_numbers, f"{default} device is {device}", "undo this setting first")
 
 
-def require_same_vocabularies(members: Sequence[TaskModel], folders: Sequence[Path]) -> None:
-    """Raise InputError if the models of an ensemble have different vocabularies."""
-    first = members[0].task
+def require_same_text(members: Sequence[TaskModel], folders: Sequence[Path]) -> None:
+    """Raise InputError if the models of an ensemble have different vocabularies or languages."""
+    first = members[0]
     for member, folder in zip(members, folders, strict=True):
         for side in ("source", "target"):
-            if getattr(first, side).hash != getattr(member.task, side).hash:
+            if getattr(first.task, side).hash != getattr(member.task, side).hash:
                 raise InputError(
                     f"its {side} vocabulary is not that of the first model",
                     "the models of an ensemble are trained on one prepared corpus",
                     file=folder,
                 )
+            both = [getattr(one.recipe.data, f"{side}_language") for one in (member, first)]
+            if both[0] != both[1] and not {*both} & {*UNNAMED}:
+                from transduce.text.languages import read_primary_code
+
+                if read_primary_code(both[0]) == read_primary_code(both[1]):
+                    continue  # such as pt and pt-BR
+                fact = f"its {side} language is {both[0]}, and the first model's is {both[1]}"
+                raise InputError(fact, "name models of one direction", file=folder)
 
 
 def choose_ensemble_recipe(members: Sequence[TaskModel]) -> Recipe:

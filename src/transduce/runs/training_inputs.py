@@ -178,19 +178,18 @@ def choose_adapted_recipe(
         corpus_name = find_corpus_name(inputs.train)
         recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings)
         reasons = [*reasons, *told]
-        ours, theirs = recipe.data.languages, parent.recipe.data.languages
-        if len(ours) == len(theirs) and [*map(read_primary_code, ours)] != [
-            *map(read_primary_code, theirs)
-        ]:
-            reasons.append(
-                f"warning: {parent.folder} translates {' to '.join(theirs)}, and the new text is "
-                f"{' to '.join(ours)}: it will forget its own languages"
-            )
         if inputs.dev is None and inputs.recipe is None:
             texts, told = hold_out(texts, recipe.data, inputs.own_store)
             reasons += told
     elif known is not None:
         recipe = copy_names(recipe, known.data, inputs.settings)
+    ours, theirs = recipe.data.languages, parent.recipe.data.languages
+    codes = [[*map(read_primary_code, languages)] for languages in (ours, theirs)]
+    if stored is None and len(ours) == len(theirs) and codes[0] != codes[1]:
+        reasons.append(
+            f"warning: {parent.folder} translates {' to '.join(theirs)}, and the new text is "
+            f"{' to '.join(ours)}: it will forget its own languages"
+        )
     return Choice(recipe=recipe, reasons=reasons, texts=texts)
 
 

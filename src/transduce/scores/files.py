@@ -16,7 +16,7 @@ from transduce.scores.brackets.metric import NO_TREE_HINT, build_bracket_metric,
 from transduce.scores.brackets.parameters import COLLINS, BracketParameters, find_parameters
 from transduce.scores.brackets.report import BracketReport, score_brackets
 from transduce.scores.score import Score
-from transduce.scores.scoring import compute_score, require_parallel
+from transduce.scores.scoring import compute_score, require_language, require_parallel
 from transduce.scores.spans import ACCURACY, SpanReport, build_span_metric, score_spans
 from transduce.settings.fields import require
 from transduce.text.arguments import Text, check_lines, read_path, read_text, require_lines
@@ -73,6 +73,7 @@ def score(
     resampling, with `samples` test sets drawn by `seed`.
     """
     require_lines("metrics", metrics)
+    require_language(language)
     metrics = list(check_lines("metrics", metrics))
     ours = read_text("hypotheses", hypotheses)
     texts = [read_text("references", one) for one in references]

@@ -13,6 +13,7 @@ from transduce.scores.sacrebleu_scorers import estimate_ter_seconds
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
 from transduce.settings.data import UNNAMED
+from transduce.text.languages import CODE, read_primary_code
 
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
 NAMES = {"de": "German", "ja": "Japanese", "ko": "Korean"}
@@ -70,11 +71,16 @@ def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Me
     return chosen
 
 
+def require_language(language: object) -> None:
+    """Raise InputError unless a language is "" or a code in the form of de, ZH or pt-BR."""
+    is_code = isinstance(language, str) and re.fullmatch(CODE, language, re.IGNORECASE | re.ASCII)
+    if language != "" and not is_code:
+        raise InputError(f"language must be a code such as de, not {short_repr(language)}")
+
+
 def shorten_language(language: str) -> str:
     """Return a language's code without script and country; "" if the language is not named."""
-    if not isinstance(language, str):
-        raise InputError(f"language must be a code such as de, not {short_repr(language)}")
-    code = "" if language == UNNAMED[1] else shorten_code(re.split("[-_]", language)[0])
+    code = "" if language == UNNAMED[1] else shorten_code(read_primary_code(language))
     return CHINESE.get(code, code)
 
 
