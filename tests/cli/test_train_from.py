@@ -60,7 +60,7 @@ def test_a_corpus_is_prepared_for_the_adaptations_of_a_model(call, corpus, made)
     parent = ("--from", made / "model")
     ended = call("prepare", *parent, *text, "-o", corpus / "p")
     assert (ended.code, ended.stdout) == (0, "")
-    assert ended.stderr.startswith("train: 20 pairs read, 20 kept\n")
+    assert "\ntrain: 20 pairs read, 20 kept\n" in ended.stderr
     ended = call("train", *parent, "--store", corpus / "p", "-o", corpus / "new", *SHORT)
     assert (ended.code, "  goes on from the weights of the model" in ended.stderr) == (0, True)
 
