@@ -69,7 +69,13 @@ def test_a_training_whose_messages_nobody_reads_any_more_ends_after_a_checkpoint
         *(f"--dev-{side}={corpus}/d.{code}" for side, code in (("source", "en"), ("target", "de"))),
         *(f"--set={one}" for one in (*settings, "search.extra_length=5")),
     ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    started = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup ignores it
+    )
+    with started as process:
         assert process.stderr is not None
         assert any(line.startswith("dev at ") for line in process.stderr)
         process.stderr.close()
