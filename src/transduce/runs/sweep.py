@@ -28,7 +28,7 @@ from transduce.errors import InputError, NotFiniteError, short_repr
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, find_setting, require_changes, with_changes
+from transduce.settings.recipe import Value, find_setting, with_changes
 from transduce.text.arguments import describe_value, read_folder
 
 if TYPE_CHECKING:
@@ -137,7 +137,6 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
     require_recipe_or_text(recipe, texts[0])
     combinations = list(combine(vary))
-    require_changes(settings)
     for path in vary:
         fact = f"{path} varies, and --set gives it one value for all runs"
         require(path not in settings, fact, f"leave --set {path} out, or vary another setting")
