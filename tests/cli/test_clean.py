@@ -42,3 +42,8 @@ def test_what_does_not_fit_is_refused(call, corpus):
         ended = call("clean", *words, "-o", corpus / "c")
         assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
         assert not (corpus / "c").exists()
+
+
+def test_a_worst_share_of_0_needs_no_models(call, corpus):
+    text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
+    assert call("clean", *text, "--worst=0", "-o", corpus / "c").code == 0

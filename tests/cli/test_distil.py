@@ -102,13 +102,19 @@ def test_what_does_not_fit_is_refused(call, babbler, corpus):
         ((babbler, text, "--seed=-1"), "'--seed': -1 is not in the range"),
         ((babbler,), "there is no text to translate"),
         ((outputs,), "there is no text to translate"),
-        ((text, outputs, "--beam=3"), "options of the search need a teacher"),
+        ((text, outputs, "--beam=3"), "--beam is for a teacher's translations"),
         ((babbler, text, "--worst=1"), "worst"),
         ((text, outputs, "--worst=0.2"), "by a model's probabilities, and none was given"),
     ]:
         ended = call("distil", *words, "-o", corpus / "d")
         assert (ended.code, fact in ended.stderr) == (2, True), ended.stderr
         assert not (corpus / "d").exists()
+
+
+def test_no_pair_is_dropped_from_another_program_s_outputs_where_the_worst_share_is_0(call, corpus):
+    files = (f"--source={corpus}/a.en", f"--outputs={corpus}/a.de", "-o", corpus / "d")
+    ended = call("distil", *files, "--worst=0", "--until=pairs")
+    assert ended.code == 0, ended.stderr
 
 
 def test_a_student_that_cannot_be_trained_is_refused_before_anything_is_translated(

@@ -80,6 +80,13 @@ def test_a_parser_is_prepared_from_trees(call, corpus, named):
     assert not (corpus / "p" / "prepared.json").exists()
 
 
+def test_a_setting_that_a_corpus_does_not_store_is_named(prepare):
+    fact = "training.steps, architecture.layers: not stored in a corpus; give it to train as well"
+    said = prepare("--set=training.steps=7", "--set=architecture.layers=9").stderr
+    assert fact in said
+    assert "not stored" not in prepare().stderr
+
+
 def test_quiet_says_nothing(prepare):
     assert prepare("--quiet").stderr == ""
 

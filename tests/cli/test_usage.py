@@ -221,3 +221,28 @@ def test_a_file_whose_name_begins_with_a_dash_is_told_where_it_goes(call):
     ended = call("translate", "model", "-x.en")
     assert "unknown option -x" in ended.stderr
     assert "a name that begins with - comes after --" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "fact"),
+    [
+        ("distil --source=a --outputs=b -o d --precision=int8", "--precision is for a teacher's"),
+        ("distil --source=a --outputs=b -o d --workers=2", "--workers is for a teacher's"),
+        ("distil --source=a --outputs=b -o d --threads=2", "--threads is for a teacher's"),
+        ("clean --pairs={pairs} -o c --precision=float32", "--precision is for two models"),
+        ("clean --pairs={pairs} -o c --workers=2", "--workers is for two models"),
+        ("reproduce table3 --print-jobs -o t --gather=x", "--gather is for the report"),
+        ("reproduce table2 --print-jobs -o t --plot", "--plot is for the report"),
+        ("reproduce table3 --print-jobs -o t --json", "--json is for the report"),
+        ("fetch --list multi30k", "--list lists all corpora, and takes no names"),
+        ("fetch --list --offline", "--offline is for a fetched corpus"),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_refused_by_name(
+    call, tmp_path, monkeypatch, typed, fact
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text("a dog\tein Hund\n")
+    ended = call(*typed.format(pairs="pairs.tsv").split())
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"error: {fact}"), ended.stderr

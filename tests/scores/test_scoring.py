@@ -8,6 +8,7 @@ from tests.reference.bleu_by_definition import bleu_by_definition
 
 from transduce.errors import InputError
 from transduce.scores import sacrebleu_scorers
+from transduce.scores.files import score
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import Score
 from transduce.scores.scoring import compute_score
@@ -72,7 +73,7 @@ KOREAN = ["나는 오늘 아침 슈퍼마켓에 갔다."], ["나는 오늘 슈�
     [
         (CHINESE, ["", "target", "zh", "ZH", "zh-Hant", "zho", "cmn_Hans"], "zh"),
         (JAPANESE, ["", "target", "ja", "jpn"], "char"),
-        (KOREAN, ["", "target", "ko", "kor_Hang"], "char"),
+        (KOREAN, ["", "target", "ko", "KO", "kor_Hang"], "char"),
     ],
     ids=["zh", "ja", "ko"],
 )
@@ -87,6 +88,17 @@ def test_words_without_blanks_are_those_of_sacrebleu_for_the_language_and_the_si
         assert found.value == pytest.approx(expected["score"])
         assert found.signature == expected["signature"]
     assert compute_score("bleu", *texts, language="de").value < expected["score"] - 20
+
+
+@pytest.mark.parametrize("language", ["chinese", "\x1b[31mde", "\udcff", "d", "de "])
+def test_what_has_not_the_form_of_a_language_s_code_is_refused(language):
+    with pytest.raises(InputError, match="language must be a code such as de, not "):
+        score(["a"], ["a"], language=language)
+
+
+def test_draws_are_refused_where_no_other_output_is_given():
+    with pytest.raises(InputError, match="samples and seed are for a comparison"):
+        score(["a"], ["a"], samples=50)
 
 
 def test_a_text_with_some_chinese_is_not_in_chinese():

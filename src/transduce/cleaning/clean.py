@@ -77,7 +77,7 @@ def clean(  # noqa: PLR0913 - one parameter for each choice of the caller
     require(is_pair(languages), "a text has a source and a target language", FORM)
     require(0 <= worst < 1, f"--worst must lie in [0, 1), not {worst}")
     fact = f"the share {worst} is dropped by the probabilities of two models, and none was given"
-    require(models is not None or worst == WORST, fact, "--forward MODEL --backward MODEL")
+    require(models is not None or worst in (0, WORST), fact, "--forward MODEL --backward MODEL")
     if models is not None:
         fact = f"models must be two translators, not {describe_value(models)}"
         require(is_pair(models) and None not in models, fact)

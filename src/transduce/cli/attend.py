@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from transduce.cli import display, options
-from transduce.cli.options import FILE, FiniteRange, Numbers, add_options, option
+from transduce.cli.options import FILE, FiniteRange, Numbers, add_options, option, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_if_unfinished
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
@@ -164,16 +164,12 @@ def command(
     """
     options.require_writable(output)
     if survey.survey:
-        of_one_text = {
-            "save": save,
-            "figure": figure.figure,
-            "layers": page.layers,
-            "find": figure.find,
-        }
-        for name, value in of_one_text.items():
-            require(not value, f"--{name} is for one text, and --survey for a file of pairs")
+        fact = "is for one text, and --survey for a file of pairs"
+        refuse_given({"save", *vars(page), *vars(figure), *vars(beam)}, fact)
     else:
-        require_consistent(output, save, figure, survey)
+        require_consistent(output, save, figure)
+    if target is not None:
+        refuse_given(vars(beam), "is for a search, and --target gives the output")
     choice = TranslatorChoice(model, models, beam)
     warn_if_unfinished(choice.folders)
     if survey.survey:
@@ -192,22 +188,19 @@ def command(
         write_output(view, output, page, figure)
 
 
-def require_consistent(
-    output: Path | None, save: Path | None, figure: FigureOptions, survey: SurveyOptions
-) -> None:
+def require_consistent(output: Path | None, save: Path | None, figure: FigureOptions) -> None:
     """Raise InputError if nothing would be written, or if an option needs one that is missing."""
     require(bool(output or save or figure.find), "nothing to write", "-o page.html")
-    require(not survey.gold, "--gold is for a survey", "add --survey")
-    of_figure = {
-        "find": figure.find,
-        "layer": figure.layer,
-        "heads": figure.heads,
-        "word": figure.word,
-        "read": figure.read,
-    }
-    for name, value in of_figure.items():
-        fact = f"--{name} is for a figure"
-        require(bool(figure.figure) or not value, fact, "add --figure 3")
+    refuse_given({"pairs", "gold"}, "is for a survey", "add --survey")
+    if not figure.figure:
+        refuse_given(vars(figure), "is for a figure", "add --figure 3")
+    elif not figure.find:
+        refuse_given({"read"}, "is for the search of heads", "add --find")
+        if output is None:
+            unused = {*vars(figure)} - {"figure"}
+            refuse_given(unused, "is for a figure, and none is written", "-o figure.svg")
+    if output is None or output.suffix == ".svg":
+        refuse_given(vars(PageOptions()), "is for a page", "-o page.html")
     known = (".svg", ".html") if figure.figure else (".html",)
     if output is not None and output.suffix not in known:
         raise InputError(f"{output} is no {' or '.join(known)}", "-o page.html")

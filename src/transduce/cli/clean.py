@@ -8,7 +8,7 @@ from transduce.cleaning import WORST
 from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
-from transduce.cli.options import FILE, add_options
+from transduce.cli.options import FILE, add_options, refuse_given
 from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
@@ -94,6 +94,9 @@ def command(
     text = texts.read_train()
     require(text is not None, "no text was named", "--source FILE --target FILE, or --pairs FILE")
     assert text is not None
+    if forward is None and backward is None:
+        names = {"precision", *vars(processes)}
+        refuse_given(names, "is for two models", "--forward MODEL --backward MODEL")
     require((forward is None) == (backward is None), "--forward and --backward need each other")
     on_warning, translators = WarningPrinter(), None
     first = texts.pairs[0].path if texts.pairs else texts.source

@@ -12,7 +12,7 @@ from transduce.cleaning import WORST
 from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
-from transduce.cli.options import FILE, FiniteRange, add_options
+from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
 from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
 from transduce.distillation import STAGES
 from transduce.settings import Recipe
@@ -115,7 +115,9 @@ def command(
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
 
-    require(bool(teachers) or not beam.given(), "options of the search need a teacher")
+    if not teachers:
+        unused = {"precision", "workers", *vars(beam)} | (set() if backward else {"threads"})
+        refuse_given(unused, "is for a teacher's translations, and no teacher was named")
     fact = "--columns is for --pairs and --dev-pairs"
     require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
     on_warning, teacher = WarningPrinter(), None

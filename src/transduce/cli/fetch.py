@@ -17,6 +17,7 @@ from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.runs.fetch import FetchedCorpus, OnDownload, fetch
+from transduce.settings.fields import require
 
 
 @click.command("fetch")
@@ -74,6 +75,9 @@ def command(
     """
     cache = cache or cache_folder()
     if listing:
+        require(not names, "--list lists all corpora, and takes no names", "leave --list out")
+        unused = {"copies", "offline", "timeout", "limit"}
+        options.refuse_given(unused, "is for a fetched corpus, and --list fetches none")
         display.print_result(*list_corpora(cache, as_json=as_json))
         return
     with show_progress_bar() as on_progress:

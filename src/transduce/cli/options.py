@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from transduce.durable.files import require_file_name, require_folder
@@ -175,6 +176,18 @@ def format_options(group: "DataclassInstance", *names: str) -> list[str]:
         if one.name in names and (value := getattr(group, one.name)) != one.default:
             words += [name_option(one)[0], str(value)]
     return words
+
+
+def refuse_given(names: Collection[str], fact: str, hint: str = "leave it out") -> None:
+    """Raise InputError if the command line gives an option whose parameter is in `names`.
+
+    `fact` goes on after the option's name, such as "is for a figure".
+    """
+    context = click.get_current_context()
+    for one in context.command.params:
+        source = context.get_parameter_source(one.name or "")
+        is_given = source is ParameterSource.COMMANDLINE
+        require(one.name not in names or not is_given, f"{max(one.opts, key=len)} {fact}", hint)
 
 
 def require_sentence(text: str) -> None:

@@ -274,6 +274,8 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
 
     selection = rows.select()
     if rows.print_jobs:
+        fact = "is for the report, which --print-jobs does not write"
+        options.refuse_given({"gather", "plot", "as_json"}, fact)
         given = [*own, *format_options(texts, *TEST), *format_options(rows, "store")]
         given += format_options(texts, *PARALLEL)
         for job in plan_jobs(kind.name, kind.recipes, selection):

@@ -110,7 +110,7 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     options = PairOptions(worst, seed, language)
     require_translators("teacher", teacher, backward)
     require(
-        bool(teacher or backward) or worst == WORST,
+        bool(teacher or backward) or worst in (0, WORST),
         f"the share {worst} is dropped by a model's probabilities, and none was given",
         "--backward MODEL",
     )

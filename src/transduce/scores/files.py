@@ -78,6 +78,8 @@ def score(
     ours = read_text("hypotheses", hypotheses)
     texts = [read_text("references", one) for one in references]
     if against is None:
+        fact = "samples and seed are for a comparison, and no other output is given"
+        require((samples, seed) == (SAMPLES, SEED), fact, "against=OUTPUT, or leave them out")
         return [compute_score(metric, ours, *texts, language=language) for metric in metrics]
     both, draws = (ours, read_text("against", against)), {"samples": samples, "seed": seed}
     return [compare_outputs(m, both, *texts, language=language, **draws) for m in metrics]
