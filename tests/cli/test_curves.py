@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.view.curves.logs import update, validation, write_log
 
-from transduce.view.curves.curves import dev_perplexities, name_runs, read_scores
+from transduce.view.curves.curves import dev_perplexities, draw_curves, name_runs, read_scores
 from transduce.view.curves.points import average_evenly, compute_points
 from transduce.view.curves.read_log import read_run_log
 
@@ -26,6 +26,15 @@ def test_a_run_becomes_a_picture_of_the_kind_that_its_name_says(call, trained, t
         ended = call("curves", trained, "-o", tmp_path / name)
         assert (ended.code, ended.stderr) == (0, f"the picture: {tmp_path / name}\n")
         assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_loss_that_no_axis_can_hold_is_drawn_at_the_edge(tmp_path):
+    for name in ("a", "b"):
+        events = [update(1, nats=5.0, seconds=1.0, target_tokens=10), validation(1, 5_000.0)]
+        write_log(tmp_path / name, events)
+    logs = {name: read_run_log(tmp_path / name) for name in ("a", "b")}
+    assert draw_curves(logs, "svg").startswith(b"<?xml")
 
 
 def test_what_is_drawn_is_what_the_journal_says(trained):
@@ -68,7 +77,7 @@ def test_a_line_of_figures_speaks_of_the_updates_since_the_line_before(tmp_path)
     assert points(*looked, at(3, math.nan))[-1] == (3, 3.0, 30, None, None, None, None), (
         "none was finite"
     )
-    assert points(at(1, 1e4))[0][3] == math.exp(700), "as a picture can show it"
+    assert points(at(1, 1e4))[0][3] == math.exp(600), "as a picture can show it"
 
 
 def test_training_is_drawn_in_stretches_without_what_was_skipped(tmp_path):

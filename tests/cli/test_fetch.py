@@ -73,6 +73,10 @@ def test_the_list_says_sizes_licences_and_what_is_here(call):
         ((), "error: no corpus was named\nhint: transduce fetch NAME; --list shows the names\n"),
         (("multi30",), "error: unknown corpus 'multi30'\nhint: did you mean multi30k?\n"),
         (
+            ("multi30k", "--offline", "--from", "missing"),
+            "error: missing: is no folder\nhint: name the folder that holds the files\n",
+        ),
+        (
             ("newstest2014-filtered", "--offline"),
             "error: newstest2014-filtered needs what is not here: newstest2014.en, newstest2014.de"
             "\nhint: without --offline they are fetched; --from FOLDER takes your own\n",

@@ -246,3 +246,27 @@ def test_an_option_that_would_have_no_effect_is_refused_by_name(
     ended = call(*typed.format(pairs="pairs.tsv").split())
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"error: {fact}"), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "fact"),
+    [
+        ("0x4", "invalid value for '--beam': '0x4' is no whole number"),
+        ("4.0", "invalid value for '--beam': '4.0' is no whole number"),
+        ("", "invalid value for '--beam': '' is no whole number"),
+        ("9" * 5_000, f"invalid value for '--beam': '{'9' * 59}…' is no whole number"),
+        ("9" * 100, f"invalid value for '--beam': {'9' * 59}… is not in the range"),
+    ],
+)
+def test_what_is_no_number_of_an_option_is_said_in_plain_words(call, typed, fact):
+    ended = call("translate", "m", f"--beam={typed}")
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"error: {fact}"), ended.stderr
+    assert "is no number" in call("translate", "m", "--alpha=x").stderr
+
+
+def test_a_number_that_no_setting_can_hold_is_shown_as_it_was_written(call):
+    ended = call("recipes", "show", "tiny", f"--set=training.steps={'9' * 5_000}")
+    assert ended.code == 2
+    assert "training.steps must be a whole number, not '9999" in ended.stderr
+    assert len(ended.stderr) < 300

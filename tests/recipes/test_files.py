@@ -95,6 +95,8 @@ def test_the_name_of_another_recipe_is_refused(tmp_path):
             '[search]\nconstrained = "true"',
             "FILE: search.constrained must be true or false, not 't",
         ),
+        ('name = ""', "FILE: '' is no name of a recipe"),
+        ('name = " "', "FILE: ' ' is no name of a recipe"),
         ('name = "a\\nb"', r"FILE: 'a\nb' is no name of a recipe"),
         ('about = "a\\u001b[31m"', "FILE: about has a line end or another character"),
         ('because = "a\\nb"', "FILE: because has a line end or another character"),

@@ -83,6 +83,13 @@ def test_a_width_that_cannot_be_divided_is_refused():
         scaled(odd, TOY)
 
 
+def test_a_model_that_a_scale_would_make_too_narrow_is_refused():
+    narrow = with_changes(by_name("demo"), {"architecture.d_model": 16, "architecture.heads": 1})
+    fact = "is too small for the scale toy: architecture.d_model must be even, not 1"
+    with pytest.raises(InputError, match=fact):
+        scaled(narrow, TOY)
+
+
 def read_verdicts(folder):
     """Return what a page of Table 3 says of each claim, by claim and measure."""
     page = (ROOT / "docs/records/tables" / folder / "table3.md").read_text(encoding="utf-8")

@@ -139,7 +139,7 @@ def test_a_resealed_store_is_refused(run, change, fact):
         (lambda v: v["data"].update(max_length="100"), "max_length is '100'"),
         (lambda v: v["data"].update(max_length=True), "max_length is True"),
         (lambda v: v["data"].update(max_length=10**12), "max_length is at most 65,536"),
-        (lambda v: v.update(data=[]), "Data is no JSON object"),
+        (lambda v: v.update(data=[]), r"\[\] is no JSON object"),
         (lambda v: v["inputs"].update({"../../elsewhere": "x"}), "a text other than train and dev"),
         (lambda v: v["inputs"].pop("train"), "names no training text"),
     ],

@@ -112,10 +112,34 @@ def test_a_unit_without_a_finished_translation_says_why(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("first", "is_pair"),
+    [
+        (("source", "target"), False),
+        (("Source ", "TGT"), False),
+        (("English", "Deutsch"), False),
+        (("Français", "german"), False),
+        (("German", "Deutsch"), True),  # of a dictionary
+        (("English", "Hund"), True),
+        (("source", "Quelle"), True),
+    ],
+)
+def test_a_first_line_that_names_both_sides_is_no_pair(tmp_path, first, is_pair):
+    for name, mark in (("a.tsv", "\t"), ("a.csv", ",")):
+        text = f"{mark.join(first)}\na{mark}b\n"
+        assert read(tmp_path, name, text) == [first] * is_pair + [("a", "b")]
+    assert read(tmp_path, "b.tsv", "a\tb\nsource\ttarget\n")[1] == ("source", "target")
+
+
+def test_a_long_cell_of_csv_is_read_as_one_of_a_table_is(tmp_path):
+    long = "a" * 200_000
+    assert read(tmp_path, "a.csv", f"{long},b\nc,d\n") == [(long, "b"), ("c", "d")]
+
+
 def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
     text = 'id,English,German\n1,"a\nb",c\n'
     assert read(tmp_path, "a.csv", text, ("german", "English")) == [("c", "a\nb")]
-    assert read(tmp_path, "a.csv", text, (2, 3))[1:] == [("a\nb", "c")]
+    assert read(tmp_path, "a.csv", text, (2, 3)) == [("a\nb", "c")]
     units = [unit(en_GB="colour", en_US="color", de="Farbe")]
     memory = tmx(units, 'srclang="*all*"')
     assert read(tmp_path, "a.tmx", memory, ("de", "en_US")) == [("Farbe", "color")]

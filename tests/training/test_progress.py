@@ -87,7 +87,7 @@ def test_progress_survives_its_file_with_every_digit():
 @pytest.mark.parametrize(
     ("state", "fact"),
     [
-        ({}, "holds no progress of a run: Progress is no JSON object"),
+        ({}, "holds no progress of a run: None is no JSON object"),
         ({"progress": {"step": "7"}}, "holds no progress of a run: step is '7'"),
         ({"progress": {"step": 7, "steps": 7}}, "'steps' is unknown"),
         ({"progress": {"step": 7, "seconds": -1.0}}, "seconds is -1.0"),

@@ -18,6 +18,7 @@ from transduce.errors import (
     find_exhaustion,
     is_out_of_memory,
     short_repr,
+    shorten,
     suggest_names,
 )
 
@@ -30,6 +31,9 @@ FULL = {
 RERUN_HINT = "the same command starts again; a run or a prepared corpus resumes from what is done"
 NO_TEMPORARY_FOLDER = "No usable temporary directory"
 NOT_ONE_OF = re.compile("'(.*)' is not one of ")  # click's message on an unknown choice
+# in click's messages: a number of the wrong kind, and a value that is too long to be shown
+NOT_A_NUMBER = re.compile("is not a valid (integer|float)( range)?")
+LONG_VALUE = re.compile("[-+.\\w]{61,}")
 MOST_COMMANDS = 2  # that have an option, for a hint to name one of them
 TOO_MANY = (
     "got unexpected extra argument"  # how click's message begins, for one argument or several
@@ -202,10 +206,10 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
             hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
         return f"unknown option {error.option_name}", hint
     fact = " ".join(error.format_message().split()).rstrip(".")  # choices are on lines of their own
-    fact, path = (
-        fact[:1].lower() + fact[1:],
-        "transduce" if context is None else context.command_path,
-    )
+    kinds = {"integer": "is no whole number", "float": "is no number"}
+    fact = NOT_A_NUMBER.sub(lambda found: kinds[found[1]], fact[:1].lower() + fact[1:])
+    fact = LONG_VALUE.sub(lambda found: shorten(found[0], 60), fact)
+    path = "transduce" if context is None else context.command_path
     choice = error.param.type if isinstance(error, click.BadParameter) and error.param else None
     if isinstance(choice, click.Choice) and (given := NOT_ONE_OF.match(error.message)):
         known = [str(one) for one in choice.choices]

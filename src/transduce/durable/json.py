@@ -70,7 +70,7 @@ def require_plain(value: object) -> None:
             if isinstance(item, float) and not math.isfinite(item):
                 raise ValueError("a number is too large")
             if isinstance(item, str):
-                item.encode()  # raises UnicodeEncodeError, a ValueError, for a lone surrogate
+                require_whole(item)
         inner = [item for item in layer if isinstance(item, dict | list)]
         layer = [
             part
@@ -80,6 +80,14 @@ def require_plain(value: object) -> None:
         if not layer:
             return
     raise ValueError("nested too deep")
+
+
+def require_whole(text: str) -> None:
+    """Raise ValueError for text with half of a surrogate pair, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{ascii(text)[:80]} has half of a character") from None
 
 
 FORMAT = 3

@@ -18,7 +18,7 @@ def parse_record(kind: type[Record], values: object) -> Record:
     Numbers must be finite and not negative. A field with a default may be missing.
     """
     if not isinstance(values, dict):
-        raise ValueError(f"{kind.__name__} is no JSON object")
+        raise ValueError(f"{repr(values)[:40]} is no JSON object")
     hints = field_types(cast("Hashable", kind))
     for name in values:
         if name not in hints:

@@ -68,7 +68,7 @@ def from_file(path: str | PathLike[str]) -> Recipe:
         require_shown("because", recipe.because)
     except InputError as error:
         raise InputError(error.fact, error.hint, file=path) from None
-    if not recipe.name.isprintable():
+    if not recipe.name.isprintable() or not recipe.name.strip():
         fact = f"{short_repr(recipe.name)} is no name of a recipe"
         raise InputError(fact, 'name = "…" in the file gives it another', file=path)
     if recipe != RECIPES.get(recipe.name, recipe):

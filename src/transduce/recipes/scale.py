@@ -125,9 +125,12 @@ def scaled(recipe: Recipe, scale: Scale) -> Recipe:
     require(isinstance(scale, Scale), fact, "transduce.recipes.scale_by_name('toy')")
     if scale == PAPER:
         return recipe
-    small = with_changes(
-        recipe, {**narrow_widths(recipe, scale), **shorten_training(recipe, scale)}
-    )
+    changes = narrow_widths(recipe, scale) | shorten_training(recipe, scale)
+    try:
+        small = with_changes(recipe, changes)
+    except InputError as error:
+        fact = f"{recipe.name} is too small for the scale {scale.name}: {error.fact}"
+        raise InputError(fact, "choose another scale, or set the widths yourself") from None
     return replace(
         with_changes(small, {**scale.changes, **replace_corpus(recipe, scale)}),
         name=f"{recipe.name} at {scale.name}",

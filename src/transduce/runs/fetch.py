@@ -15,7 +15,7 @@ from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
 from transduce.durable.folder import require_open
 from transduce.durable.lock import lock_folder
-from transduce.errors import short_repr
+from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
 from transduce.text.arguments import ignore_event, read_path
 
@@ -59,10 +59,11 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
     fact = f"the limit must be a number of GB up to 1,000,000, not {short_repr(limit)}"
     require(type(limit) in (int, float) and 0 < limit <= 1e6, fact, "20 is the default")
     settings = replace(NetworkSettings(), seconds=timeout, largest=int(limit * 1e9))
+    own = None if copies is None else read_path("copies", copies)
+    if own is not None and not own.is_dir():
+        raise InputError("is no folder", "name the folder that holds the files", file=own)
     network = None if offline else settings
-    places = DownloadSettings(
-        here / "downloads", None if copies is None else read_path("copies", copies), network
-    )
+    places = DownloadSettings(here / "downloads", own, network)
     corpora = [
         part for name in names for one in find_corpora(name) for part in list_split_corpora(one)
     ]

@@ -185,9 +185,10 @@ def parse_value(text: str) -> Value:
         return text == "true"
     for kind in (int, float):
         try:
-            return kind(text)
-        except ValueError:
+            found = kind(text)
+        except ValueError:  # int() refuses numbers of 4,300 digits as well
             continue
+        return text if found in (math.inf, -math.inf) else found
     return text
 
 

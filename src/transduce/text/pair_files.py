@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import cast
 from xml.etree import ElementTree as Xml
@@ -38,13 +39,34 @@ LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'"[^"]*"')
-HEADS = {"source", "target"}
+LANGUAGE_NAMES = """
+ar:arabic:العربية cs:czech:čeština da:danish:dansk de:german:deutsch:allemand el:greek:ελληνικά
+en:english:englisch:anglais:inglés:inglese es:spanish:español:spanisch fi:finnish:suomi
+fr:french:français:französisch he:hebrew:עברית hi:hindi:हिन्दी hu:hungarian:magyar
+it:italian:italiano
+ja:japanese:日本語 ko:korean:한국어 nl:dutch:nederlands no:norwegian:norsk pl:polish:polski
+pt:portuguese:português ro:romanian:română ru:russian:русский sv:swedish:svenska
+tr:turkish:türkçe uk:ukrainian:українська vi:vietnamese zh:chinese:中文
+"""
+HEADINGS = {  # from what a column may be called to the side or the language of its texts
+    name: names[0]
+    for names in (
+        *(one.split(":") for one in LANGUAGE_NAMES.split()),
+        ("source", "src"),
+        ("target", "tgt", "trg"),
+    )
+    for name in names
+    if len(name) > 2  # a code such as "it" may be a word
+}
+LONGEST_CELL = 1 << 24  # characters
 
 
 def read_pair_file(
     path: Path, columns: Columns | None = None, other_ways: str = ""
 ) -> Iterator[Pair]:
     """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
+
+    A first line that names the two sides, such as source and target, is no pair.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns, and a
@@ -55,7 +77,16 @@ def read_pair_file(
     if read is not None:
         return read(path, columns)
     numbers = None if columns is None else read_numbers(columns, path)
-    return read_pairs_tsv(path, numbers, other_ways)
+    return drop_headings(read_pairs_tsv(path, numbers, other_ways))
+
+
+def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
+    """Yield pairs without the first one if it consists of headings, such as English and German."""
+    for first in islice(pairs, 1):
+        sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
+        if not all(sides) or sides[0] == sides[1]:
+            yield first
+    yield from pairs
 
 
 def require_one_side(path: Path) -> None:
@@ -102,6 +133,7 @@ def read_csv(path: Path, columns: Columns | None) -> Iterator[Pair]:
         encoding = wide or "utf-8-sig"
         stream = io.TextIOWrapper(file, encoding, newline="")
         first = QUOTED.sub("", head.decode(encoding, "ignore").partition("\n")[0])
+        csv.field_size_limit(max(LONGEST_CELL, csv.field_size_limit()))  # of the whole process
         rows = csv.reader(stream, delimiter=max(DELIMITERS, key=first.count), strict=True)
         places = None
         try:
@@ -153,8 +185,9 @@ def find_columns(
         indices.append(names.index(column.lower()))
     is_named = isinstance(columns[0], str)
     cells = [names[index] for index in indices if index < len(names)]
-    looks_named = all(cell in HEADS or is_language_code(cell.partition("-")[0]) for cell in cells)
-    return (indices[0], indices[1]), is_named or looks_named
+    are_headings = all(one in HEADINGS or is_language_code(one.partition("-")[0]) for one in cells)
+    are_equal = len({HEADINGS.get(one, one) for one in cells}) == 1  # such as German, Deutsch
+    return (indices[0], indices[1]), is_named or (are_headings and not are_equal)
 
 
 def read_tmx(path: Path, columns: Columns | None) -> Iterator[Pair]:

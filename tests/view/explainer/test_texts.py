@@ -196,3 +196,10 @@ def test_the_browser_chooses_unless_a_language_is_fixed(browser, translator, rea
     assert re.search(r"Bewertung −\d+,\d+" if expected == "de" else r"score −\d+\.\d+", score)
     assert browser.console() == []
     assert browser.requests() == []
+
+
+@pytest.mark.parametrize("read", [read_tour, read_film])
+def test_an_entry_that_is_no_object_is_shown_as_it_was_written(tmp_path, read):
+    (tmp_path / "a.json").write_text("[[]]")
+    with pytest.raises(InputError, match=r"a.json: is no (tour|film): \[\] is no JSON object"):
+        read(tmp_path / "a.json")

@@ -1,5 +1,5 @@
 /** Returns e to the power of a loss, held below the largest number that can be drawn. */
-const perplexity = (nats) => Math.exp(Math.min(700, nats));
+const perplexity = (nats) => Math.exp(Math.min(600, nats));
 const same = (value) => value;
 
 /** What can be drawn: a series of updates and a value of validations, on one axis. */

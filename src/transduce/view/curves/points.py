@@ -81,8 +81,8 @@ def encode_csv(found: Sequence[RunCurve]) -> bytes:
 
 
 def finite_perplexity(nats: float) -> float:
-    """Return the perplexity e^nats, capped at e^700 so that it stays finite and can be drawn."""
-    return math.exp(min(700.0, nats))
+    """Return the perplexity e^nats, capped at e^600 so that an axis of powers can hold it."""
+    return math.exp(min(600.0, nats))
 
 
 def mean(values: Sequence[float] | Sequence[int]) -> float:
