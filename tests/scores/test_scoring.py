@@ -98,7 +98,7 @@ def test_what_has_not_the_form_of_a_language_s_code_is_refused(language):
 
 def test_draws_are_refused_where_no_other_output_is_given():
     with pytest.raises(InputError, match="samples and seed are for a comparison"):
-        score(["a"], ["a"], samples=50)
+        score(["a"], ["a"], samples=50)  # type: ignore[call-overload]
 
 
 def test_a_text_with_some_chinese_is_not_in_chinese():
