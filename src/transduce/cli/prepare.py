@@ -64,6 +64,8 @@ def command(
             on_message=display.print_note,
         )
     display.print_note(*describe_corpus(corpus))
+    if other := [name for name, _ in changes if not name.startswith("data.")]:
+        display.print_note(f"{', '.join(other)}: not stored in a corpus; give it to train as well")
     if recipe is None and texts.parent is None:
         display.print_note(f"hint: transduce train --store {output} -o RUN")
 

@@ -57,8 +57,6 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
     require_changes(settings)
     changes = {**settings, **set_languages(languages)}
     explain = on_message or ignore_event
-    if other := [name for name in settings if not name.startswith("data.")]:
-        explain(f"{', '.join(other)}: not stored in a corpus; give it to train as well")
     named = None if recipe is None else find_recipe(recipe)
     if any(one is not None for one in (parent, old, old_share)):
         from transduce.runs.training_inputs import TrainingInputs, prepare_training
