@@ -29,7 +29,7 @@ from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, find_setting, with_changes
-from transduce.text.arguments import describe_value, read_folder
+from transduce.text.arguments import describe_value, ignore_event, read_folder
 
 if TYPE_CHECKING:
     from transduce.paper.model import Transformer
@@ -131,16 +131,15 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     from transduce.runs.choice import require_recipe_or_text
     from transduce.runs.machine_settings import require_trainable
     from transduce.runs.output_folder import require_own_folder
-    from transduce.runs.prepare import prepare
     from transduce.runs.recommend import recommend_for_corpus
     from transduce.runs.validation import require_affordable_validation
 
     require_recipe_or_text(recipe, texts[0])
     combinations = list(combine(vary))
-    for path in vary:
-        fact = f"{path} varies, and --set gives it one value for all runs"
-        require(path not in settings, fact, f"leave --set {path} out, or vary another setting")
     start = with_changes(recipe or Recipe(name="none"), settings)
+    for path in vary:
+        fact = f"{path} varies, and another setting gives it one value for all runs"
+        require(path not in settings, fact, "leave this one out, or vary something else")
     seen: list[list[Value]] = []
     for combination in combinations:
         changed = with_changes(start, combination)  # raises for an invalid combination
@@ -149,16 +148,8 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         seen.append(values)
     require_own_folder(folder, STORE, [], "sweep")
     require(not is_run(folder), f"{folder} is a run, and no sweep", "choose another name")
-    prepared = prepare(
-        folder / STORE,
-        *texts,
-        recipe=None if recipe is None else start,
-        settings=settings if recipe is None else None,
-        on_progress=on_progress,
-        on_message=on_message,
-    )
-    hint = "--dev-source FILE --dev-target FILE, for example"
-    require(prepared.dev is not None, "a sweep compares by a development set", hint)
+    given, changes = (None, settings) if recipe is None else (start, {})
+    prepared = prepare_store(folder / STORE, texts, given, changes, on_progress, on_message)
     assert prepared.dev is not None
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings)
@@ -168,6 +159,31 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         lines = {"training.validate_lines": len(prepared.dev)}
         require_affordable_validation(with_changes(changed, lines), prepared)
     return start, combinations
+
+
+def prepare_store(
+    store: Path,
+    texts: "tuple[Texts | None, Texts | None]",
+    recipe: Recipe | None,
+    settings: Mapping[str, Value],
+    on_progress: "OnProgress | None",
+    on_message: Callable[[str], None] | None,
+) -> "PreparedCorpus":
+    """Prepare a sweep's corpus; refuse texts without a development set before writing."""
+    from transduce.runs.choice import choose_recipe, choose_texts
+    from transduce.runs.output_folder import locked_folder
+    from transduce.runs.prepared_corpus import prepare_corpus, require_corpus_folder
+
+    require_corpus_folder(store)
+    report = on_progress or ignore_event
+    chosen = choose_recipe(recipe, texts, settings, store, report)
+    train, dev = chosen.texts or choose_texts(chosen.recipe.data, *texts)
+    hint = "--dev-source FILE --dev-target FILE, for example"
+    require(dev is not None, "a sweep compares by a development set", hint)
+    for reason in chosen.reasons:
+        (on_message or ignore_event)(reason)
+    with locked_folder(store):
+        return prepare_corpus(store, chosen.recipe.data, train, dev, report)
 
 
 def train_combinations(
