@@ -116,6 +116,33 @@ def final_path(descriptor):
     return "temporary" if name.startswith((".tmp-", ".trash-")) else name
 
 
+@pytest.mark.parametrize("turn", [1, 2])
+def test_another_process_that_replaces_the_folder_at_the_same_time_is_named(
+    tmp_path, monkeypatch, turn
+):
+    write(tmp_path / "f", by="the first")
+    write(tmp_path / "other", by="the other")
+    calls = iter((1, 2))
+
+    def replace_meanwhile(name, _, call):
+        if name == "rename" and next(calls, 0) == turn:
+            if turn == 1:
+                (tmp_path / "f").replace(tmp_path / "moved")
+            else:
+                (tmp_path / "other").replace(tmp_path / "f")
+        return call()
+
+    act_at_each_step(monkeypatch, replace_meanwhile)
+    with (
+        pytest.raises(SaveError, match="another process moved or wrote it at the same time"),
+        atomic_folder(tmp_path / "f", kind="store", about={}, require_free=lambda _: None),
+    ):
+        pass
+    left = tmp_path / ("moved" if turn == 1 else "f")
+    assert open_folder(left, "store").about == {"by": "the first" if turn == 1 else "the other"}
+    assert not list(tmp_path.glob(".tmp-*"))
+
+
 def test_everything_is_on_the_disk_before_the_name_is_given(tmp_path, monkeypatch):
     (tmp_path / "parent").mkdir()
     told = []

@@ -30,7 +30,14 @@ from transduce.durable.files import (
     trash_path,
 )
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
-from transduce.errors import FolderError, InputError, TransduceError, another, find_exhaustion
+from transduce.errors import (
+    FolderError,
+    InputError,
+    SaveError,
+    TransduceError,
+    another,
+    find_exhaustion,
+)
 
 MANIFEST = "manifest.json"
 OWN_FILES = re.compile(  # of a run or a prepared folder
@@ -119,18 +126,21 @@ def publish_folder(temporary: Path, path: Path) -> None:
     """
     old = trash_path(path) if os.path.lexists(path) else None
     with raise_save_errors(path):
-        if old is not None:
-            path.rename(old)
         try:
+            if old is not None:
+                path.rename(old)
             temporary.rename(path)
             try:
                 sync_folder(path.parent)
             except OSError:
                 path.rename(temporary)  # not synced: a crash could undo the rename
                 raise
-        except OSError:
-            if old is not None:
+        except OSError as error:
+            if old is not None and os.path.lexists(old) and not os.path.lexists(path):
                 old.rename(path)
+            if error.errno in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+                fact = "cannot be written: another process moved or wrote it at the same time"
+                raise SaveError(fact, "look at what is there now", file=path) from error
             raise
     if old is not None:
         delete(old)
