@@ -265,3 +265,20 @@ def test_a_thread_that_address_space_does_not_allow_is_a_lack_of_memory():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert b"there is not enough memory: `ulimit -v` leaves under 64 MB" in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits address space")
+def test_no_step_of_a_search_begins_without_room_for_the_kernels_of_a_new_shape():
+    program = (
+        "import resource, sys, transduce; from pathlib import Path\n"
+        "translate = transduce.load(sys.argv[1]); translate('a b')\n"
+        "pages = int(Path('/proc/self/statm').read_text().split()[0])\n"
+        "most = pages * resource.getpagesize() + (40 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
+        "try: translate('a b')\n"
+        "except transduce.errors.NotEnoughMemoryError as error: print(error.fact)"
+    )
+    model = Path(__file__).parents[1] / "golden" / "format-2" / "bilinear"
+    command = [sys.executable, "-c", program, str(model)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == "there is not enough memory: `ulimit -v` leaves under 64 MB\n"

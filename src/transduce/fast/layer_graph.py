@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transduce.errors import find_spent_address_space
 from transduce.fast.compiled_loops import MANY_ROWS, has_rows_for_loops
 from transduce.fast.kv_cache import AttendCached, CacheStep, StepTensors, attend_by_loops_if_faster
 from transduce.machine.process_settings import release_freed_memory
@@ -66,6 +67,8 @@ class LayerGraph:
     ) -> Float[Tensor, "R d_model"]:
         """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
         assert decoder is self.decoder, "a graph holds the weights of one decoder"
+        if spent := find_spent_address_space():  # oneDNN's kernels for new shapes would crash
+            raise spent
         if not isinstance(step, CacheStep):  # the plain cache
             return run_layers(decoder, x, step)
         kind = find_kind(x, step.attend)
