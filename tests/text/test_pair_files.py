@@ -136,6 +136,10 @@ def test_a_long_cell_of_csv_is_read_as_one_of_a_table_is(tmp_path):
     assert read(tmp_path, "a.csv", f"{long},b\nc,d\n") == [(long, "b"), ("c", "d")]
 
 
+def test_a_first_pair_of_short_words_is_a_pair(tmp_path):
+    assert read(tmp_path, "a.csv", "cat,kat\ndog,hund\n") == [("cat", "kat"), ("dog", "hund")]
+
+
 def test_columns_have_numbers_and_names_and_a_memory_languages(tmp_path):
     text = 'id,English,German\n1,"a\nb",c\n'
     assert read(tmp_path, "a.csv", text, ("german", "English")) == [("c", "a\nb")]

@@ -26,7 +26,6 @@ from transduce.text.files import (
     open_unpacked,
     read_pairs_tsv,
 )
-from transduce.text.languages import is_language_code
 
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
@@ -185,7 +184,8 @@ def find_columns(
         indices.append(names.index(column.lower()))
     is_named = isinstance(columns[0], str)
     cells = [names[index] for index in indices if index < len(names)]
-    are_headings = all(one in HEADINGS or is_language_code(one.partition("-")[0]) for one in cells)
+    known = {*HEADINGS, *HEADINGS.values()}  # not any two letters: a dictionary has short words
+    are_headings = all(one.partition("-")[0] in known for one in cells)
     are_equal = len({HEADINGS.get(one, one) for one in cells}) == 1  # such as German, Deutsch
     return (indices[0], indices[1]), is_named or (are_headings and not are_equal)
 
