@@ -18,6 +18,7 @@ import pytest
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
     "--headless=new",
+    "--disable-ipc-flooding-protection",  # a test goes to more places in a second than a person
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
