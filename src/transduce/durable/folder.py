@@ -335,7 +335,7 @@ def open_folder(path: Path, kind: str, unlisted: Collection[str] = ()) -> Verifi
 def complete_folder(
     path: Path, kind: str, about: Mapping[str, object], write: Callable[[FolderWriter], None]
 ) -> VerifiedFolder:
-    """Open a folder, written first if absent; InputError if its entries differ from `about`."""
+    """Open a folder, or write an absent one; raise InputError if its entries are not `about`."""
     if not path.exists():
         with atomic_folder(path, kind=kind, about=about) as writer:
             write(writer)

@@ -34,7 +34,7 @@ def find_operator(name: str) -> Any:  # noqa: ANN401
 
 
 def script_if_traced(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a function that TorchScript compiles when a trace calls it; else it runs as it is."""
+    """Return a function that TorchScript compiles when a trace calls it, and only then."""
     jit = getattr(torch, "jit", None)
     return jit.script_if_tracing(function) if jit else function
 

@@ -50,7 +50,7 @@ async def translate_texts(
     found = [one for one in await service.run(model, orders, receive) if isinstance(one, Found)]
     ends = accumulate((len(cut.sentences) for cut in cuts), initial=0)
     by_text = [found[first:end] for first, end in pairwise(ends)]
-    other = await service.find_other_language(text, detected)
+    other = await service.find_other_language(text, detected) if wanted.detail else ""
     return build_answer(wanted, cuts, by_text, detected, [other] if other else [])
 
 
