@@ -34,6 +34,7 @@ SECONDS = {  # of a part, at most; what compiles comes first and leaves its work
     "attention": 60,
     "loss": 30,
 }
+WITH_TEXT = {"reading": 150}  # parts that need --text, as much time each alone
 PACKAGES = {"peers": "transformers", "ctranslate2": "ctranslate2"}  # that a part measures
 TITLES = {
     "agreement": "Whether results agree",
@@ -45,6 +46,7 @@ TITLES = {
     "peers": "Hugging Face Marian",
     "attention": "Ways to attend",
     "loss": "The loss",
+    "reading": "A trained model translates a text, beam 4",
 }
 
 
@@ -70,9 +72,10 @@ def main(words: Sequence[str]) -> int:
         "parts": {},
     }
     file = results_path(asked, found["machine"].get("GPU", "none"))
-    for part in asked.parts or SECONDS:
+    for part in asked.parts or (WITH_TEXT if asked.text else SECONDS):
         left = MOST - 10 - (time.monotonic() - began)
-        most = MOST if asked.rehearse else min(SECONDS[part], left)  # a processor may be busy
+        most = min((SECONDS | WITH_TEXT)[part], left)
+        most = MOST if asked.rehearse else most  # a processor may be busy
         package = PACKAGES.get(part)
         is_absent = package is not None and not installed_version(package)
         measured = left_out(package) if is_absent else part_of(part, most, asked)
@@ -95,7 +98,8 @@ def written(file: Path) -> int:
 def part_of(part: str, seconds: float, asked: argparse.Namespace) -> dict[str, Any]:
     """The cases of a part, as many as there was time for, in a process of its own."""
     scale = "rehearsal" if asked.rehearse else "full"
-    worker = [sys.executable, "-m", "benchmarks.on_gpu.worker", part, scale, str(asked.seconds)]
+    words = [part, scale, str(asked.seconds), *asked.text]
+    worker = [sys.executable, "-m", "benchmarks.on_gpu.worker", *words]
     environment = os.environ | ({"TORCH_COMPILE_DISABLE": "1"} if asked.rehearse else {})
     began = time.monotonic()
     ended = ""
@@ -165,14 +169,17 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks/gpu", description=__doc__)
     add = parser.add_argument
     add("parts", nargs="*", metavar="PART", help=f"{', '.join(SECONDS)}; all if none is named")
+    add("--text", nargs=2, default=[], metavar=("MODEL", "FILE"), help="measure `reading` of these")
     add("--output", type=Path, metavar="FOLDER", help="of the figures (benchmarks/results)")
     add("--rehearse", action="store_true", help="tiny shapes on the processor; they mean nothing")
     add("--seconds", type=float, default=0.01 if "--rehearse" in words else 0.7, help="of a figure")
     add("--page", type=Path, metavar="RESULTS", help="only make the page anew, of these results")
     asked = parser.parse_args(words)
-    unknown = set(asked.parts) - set(SECONDS)
+    unknown = set(asked.parts) - set(SECONDS) - set(WITH_TEXT)
     if unknown:
         parser.error(f"no part is called {', '.join(sorted(unknown))}")
+    if "reading" in asked.parts and not asked.text:
+        parser.error("reading needs --text MODEL FILE")
     return asked
 
 

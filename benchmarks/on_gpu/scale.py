@@ -31,6 +31,7 @@ class Scale:
     large: int  # rows and columns of a large product; numbers of a copy in 64ths of its square
     sentences: tuple[int, ...]  # of a search
     seconds: float  # of a measurement
+    text: tuple[str, str] | None = None  # a model folder, and a file that it translates
 
     @property
     def rehearsed(self) -> bool:
@@ -41,9 +42,9 @@ class Scale:
         """Return the same for a model of other sizes."""
         return replace(self, sizes=sizes)
 
-    def timed(self, work: Callable[[], object], *, rounds: int = 5) -> list[float]:
+    def timed(self, work: Callable[[], object], *, rounds: int = 5, warm: int = 3) -> list[float]:
         """Seconds of one call, in several rounds of many; warmed up before."""
-        for _ in range(3):
+        for _ in range(warm):
             work()
         many = max(1, round(self.seconds / rounds / max(1e-6, self.round(work, 1))))
         return [self.round(work, many) for _ in range(rounds)]

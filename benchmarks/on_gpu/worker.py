@@ -1,6 +1,6 @@
 """A worker: the cases of a part, each on a line as soon as it is measured.
 
-Arguments: part, scale, seconds of a measurement.
+Arguments: part, scale, seconds of a measurement; for the part "reading" a model folder and a text.
 
 A case that fails says so and leaves the others alone; a worker that dies leaves the lines it wrote.
 """
@@ -31,13 +31,16 @@ CASES: Mapping[str, str] = MappingProxyType(  # the function that yields a part'
         "search": "searching.cases",
         "peers": "peers.cases",
         "ctranslate2": "by_ctranslate2.cases",
+        "reading": "reading.cases",
     }
 )
 
 
-def main(part: str, scale: str, seconds: str) -> None:
+def main(part: str, scale: str, seconds: str, *text: str) -> None:
     """Measure."""
     chosen = replace(REHEARSAL if scale == "rehearsal" else FULL, seconds=float(seconds))
+    if text:
+        chosen = replace(chosen, text=(text[0], text[1]))
     torch.manual_seed(1)
     if chosen.rehearsed:
         replace_varlen_kernel()

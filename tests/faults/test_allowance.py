@@ -111,15 +111,15 @@ def test_the_hint_of_a_beam_that_would_take_gigabytes_names_what_allows_it(monke
     model = random_translator().searching(beam=9_999, extra_length=1_000)
     sources, search = [[5, 6]], model.recipe.search
     with pytest.raises(InputError) as refusal:
-        outputs.limit_batch_size(model.models, sources, search, 9_999)
+        outputs.fit_batch_size(model.models, sources, search, 9_999)
     name, _, gigabytes = refusal.value.hint.split()[-4].partition("=")
     assert name == "TRANSDUCE_BEAM_GB"
     monkeypatch.setenv(name, gigabytes)
     monkeypatch.setattr(outputs, "free_memory_bytes", lambda: 1e12)
-    assert outputs.limit_batch_size(model.models, sources, search, 9_999) == search
+    assert outputs.fit_batch_size(model.models, sources, search, 9_999) == search
     monkeypatch.setenv(name, "much")
     with pytest.raises(InputError, match="TRANSDUCE_BEAM_GB is not a number of gigabytes: 'much'"):
-        outputs.limit_batch_size(model.models, sources, search, 9_999)
+        outputs.fit_batch_size(model.models, sources, search, 9_999)
 
 
 def test_a_validation_with_a_beam_that_would_take_gigabytes_is_refused_before_training(tmp_path):
@@ -154,7 +154,7 @@ def test_the_control_without_an_account_begins_the_work(monkeypatch, record, acc
 def test_the_paper_s_widest_beam_is_never_refused():
     wide = random_translator().searching(beam=21, extra_length=99_000)
     search = wide.recipe.search
-    assert outputs.limit_batch_size(wide.models, [[5, 6]], search, 21) == search
+    assert outputs.fit_batch_size(wide.models, [[5, 6]], search, 21) == search
 
 
 def test_a_server_draws_no_picture_that_takes_over_a_hundred_megabytes():
@@ -172,7 +172,7 @@ def test_a_beam_of_10_000_is_too_wide_even_for_the_smallest_model():
     model = random_translator()
     search = replace(model.recipe.search, beam=10_000)
     with pytest.raises(InputError, match="10,000 hypotheses may need"):
-        outputs.limit_batch_size(model.models, [[1] * 9], search, 10_000)
+        outputs.fit_batch_size(model.models, [[1] * 9], search, 10_000)
 
 
 def test_a_server_searches_as_many_sentences_at_once_as_fit(monkeypatch):

@@ -12,7 +12,7 @@ from tests.inference.random_models import LINES, random_translator, translator_o
 
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference import outputs
-from transduce.inference.outputs import limit_batch_size
+from transduce.inference.outputs import fit_batch_size
 from transduce.paper.model import Transformer, TransformerDecoder
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import bounds
@@ -133,7 +133,7 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
 
     def find_size(free):
         monkeypatch.setattr(outputs, "free_memory_bytes", lambda: free)
-        return limit_batch_size([model], sources, search, 3).batch_size
+        return fit_batch_size([model], sources, search, 3).batch_size
 
     assert find_size(1e12) == search.batch_size
     symbols = len(model.output.weight)

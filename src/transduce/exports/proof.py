@@ -10,7 +10,7 @@ from typing import Any, final
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
 from transduce.inference.load import TaskModel
-from transduce.inference.outputs import build_decoder, limit_batch_size, search_sources
+from transduce.inference.outputs import build_decoder, fit_batch_size, search_sources
 from transduce.paper.search import Hypothesis, beam_strategy, max_output_length
 from transduce.search.bounds import search_in_memory
 from transduce.text.clean import normalise
@@ -183,7 +183,7 @@ def search_with_restricted_ends(
     the 2 W best may end.
     """
     search = replace(model.recipe.search, beam=beam, penalty="none")
-    search = limit_batch_size((model.transformer,), sources, search, beam)
+    search = fit_batch_size((model.transformer,), sources, search, beam)
     decoder = build_decoder((model.transformer,))
     operations = model.transformer.operations
     strategy = beam_strategy(decoder, sources, search, operations=operations, end_candidates=beam)

@@ -71,6 +71,7 @@ from transduce.text.arguments import (
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
+GPU_BLOCK = 16_384  # the same on a GPU, which searches hundreds at once
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
 Texts = list[str] | tuple[str, ...]
@@ -177,8 +178,9 @@ class Translator:
     ) -> Iterator[list[Output]]:
         """Yield the `n` best translations of every line, in order, reading `block` lines at a time.
 
-        With several workers a block has 250 lines instead, and some blocks are read ahead. `first`
-        is the first line's number: warnings name lines by number, and samples depend on it.
+        With several workers a block has 250 lines instead, and some blocks are read ahead; on a GPU
+        a block of more than one line has at least 16,384. `first` is the first line's number:
+        warnings name lines by number, and samples depend on it.
         """
         require_count("n", n)
         require_count("block", block)
@@ -244,14 +246,17 @@ class Translator:
     ) -> Iterator[list[Output]]:
         """Yield the outputs of each line or pair, in order, from `method`, called with blocks.
 
-        With several workers a block has 250 items instead of `block`.
+        With several workers a block has 250 items instead of `block`, on a GPU at least 16,384
+        unless `block` is 1.
         """
+        device = self.models[0].output.weight.device.type
         size = block if self.workers == 1 else WORKER_BLOCK
+        if device == "cuda" and size > 1:
+            size = max(size, GPU_BLOCK)
         calls = (methodcaller(method, some, *arguments) for some in split_into_blocks(items, size))
         if self.workers > 1:
             results = run_in_workers(self.worker_loader(), calls, self.workers)
         else:
-            device = self.models[0].output.weight.device.type
             exactly = torch.autocast(device, enabled=False)  # whatever the caller has set
             results = (exactly(call)(self) for call in calls)
         return report_warnings(results, self.on_warning)

@@ -17,9 +17,9 @@ from transduce.inference.outputs import (
     build_decoder,
     collect_warnings,
     combine_best,
+    fit_batch_size,
     join_parts,
     keep_different,
-    limit_batch_size,
 )
 from transduce.inference.pairs import encode_pairs, find_unscorable, token_log_probs
 from transduce.inference.translator import Translator
@@ -68,7 +68,7 @@ class SearchWorker:
     def __init__(self, translator: Translator, send: Callable[[Answer], None]) -> None:
         recipe = translator.recipe
         longest = [range(min(LONG, recipe.data.max_length))] * recipe.search.batch_size
-        fitting = limit_batch_size(translator.models, longest, recipe.search, recipe.search.beam)
+        fitting = fit_batch_size(translator.models, longest, recipe.search, recipe.search.beam)
         translator = replace(translator, recipe=replace(recipe, search=fitting))
         self.translator, self.send = translator, send
         self.decoder = ConstrainedDecoder(build_decoder(translator.models))

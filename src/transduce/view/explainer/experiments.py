@@ -15,7 +15,7 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from transduce.inference.outputs import build_decoder, limit_batch_size
+from transduce.inference.outputs import build_decoder, fit_batch_size
 from transduce.inference.translator import Translator
 from transduce.mixing.decoder import RecomputingDecoder
 from transduce.packed import Packed
@@ -187,7 +187,7 @@ def search_changed(
         search = replace(search, extra_length=min(room, search.extra_length))
     if change.alpha is not None:
         search = replace(search, alpha=change.alpha)
-    search = limit_batch_size([model], [source], search, search.beam)
+    search = fit_batch_size([model], [source], search, search.beam)
     with torch.no_grad(), change_modules(model, change):
         return [*trace_beam_search(decoder, source, search, 1).best.ids, END]
 
