@@ -40,6 +40,12 @@ def finish(process):
     return out
 
 
+def read_updates(run):
+    """Return what the log of a run says of each update."""
+    log = (run / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    return [one for one in map(json.loads, log) if one["event"] == "update"]
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_run_that_is_killed_goes_on_and_translates(tmp_path, precision):
     words = ["dog", "cat", "house", "tree", "bird", "car"]
@@ -56,13 +62,22 @@ def test_a_run_that_is_killed_goes_on_and_translates(tmp_path, precision):
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
     finish(transduce(*train))
-    log = (tmp_path / "run/log.jsonl").read_text(encoding="utf-8").splitlines()
-    steps = [one["step"] for one in map(json.loads, log) if one.get("event") == "update"]
-    assert steps[-1] == SETTINGS["training.steps"]
-    assert any('"event": "resume"' in line for line in log)
+    assert read_updates(tmp_path / "run")[-1]["step"] == SETTINGS["training.steps"]
+    assert '"event": "resume"' in (tmp_path / "run/log.jsonl").read_text(encoding="utf-8")
     finish(transduce("average", tmp_path / "run", "-o", tmp_path / "model"))
     found = finish(transduce("translate", tmp_path / "model", tmp_path / "a.en"))
     assert len(found.splitlines()) == len(lines)
+
+
+def test_losses_of_compiled_layers_are_those_of_plain_ones(tmp_path):
+    """In processes of their own: the compiler cannot read the tests' checks of types."""
+    found = []
+    for compiled in ("false", "true"):
+        run = tmp_path / compiled
+        changes = ("training.precision=bfloat16", f"training.compile={compiled}")
+        finish(transduce("train", "tiny", "-o", run, *(x for c in changes for x in ("--set", c))))
+        found.append([one["loss"] for one in read_updates(run)])
+    assert found[1] == pytest.approx(found[0], rel=0.01)
 
 
 def test_an_error_of_the_device_ends_a_command_with_words():

@@ -93,13 +93,6 @@ def test_an_update_that_is_not_finite_changes_no_weight():
         torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
 
 
-def test_losses_of_compiled_layers_are_those_of_plain_ones():
-    plain = training_of(**BFLOAT16)
-    expected = losses_of(on_gpu(plain), plain)
-    training = training_of(**BFLOAT16, compile=True)
-    assert losses_of(on_gpu(training), training) == pytest.approx(expected, rel=0.01)
-
-
 def test_numbers_arrive_though_their_pinned_memory_is_used_again():
     """A copy that is still queued must not see what the host writes next."""
     busy = torch.randn(4096, 4096, device="cuda")
@@ -133,9 +126,10 @@ def test_graphs_add_the_gradients_of_single_kernels_with_the_same_dropout():
 def test_a_model_that_no_graph_can_hold_trains_without_one():
     training = training_of(**BFLOAT16)
     model, optimiser = on_gpu(training)
+    waited = []
     model.encoder[0].register_forward_pre_hook(
-        lambda _, given: float(given[0].detach().sum())
-    )  # waits
+        lambda _, given: waited.append(float(given[0].detach().sum()))
+    )
     _, add, _ = choose_loop(model, optimiser, training, batches)
     for step in (1, 2, 3):
         queued = update_weights(model, optimiser, training, step, batches(1), add_gradients=add)
