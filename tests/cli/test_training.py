@@ -51,13 +51,15 @@ def test_the_panel_shows_updates_that_are_not_finite(panel, nats, first):
     assert ("perplexity 12.18 over 2 updates" in render(panel)) == bool(first)
 
 
-def test_the_speed_is_shown_after_the_second_update(panel, monkeypatch):
-    seconds = iter([10.0, 12.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
-    panel.on_update(update(1, 3.0), Progress(step=1, target_tokens=100))
+def test_the_speed_is_that_of_updates_and_the_time_left_has_its_share_of_validations(
+    panel, monkeypatch
+):
+    times = iter([10.0, 16.0])  # four of these six seconds were a validation
+    monkeypatch.setattr("time.monotonic", lambda: next(times))
+    panel.on_update(update(1, 3.0), Progress(step=1, target_tokens=100, seconds=5.0))
     assert panel.recent.format_pace(Progress(step=1), 9) == []
-    panel.on_update(update(2, 3.0), Progress(step=2, target_tokens=300))
-    assert panel.recent.format_pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:14 left"]
+    panel.on_update(update(2, 3.0), Progress(step=2, target_tokens=300, seconds=7.0))
+    assert panel.recent.format_pace(Progress(step=2), 9) == ["100 tokens/s", "0:00:42 left"]
 
 
 def test_a_training_whose_messages_nobody_reads_any_more_ends_after_a_checkpoint(corpus):

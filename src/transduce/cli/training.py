@@ -115,13 +115,16 @@ class RecentUpdates:
 
     def __init__(self) -> None:
         self.nats: list[float] = []
-        self.marks: list[tuple[float, int]] = []  # (time, target tokens so far) of each update
+        self.marks: list[tuple[float, int]] = []  # (seconds, target tokens) of all updates so far
+        self.clock: list[tuple[float, float]] = []  # (time, seconds) at the first and last update
 
     def add(self, update: "Update", progress: "Progress") -> None:
         """Record an update: its time, the token count, and its loss if that is finite."""
         if math.isfinite(update.nats):
             self.nats.append(update.nats)
-        self.marks = [*self.marks[-AVERAGED_UPDATES:], (time.monotonic(), progress.target_tokens)]
+        mark = progress.seconds, progress.target_tokens
+        self.marks = [*self.marks[-AVERAGED_UPDATES:], mark]
+        self.clock = [*self.clock[:1], (time.monotonic(), progress.seconds)]
 
     def format_perplexity(self) -> str:
         """Return the perplexity of the last 50 updates without label smoothing, as text."""
@@ -132,12 +135,18 @@ class RecentUpdates:
         return f"perplexity {finite_perplexity(mean(last)):.2f}{updates}"
 
     def format_pace(self, progress: "Progress", steps: int) -> list[str]:
-        """Return target tokens per second and time left as text; [] after a single update."""
+        """Return target tokens per second and time left as text; [] after a single update.
+
+        The speed is that of the last updates alone, without validations and snapshots; the time
+        left grants these the share of the time that they have had so far.
+        """
         (began, before), (ended, after) = self.marks[0], self.marks[-1]
         seconds = ended - began
         if not seconds:
             return []
-        left = seconds / (len(self.marks) - 1) * (steps - progress.step)
+        time_passed, updating = (b - a for a, b in zip(self.clock[0], self.clock[-1], strict=True))
+        share = max(1.0, time_passed / updating)
+        left = share * seconds / (len(self.marks) - 1) * (steps - progress.step)
         return [
             f"{(after - before) / seconds:,.0f} tokens/s",
             f"{timedelta(seconds=round(left))} left",

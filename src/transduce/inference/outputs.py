@@ -170,7 +170,7 @@ def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[L
     return [line.warning, *warnings] if line.warning else warnings
 
 
-GPU_SENTENCES = 512  # searched at once: 4 times as many a second as 64 (docs/records/speed.md)
+GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
 SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 
 

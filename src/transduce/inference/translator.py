@@ -79,6 +79,11 @@ CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict", "keep")  
 UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that cannot be scored
 
 
+def choose_block(block: int, device: str) -> int:
+    """Return how many lines are read at once: `block`, or on a GPU at least GPU_BLOCK, or 1."""
+    return max(block, GPU_BLOCK) if device == "cuda" and block > 1 else block
+
+
 def warn_user(warning: LineWarning) -> None:
     """Issue a line's warning as a Python UserWarning."""
     warnings.warn(str(warning), UserWarning, stacklevel=2)
@@ -250,9 +255,7 @@ class Translator:
         unless `block` is 1.
         """
         device = self.models[0].output.weight.device.type
-        size = block if self.workers == 1 else WORKER_BLOCK
-        if device == "cuda" and size > 1:
-            size = max(size, GPU_BLOCK)
+        size = WORKER_BLOCK if self.workers > 1 else choose_block(block, device)
         calls = (methodcaller(method, some, *arguments) for some in split_into_blocks(items, size))
         if self.workers > 1:
             results = run_in_workers(self.worker_loader(), calls, self.workers)

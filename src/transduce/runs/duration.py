@@ -29,12 +29,13 @@ from transduce.settings.fields import require
 from transduce.settings.recipe import Value, with_changes
 from transduce.training.distributed.rank import ProcessRank
 from transduce.training.distributed.requests import SignalRequests
-from transduce.training.equip import build_for_training, build_optimiser
+from transduce.training.equip import build_for_training, build_optimiser, choose_loop
 
 SAMPLE_TOKENS = 4_096  # most tokens of a batch that is measured on a CPU, both sides together
 SAMPLE_SECONDS = 2.0  # time for measuring batches; at least one after the first is measured
 SAMPLE_UPDATES = 8  # most batches that are measured
-SAMPLE_LINES = 64  # most lines of the development set that are translated
+GPU_WARM_UP = 3  # updates by one batch: they compile kernels and capture the graph that is timed
+SAMPLE_LINES = 64  # most lines of the development set that are translated on a CPU
 WARM_UP_LINES = 4  # lines that are translated before the measurement
 FORWARD_SHARE = 1 / 3  # the cost of a batch's loss, relative to that of loss and gradients
 VALIDATION_SHARE = 0.2  # the largest share of the given minutes for validations
@@ -90,15 +91,18 @@ def measure_updates(
     if device.type == "cpu":
         limit = max(2 * recipe.data.max_length, min(limit, SAMPLE_TOKENS))
     feed = build_feed(recipe, corpus, limit)
-    seconds = tokens = 0.0
-    begin = time.perf_counter()
-    for step in range(1, SAMPLE_UPDATES + 2):
-        batch = feed.micro_batches(step)[0]
+    add = choose_loop(model, optimiser, training, feed.micro_batches)[1]
+    warm_up = 1 if device.type == "cpu" else GPU_WARM_UP
+    seconds = tokens = begin = 0.0
+    for step in range(1, SAMPLE_UPDATES + warm_up + 1):
+        batch = feed.micro_batches(step if device.type == "cpu" else 1)[0]
         start = time.perf_counter()
-        pending = update_weights(model, optimiser, training, step, [batch])
+        pending = update_weights(model, optimiser, training, step, [batch], add_gradients=add)
         assert pending is not None
         pending.read()
-        if step > 1:  # the first is only warm-up
+        if step == warm_up:
+            begin = time.perf_counter()
+        if step > warm_up:
             seconds += time.perf_counter() - start
             tokens += len(batch.source.ids) + len(batch.target.ids)
             if time.perf_counter() - begin > SAMPLE_SECONDS:
@@ -107,7 +111,7 @@ def measure_updates(
     optimiser.update(0.0, torch.zeros((), device=device))
     synchronise(device)
     adam = time.perf_counter() - start
-    return max(seconds - (step - 1) * adam, 0.1 * seconds) / tokens, adam
+    return max(seconds - (step - warm_up) * adam, 0.1 * seconds) / tokens, adam
 
 
 def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -> float:
@@ -119,13 +123,15 @@ def measure_search(model: Transformer, recipe: Recipe, corpus: PreparedCorpus) -
     assert corpus.dev is not None
     lines = min(recipe.training.validate_lines, len(corpus.dev))
     seconds = 0.0
-    for few in (min(lines, WARM_UP_LINES), min(lines, SAMPLE_LINES)):
+    on_cpu = model.output.weight.device.type == "cpu"
+    sample = min(lines, SAMPLE_LINES) if on_cpu else lines  # a GPU searches them all at once
+    for few in (min(lines, WARM_UP_LINES) if on_cpu else sample, sample):
         short = with_changes(recipe, {"training.validate_lines": few, "search.extra_length": 2})
         translate = build_translation(short, corpus, SignalRequests())
         start = time.perf_counter()
         translate(model)
         seconds = time.perf_counter() - start
-    return seconds * lines / min(lines, SAMPLE_LINES)
+    return seconds * lines / sample
 
 
 def describe_pace(recipe: Recipe, pace: Pace) -> str:
