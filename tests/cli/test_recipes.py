@@ -168,11 +168,12 @@ def test_show_at_a_scale_is_the_smaller_recipe(call):
 
 def test_scales_say_what_they_change_cost_and_show(call):
     said = call("recipes", "scales").stdout
-    laptop = said[said.index("laptop: ") : said.index("gpu-hour: ")]
+    laptop = said[said.index("laptop: ") : said.index("gpu-minutes: ")]
     assert "training.warmup = 1000, data.vocabulary_size = 4000," in laptop
     for word in (
         "toy: ",
         "laptop: ",
+        "gpu-minutes: ",
         "gpu-hour: ",
         "paper: ",
         "a row like base takes",
@@ -180,7 +181,7 @@ def test_scales_say_what_they_change_cost_and_show(call):
     ):
         assert word in said
     lines = call("recipes", "scales", "--json").stdout.splitlines()
-    assert [json.loads(line)["width_divisor"] for line in lines] == [16, 4, 1, 1]
+    assert [json.loads(line)["width_divisor"] for line in lines] == [16, 4, 1, 1, 1]
 
 
 def test_a_model_or_a_run_is_shown_with_its_own_numbers_of_symbols(call, made):

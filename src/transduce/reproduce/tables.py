@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class TableOptions(TypedDict, total=False):
     """Keyword arguments of `table2` and `table3`; all of them are optional."""
 
-    scale: str  # toy, laptop (the default), gpu-hour or paper
+    scale: str  # toy, laptop (the default), gpu-minutes, gpu-hour or paper
     rows: Sequence[str]  # names such as base and big; all rows if empty
     seeds: int | Sequence[int]  # the number of seeds, or a list of seeds; 1 by default
     settings: "Mapping[str, Value]"  # settings to change in every row
