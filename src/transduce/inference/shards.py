@@ -2,8 +2,9 @@
 
 Shard i of n has the lines from block ⌊(i - 1) B / n⌋ up to block ⌊i B / n⌋ of the text's B blocks.
 The lines of a block are searched together, so that no output depends on the number of shards; on a
-GPU, which searches more of them together, this holds in float32 alone. A shard is a folder whose manifest names the text, the models and all options, so that a merge can
-refuse shards that do not belong together.
+GPU, which searches more of them together, this holds in float32 alone. A shard is a folder whose
+manifest names the text, the models and all options, so that a merge can refuse shards that do not
+belong together.
 """
 
 import codecs
