@@ -1,5 +1,6 @@
 """transduce translate: one output line for each line, and refusals of inputs and folders."""
 
+import gc
 import gzip
 import json
 import shutil
@@ -321,3 +322,21 @@ def test_what_is_lost_is_named_with_its_line(call, babbler):
     )
     found = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [one["outputs"][0].get("lost") for one in found] == [None, ["77"]]
+
+
+@pytest.fixture
+def collections():
+    """Python's garbage collections from here on, which begin as often as in a new process."""
+    before, counted = gc.get_threshold(), []
+    gc.set_threshold(700, 10, 10)
+    gc.callbacks.append(lambda phase, _: counted.append(phase))
+    yield counted
+    gc.callbacks.pop()
+    gc.set_threshold(*before)
+
+
+def test_garbage_is_not_collected_while_lines_pass(call, babbler, collections):
+    assert call("translate", babbler, stdin=b"\n").code == 0
+    some = len(collections)
+    assert call("translate", babbler, stdin=b"\n" * 10_000).code == 0
+    assert len(collections) - some < 100

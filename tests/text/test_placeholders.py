@@ -1,8 +1,11 @@
 """What is kept in a text, and what counts as lost."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from transduce.text.placeholders import (
+    ITEM,
     NAMES,
     YEARS,
     find_items,
@@ -101,3 +104,8 @@ def test_long_runs_are_read_to_their_end(part):
     # quadratic time would be minutes
     for text in (part * 20_000, HOSTILE[0] + part * 20_000, f"http://{part * 20_000}"):
         assert find_lost(f"{text} \n7", "") != []
+
+
+@given(st.text(st.sampled_from("%{}@:/.wWhtpsſ0 a$ilo"), max_size=12))
+def test_no_item_is_overlooked_in_a_line_that_is_not_searched(text):
+    assert any(find_items(text)) == any(ITEM.finditer(text))

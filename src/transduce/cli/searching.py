@@ -201,10 +201,11 @@ class TranslatorChoice:
         """Return a translator of the model or the ensemble, with the options' settings."""
         from transduce.inference.load import choose_precision, load
         from transduce.machine.device import select_device
-        from transduce.machine.process_settings import keep_freed_memory
+        from transduce.machine.process_settings import collect_garbage_rarely, keep_freed_memory
         from transduce.tasks import require_task
 
         keep_freed_memory()
+        collect_garbage_rarely()
         chosen = choose_precision(self.models.precision, select_device())
         if chosen.message:
             display.print_message(chosen.message)

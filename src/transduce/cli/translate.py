@@ -268,9 +268,9 @@ def note_markup(
 
     `numbers` are the numbers of the lines in the file, by default 1, 2, 3 and so on.
     """
-    told = False
+    told, ending = False, find_ending(file, MARKUP_SUFFIXES)
     for line, number in zip(lines, numbers or count(1), strict=False):
-        if not told and (kind := find_ending(file, MARKUP_SUFFIXES) or name_markup(line)):
+        if not told and (kind := ending or name_markup(line)):
             display.print_note(
                 f"note: {display_name(file)}, line {number}: this is {kind}, and its markup is "
                 "translated like text; pandoc makes HTML of it, which --format html keeps"

@@ -19,7 +19,6 @@ from transduce.text.clean import normalise
 from transduce.text.inline import PRIVATE, Piece, insert_markup
 from transduce.text.placeholders import (
     Masked,
-    count_items,
     find_items,
     find_lost,
     has_words,
@@ -49,12 +48,13 @@ class Attempt:
         changed the number of words of a side.
         """
         text, is_whole = self.restore(output)
-        texts = (self.read.text, output.text, source, text)
-        read, written, *after = (len(one.split()) for one in texts)
-        links = (
-            output.alignment if [read, written] == after else None
-        )  # links count the words that the model read
-        lost = tuple(find_lost(source, text))
+        links, lost = output.alignment, tuple(find_lost(source, text))
+        if links is not None:  # links count the words that the model read
+            texts = (self.read.text, output.text, source, text)
+            read, written, *after = (len(one.split()) for one in texts)
+            links = links if [read, written] == after else None
+        if (text, links, lost) == (output.text, output.alignment, output.lost):
+            return output, is_whole
         return replace(output, text=text, lost=lost, alignment=links), is_whole
 
 
@@ -77,7 +77,7 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
         attempts.append(Attempt(read, partial(restore_items, masked)))
     if not can_align or line.prefix is not None:
         return [*attempts, build_plain_attempt(line)]
-    rest = replace_items(line.text, dict.fromkeys(count_items(line.text), ""))
+    rest = replace_items(line.text, lambda _: "")
     place = partial(insert, line.text, spans)
     return [*attempts, Attempt(Line(line.number, rest), place, needs_links=True)]
 

@@ -223,6 +223,8 @@ def combine_best(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combinat
     best sums so far are extended: no other sum can lead to a better total. Equal sums are ordered
     by the ranks of the parts' hypotheses.
     """
+    if len(found) <= 1:  # almost every line has one part
+        return [[one] for one in found[0][:n]] if found else [[]]
     totals, steps = [0.0], list[list[Sum]]()
     for hypotheses in found:
         best = heapq.nsmallest(

@@ -50,7 +50,11 @@ from transduce.inference.pairs import (
     score_pairs,
 )
 from transduce.inference.workers import run_in_workers
-from transduce.machine.process_settings import keep_freed_memory, use_threads
+from transduce.machine.process_settings import (
+    collect_garbage_rarely,
+    keep_freed_memory,
+    use_threads,
+)
 from transduce.paper.model import Transformer
 from transduce.paper.search import Hypothesis
 from transduce.settings import Recipe, Search
@@ -325,7 +329,10 @@ class Translator:
         )
         if self.aligns:
             return self.aligner.align_kept(lines, found)
-        plain = [[replace(one, alignment=None) for one in best] for best in found.outputs]
+        plain = [
+            [replace(one, alignment=None) if one.alignment else one for one in best]
+            for best in found.outputs
+        ]
         return replace(found, outputs=plain)
 
     def search_block(self, lines: Sequence[Line], n: int) -> BlockResult:
@@ -439,6 +446,7 @@ def restore(
 def load_for_long_searches(load: Callable[[], Translator], threads: int) -> Translator:
     """Load a translator in a process that only searches, with this number of threads."""
     keep_freed_memory()
+    collect_garbage_rarely()
     use_threads(threads)
     found = load()
     equip_for_long_searches(found.models)  # while nobody waits
