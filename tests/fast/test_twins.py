@@ -14,12 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fast.tiny import FAST, LOOPS
 from tests.model.tiny import model_of, packed, sizes
+from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.training.tiny import batch_of, training_of
 
 from transduce.fast import layer_graph
 from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import equip_for_training
-from transduce.fast.highest_sums import assume_any, find_block_maxima, highest_sums
+from transduce.fast.highest_sums import (
+    assume_any,
+    find_block_maxima,
+    highest_sums,
+    leave_together,
+)
 from transduce.fast.layer_graph import LayerGraph, StepKind
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.operations import PLAIN, AttentionMask, Operations
@@ -215,6 +221,36 @@ def test_flags_that_are_not_read_change_no_search():
         assert [one.ids for one in ours] == [one.ids for one in theirs]
 
 
+@compares("choose_leaving")
+@pytest.mark.parametrize("nbest", [1, 3])
+def test_a_search_that_done_sentences_leave_together_finds_the_same(nbest):
+    found, waited = [], []
+
+    def leave_and_count(done, is_full):
+        leaving = leave_together(done, is_full)
+        waited.append(int(done.sum()) - int(leaving.sum()))
+        return leaving
+
+    model, search = random_model(1, symbols=5), Search(beam=3, extra_length=20)
+    sources = [(*range(2, 2 + n), 0) for n in range(30)]
+    for choose in (PLAIN.choose_leaving, leave_and_count):
+        operations = replace(PLAIN, choose_leaving=choose)
+        toy = ToyDecoder(model, search.beam)
+        found.append(beam_search(toy, sources, search, nbest=nbest, operations=operations))
+    assert found[1] == found[0]
+    assert max(waited) > 1
+
+
+@pytest.mark.parametrize(
+    ("done", "full", "expected"), [([3], [], []), ([3, 8], [], [3, 8]), ([3], [3], [3])]
+)
+def test_done_sentences_wait_for_an_eighth_of_the_batch_unless_one_is_full(done, full, expected):
+    flags = [torch.zeros(9, dtype=torch.bool) for _ in range(2)]
+    for some, where in zip(flags, (done, full), strict=True):
+        some[where] = True
+    assert leave_together(*flags).nonzero().flatten().tolist() == expected
+
+
 @compares("pad_batch")
 @given(st.lists(st.integers(1, 70), min_size=1, max_size=5))
 @settings(max_examples=6)
@@ -236,4 +272,6 @@ def test_a_padded_batch_has_the_loss_and_gradients_of_the_batch(lengths):
 def test_the_comparisons_are_of_other_functions():
     """Else they would compare a function with itself."""
     same = {name for name in COMPARED if getattr(FAST, name) == getattr(PLAIN, name)}
-    assert same == {"run_layers", "is_any", "pad_batch"}, "these three are chosen with a model"
+    assert same == {"run_layers", "is_any", "choose_leaving", "pad_batch"}, (
+        "these are chosen with a model"
+    )

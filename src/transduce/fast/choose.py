@@ -23,6 +23,7 @@ from transduce.fast.highest_sums import (
     find_block_maxima,
     highest_sums,
     highest_sums_by_loops,
+    leave_together,
 )
 from transduce.fast.inference_weights import prepare_for_inference
 from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
@@ -147,6 +148,7 @@ def choose_operations(
         log_softmax=log_softmax_in_place,
         highest_sums=highest_sums if on_cpu else choose_highest_sums(device),
         is_any=PLAIN.is_any if on_cpu else assume_any,
+        choose_leaving=PLAIN.choose_leaving if on_cpu else leave_together,
     )
 
 

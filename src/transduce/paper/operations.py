@@ -216,6 +216,18 @@ def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     return bool(flags.any())
 
 
+def leave_when_done(
+    done: Bool[Tensor, " S"],
+    is_full: Bool[Tensor, " S"],  # noqa: ARG001 - a replacement reads it
+) -> Bool[Tensor, " S"]:
+    """Return which sentences leave a search's batch: those that are done.
+
+    A replacement may let them wait, but not longer than until one of them is at its length limit
+    (`is_full`): the search then does extra work, with the same result.
+    """
+    return done
+
+
 def keep_batch(batch: Batch) -> Batch:
     """Return a batch as it is, without padding."""
     return batch
@@ -420,6 +432,7 @@ LogSoftmax = Callable[[Tensor], Tensor]  # may overwrite the logits
 TargetLogProbs = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 HighestSums = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 IsAny = Callable[[Tensor], bool]
+ChooseLeaving = Callable[[Tensor, Tensor], Tensor]
 PadBatch = Callable[[Batch], Batch]
 
 
@@ -439,6 +452,7 @@ class Operations:
     target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
+    choose_leaving: ChooseLeaving = leave_when_done
     pad_batch: PadBatch = keep_batch
 
 

@@ -189,7 +189,7 @@ class StepResult(NamedTuple):
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_done: Bool[Tensor, " S"]  # True for sentences that need no further step
+    is_done: Bool[Tensor, " S"]  # True for sentences that take no further step
 
 
 @final
@@ -286,7 +286,8 @@ def expand_beams(
     beams, parents = update_live(beams, candidates, rows, operations)
     width = parents.shape[1]
     parent_rows = (rows * width + parents).flatten() if width > 1 else None
-    return StepResult(beams, parent_rows, is_done(beams, length_score))
+    leaving = operations.choose_leaving(*find_done(beams, length_score))
+    return StepResult(beams, parent_rows, leaving)
 
 
 def find_best_continuations(
@@ -367,15 +368,18 @@ def update_live(
     return beams, parents
 
 
-def is_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
+def find_done(
+    beams: BeamState, length_score: LengthScore
+) -> tuple[Bool[Tensor, " S"], Bool[Tensor, " S"]]:
     """Return True where no live hypothesis can beat the sentence's worst finished hypothesis.
 
     No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
-    at the limit is done.
+    at the limit is done; the second result is True for these alone.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]
-    return beaten | (beams.lengths == beams.max_lengths)
+    is_full = beams.lengths == beams.max_lengths
+    return beaten | is_full, is_full
 
 
 # --- Continuous batching: waiting sentences take the places of finished ones ----------------------
