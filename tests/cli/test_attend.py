@@ -114,6 +114,8 @@ def test_the_sentences_of_the_paper_are_for_models_that_read_english():
         (("a", "--survey", "--target=b", "--exact"), "--exact is for one text"),
         (("a", "--survey", "--target=b", "--alpha=1"), "--alpha is for one text"),
         ((TEXT, "--figure=5", "--find", "--word=dog"), "Figure 5 shows all words"),
+        ((TEXT, "-o", "a.html", "--json"), "--json is for a table, and a page has none"),
+        ((TEXT, "--save", "r", "--figure=4"), "--figure draws, and no figure is written"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(call, babbler, tmp_path, monkeypatch, options, fact):

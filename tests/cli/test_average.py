@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import stat
 from dataclasses import replace
 
 import pytest
@@ -117,6 +118,9 @@ def test_a_model_is_replaced_by_force_and_nothing_else_is(call, trained, model, 
     ended = call("average", trained, "--last", 1, "-o", model, "--force")
     assert (ended.code, load_model(model).about["averaged"]) == (0, [20])
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    model.chmod(0o750)
+    assert call("average", trained, "--last", 1, "-o", model, "--force").code == 0
+    assert stat.S_IMODE(model.stat().st_mode) == 0o750
     (model / ".git").mkdir()
     for place, reason in (
         (model, "it holds '.git'"),

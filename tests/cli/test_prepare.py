@@ -151,6 +151,16 @@ def test_a_file_is_refused_as_the_folder_of_a_corpus(call, corpus):
     assert (ended.code, "exists and is no prepared corpus" in ended.stderr) == (2, True)
 
 
+def test_no_corpus_is_prepared_in_another_one(prepare, corpus, call):
+    assert prepare().code == 0
+    before = content(corpus / "p")
+    text = ("--source", corpus / "a.en", "--target", corpus / "a.de")
+    ended = call("prepare", "tiny", *text, SMALLEST, "-o", corpus / "p/new/one")
+    assert ended.code == 2
+    assert f"{corpus}/p/new/one: lies in another prepared corpus" in ended.stderr
+    assert content(corpus / "p") == before
+
+
 def test_two_vocabularies_on_request(prepare, corpus):
     own = ("--set", "data.shared_vocabulary=false", "--set", "architecture.tie_embeddings=target")
     assert "vocabulary: 270 and 270 symbols\n" in prepare(*own, size=270).stderr
@@ -331,3 +341,29 @@ def test_a_translation_memory_is_prepared_as_its_pairs_are(call, tmp_path):
     stores = [tmp_path / f"{name}-s" / "train" for name in ("a.en-de.tsv", "a.tmx")]
     for file in ("source.ids", "target.ids", "source.offsets", "target.offsets"):
         assert (stores[0] / file).read_bytes() == (stores[1] / file).read_bytes()
+
+
+def test_headings_and_equal_languages_are_said(call, tmp_path):
+    pairs = [(f"the dog sees {n} cats", f"der Hund sieht {n} Katzen") for n in range(60)]
+    rows = [("English", "German"), *pairs]
+    (tmp_path / "a.tsv").write_text("".join("{}\t{}\n".format(*row) for row in rows))
+    units = "".join(
+        f"<trans-unit><source>{en}</source><target>{de}</target></trans-unit>" for en, de in pairs
+    )
+    declared = '<file source-language="en" target-language="en">'
+    (tmp_path / "a.xlf").write_text(
+        f'<xliff version="1.2">{declared}<body>{units}</body></file></xliff>'
+    )
+    said = [
+        call(
+            "prepare",
+            "tiny",
+            SMALLEST,
+            f"--pairs={tmp_path / name}",
+            "-o",
+            tmp_path / "store" / name,
+        )
+        for name in ("a.tsv", "a.xlf")
+    ]
+    assert "train: 61 pairs read, 60 kept\n  left out, empty side: 1\n" in said[0].stderr
+    assert "warning: the text says that both of its languages are en" in said[1].stderr

@@ -218,6 +218,8 @@ def test_the_step_is_reported_that_is_taken_of_an_unfinished_run(call, trained, 
     with (trained / "log.jsonl").open("a") as log:  # no result depends on it
         log.write('{"event": "finish", "step": 19}\n')
     assert all("is not finished" in call(*command).stderr for command in commands)
+    (trained / "checkpoints/step-99999999").write_text("of another program")
+    assert f"{trained} is not finished: using step 19 of" in call(*commands[0]).stderr
 
 
 def test_a_run_that_early_stopping_ended_is_finished(tmp_path, capsys):

@@ -234,6 +234,8 @@ def test_a_file_whose_name_begins_with_a_dash_is_told_where_it_goes(call):
         ("reproduce table3 --print-jobs -o t --gather=x", "--gather is for the report"),
         ("reproduce table2 --print-jobs -o t --plot", "--plot is for the report"),
         ("reproduce table3 --print-jobs -o t --json", "--json is for the report"),
+        ("reproduce table3 --gather=x -o t --source=a", "--source is for training, and --gather"),
+        ("reproduce table2 --gather=x -o t --rows=base", "--rows is for training, and --gather"),
         ("fetch --list multi30k", "--list lists all corpora, and takes no names"),
         ("fetch --list --offline", "--offline is for a fetched corpus"),
     ],

@@ -8,6 +8,7 @@ from tests.runs.corpora import TOY, prepared_toy
 from tests.runs.test_resume import numbers
 
 import transduce
+from transduce.checkpoint.steps import newest_step
 from transduce.durable.files import list_entries
 from transduce.durable.json import from_checksummed_json, read_json, to_checksummed_json
 from transduce.errors import FolderError, InputError, SaveError
@@ -100,6 +101,24 @@ def test_an_address_that_holds_something_else_is_refused_before_training(train, 
 def test_an_empty_address_is_refused(train):
     with pytest.raises(InputError, match="the address of the copy is empty"):
         train(copy="")
+
+
+def test_an_address_that_keeps_nothing_is_refused(train, tmp_path):
+    with pytest.raises(InputError, match="in the memory of this process"):
+        train(copy="memory://run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_only_has_the_name_of_a_step_is_none(train, tmp_path):
+    run = train(steps=2).folder
+    checkpoints = run / "checkpoints"
+    (checkpoints / "step-99999999").write_text("of another program")
+    (checkpoints / "step-88888888").mkdir()
+    (checkpoints / "Kopie von step-00000002").mkdir()
+    shutil.copytree(checkpoints / "step-00000002", checkpoints / "step-77777777")
+    assert newest_step(run) == 2
+    RunCopy(str(tmp_path / "other")).save(run)
+    assert read_json((tmp_path / "other/copy.json").read_bytes(), run)["step"] == 2
 
 
 def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied, tmp_path):

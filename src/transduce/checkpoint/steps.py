@@ -79,6 +79,18 @@ def list_steps(parent: Path) -> list[int]:
     return sorted(step for step in steps if step_folder(parent, step).name in names)
 
 
+def newest_step(run: Path) -> int | None:
+    """Return the step of a run's newest checkpoint, None if it has none.
+
+    What is called a step but has no manifest of that step of this run is no checkpoint.
+    """
+    for step in reversed(list_steps(run / CHECKPOINTS)):
+        with suppress(FolderError):
+            open_step(run / CHECKPOINTS, step)
+            return step
+    return None
+
+
 def require_real_folder(parent: Path) -> None:
     """Raise FolderError if a path is a link or a file. A run writes only in its own folder."""
     if parent.is_symlink():

@@ -167,7 +167,7 @@ def command(
         fact = "is for one text, and --survey for a file of pairs"
         refuse_given({"save", *vars(page), *vars(figure), *vars(beam)}, fact)
     else:
-        require_consistent(output, save, figure)
+        require_consistent(text, output, save, figure)
     if target is not None:
         refuse_given(vars(beam), "is for a search, and --target gives the output")
     choice = TranslatorChoice(model, models, beam)
@@ -188,10 +188,14 @@ def command(
         write_output(view, output, page, figure)
 
 
-def require_consistent(output: Path | None, save: Path | None, figure: FigureOptions) -> None:
+def require_consistent(
+    text: str | None, output: Path | None, save: Path | None, figure: FigureOptions
+) -> None:
     """Raise InputError if nothing would be written, or if an option needs one that is missing."""
     require(bool(output or save or figure.find), "nothing to write", "-o page.html")
     refuse_given({"pairs", "gold"}, "is for a survey", "add --survey")
+    if not figure.find:
+        refuse_given({"as_json"}, "is for a table, and a page has none", "add --find or --survey")
     if not figure.figure:
         refuse_given(vars(figure), "is for a figure", "add --figure 3")
     elif not figure.find:
@@ -199,6 +203,8 @@ def require_consistent(output: Path | None, save: Path | None, figure: FigureOpt
         if output is None:
             unused = {*vars(figure)} - {"figure"}
             refuse_given(unused, "is for a figure, and none is written", "-o figure.svg")
+            if text is not None:  # else the sentence is the figure's
+                refuse_given({"figure"}, "draws, and no figure is written", "-o figure.svg")
     if output is None or output.suffix == ".svg":
         refuse_given(vars(PageOptions()), "is for a page", "-o page.html")
     known = (".svg", ".html") if figure.figure else (".html",)

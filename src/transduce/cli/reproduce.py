@@ -282,7 +282,10 @@ def reproduce(kind: "TableKind", rows: RowOptions, texts: TextOptions, *own: str
             display.print_result(format_command(job, rows, given))
         return
     keep_freed_memory()
-    if not rows.gather:
+    if rows.gather:
+        unused = {*vars(texts), *vars(rows)} - {"output", "gather", "plot", "as_json"}
+        options.refuse_given(unused, "is for training, and --gather trains nothing")
+    else:
         texts.require_no_text(rows.store)
     request = TableRequest(
         output=rows.output,

@@ -306,12 +306,12 @@ def computes_on_cpu() -> bool:
 def warn_if_unfinished(folders: Sequence[Path]) -> None:
     """Print a note on each unfinished run in `folders`, with the step of its last checkpoint."""
     from transduce.checkpoint.run_file import is_run, read_run
-    from transduce.checkpoint.steps import CHECKPOINTS, list_steps
+    from transduce.checkpoint.steps import newest_step
 
     for folder in filter(is_run, folders):
         steps = read_run(folder).recipe.training.steps
-        done = max(list_steps(folder / CHECKPOINTS), default=steps)
-        if done < steps and not has_finished(folder, done):
+        done = newest_step(folder)
+        if done is not None and done < steps and not has_finished(folder, done):
             display.print_note(f"{folder} is not finished: using step {done:,} of {steps:,}")
 
 

@@ -57,7 +57,8 @@ def atomic_folder(
     """Context manager: yield a writer for a new folder; at the end, sync and rename it to `path`.
 
     `kind` and `about` are entries of its manifest. `require_free` raises an error if the folder at
-    `path` may not be replaced; by default anything there is refused.
+    `path` may not be replaced; by default anything there is refused. The new folder has the
+    permissions of the one that it replaces.
     """
     require_free = require_free or require_absent
     require_free(path)
@@ -69,6 +70,8 @@ def atomic_folder(
     temporary = temporary_path(real)
     with raise_save_errors(path):
         temporary.mkdir()
+        if real.is_dir():  # who could not read the old folder cannot read the new one
+            temporary.chmod(stat.S_IMODE(real.stat().st_mode) | stat.S_IRWXU)
     try:
         with protect_folder(temporary, path):
             writer = FolderWriter(temporary, path)

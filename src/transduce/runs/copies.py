@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, final
 
 from transduce.checkpoint.run_file import is_run, read_run_id
-from transduce.checkpoint.steps import CHECKPOINTS, list_steps
+from transduce.checkpoint.steps import newest_step
 from transduce.durable.files import delete, raise_save_errors, temporary_path
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
@@ -42,6 +42,9 @@ class RunCopy:
         with self.refuse_faults():
             self.system, root = url_to_fs(address)
             self.root = root.rstrip("/")
+        fact = "is in the memory of this process, and would be lost when it ends"
+        if self.system.protocol == "memory":
+            raise InputError(fact, "name a folder, or s3://BUCKET/NAME", file=address)
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
 
     def restore(self, run: Path) -> None:
@@ -85,7 +88,7 @@ class RunCopy:
             raise InputError(
                 "holds a copy of another run", "choose another address", file=self.address
             )
-        step = newest_step(run)
+        step = newest_step(run) or 0
         if listed["step"] > step:
             raise InputError(
                 f"the copy is ahead, at step {listed['step']}; {run} is at step {step}",
@@ -106,7 +109,7 @@ class RunCopy:
                     self.system.put_file(str(run / name), self.locate(digest))
                     if self.system.size(self.locate(digest)) != size:
                         raise OSError(f"{name} has another size there")
-            listed = {"run": read_run_id(run), "step": newest_step(run), "files": files}
+            listed = {"run": read_run_id(run), "step": newest_step(run) or 0, "files": files}
             self.system.pipe_file(f"{self.root}/{LIST}", to_checksummed_json(listed))
             for digest in there - {digest for _, digest in files.values()}:
                 self.system.rm_file(self.locate(digest))
@@ -228,11 +231,6 @@ def is_entry(name: str, about: object) -> bool:
         case [int(), str(digest)]:
             return re.fullmatch("[0-9a-f]{64}", digest) is not None
     return False
-
-
-def newest_step(run: Path) -> int:
-    """Return the step of a run's newest checkpoint, 0 if it has none."""
-    return max(list_steps(run / CHECKPOINTS), default=0)
 
 
 def hash_file(path: Path) -> str:

@@ -15,9 +15,15 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
     """Refuse an existing path unless it holds the file `sign`, or only files named in `ours`.
 
     The files `ours` are written before `sign`. Hidden files are allowed. `kind` is what the folder
-    is to be, such as "run". A path inside a model or a store is refused, too.
+    is to be, such as "run". A path inside a model, a store or another folder of its kind is
+    refused, too.
     """
     require_open(folder)
+    for above in Path(os.path.realpath(folder)).parents:
+        if (above / sign).is_file():
+            raise InputError(
+                f"lies in another {kind}", f"choose a place outside {above}", file=folder
+            )
     if not os.path.lexists(folder) or os.path.lexists(folder / sign):
         return
     if not folder.is_dir() or any(

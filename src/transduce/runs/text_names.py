@@ -295,6 +295,9 @@ def describe_languages(data: Data, *, are_guessed: bool = False) -> str:
         verb, them = ("are", "them") if len(names) == 2 else ("is", "it")
         name = f"name {them} with --languages {codes} (`serve` and `export` need {them})"
         return f"the {what} {verb} not known: {name}"
+    if len(names) == 2 and names[0] == names[1]:
+        fact = f"warning: the text says that both of its languages are {names[0]}"
+        return f"{fact}; if one is another, --languages {codes} names it"
     said = f"{what}: {' to '.join(names)}"
     guess = f", guessed from the text by py3langid; --languages {codes} says otherwise"
     return said + guess if are_guessed else said

@@ -65,7 +65,8 @@ def read_pair_file(
 ) -> Iterator[Pair]:
     """Yield a file's pairs, read as CSV, TMX or XLIFF by its name, else as tab-separated columns.
 
-    A first line that names the two sides, such as source and target, is no pair.
+    A first line that names the two sides, such as source and target, is no pair. That of a CSV
+    file is left out, as usual there; else cleaning counts it.
 
     `columns` has the numbers of the source and target columns, from 1; in CSV their numbers or
     names; in TMX and XLIFF the codes of two languages. By default a line has two columns, and a
@@ -80,11 +81,11 @@ def read_pair_file(
 
 
 def drop_headings(pairs: Iterator[Pair]) -> Iterator[Pair]:
-    """Yield pairs without the first one if it consists of headings, such as English and German."""
+    """Yield pairs, but ("", reason) if the first one is two headings, as English and German are."""
     for first in islice(pairs, 1):
         sides = [HEADINGS.get(cell.strip().lower()) for cell in first]
-        if not all(sides) or sides[0] == sides[1]:
-            yield first
+        are_headings = all(sides) and sides[0] != sides[1]
+        yield ("", f"headings: {', '.join(first)}") if are_headings else first
     yield from pairs
 
 
