@@ -9,6 +9,7 @@ import pytest
 
 from transduce.errors import InputError
 from transduce.runs.texts import FilePair
+from transduce.text.languages import LANGUAGE_NAMES
 from transduce.text.pair_files import detect_languages, parse_units, read_pair_file
 
 PAIRS = [
@@ -229,3 +230,9 @@ def test_what_is_read_of_a_memory_does_not_stay_in_memory():
 def test_a_file_without_units_is_no_empty_memory(tmp_path, name):
     with pytest.raises(InputError, match="has no unit with a text and its translation"):
         read(tmp_path, name, "<html><body>a page</body></html>")
+
+
+def test_headings_are_known_in_every_language_that_the_server_names(tmp_path):
+    for name in LANGUAGE_NAMES.values():
+        assert read(tmp_path, "a.tsv", f"source\t{name}\na\tb\n")[1] == ("a", "b")
+        assert read(tmp_path, "a.csv", f"source,{name}\na,b\n") == [("a", "b")]

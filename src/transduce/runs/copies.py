@@ -5,7 +5,6 @@ their sha256, and copy.json lists the files of the run. It is written last, so t
 copy leaves the previous one intact. fsspec comes with torch.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from transduce.durable.files import delete, raise_save_errors, temporary_path
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.durable.lock import LOCK
 from transduce.errors import FolderError, InputError, SaveError, TransduceError
+from transduce.runs.texts import hash_file
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.training.callbacks import TrainingCallbacks
@@ -231,12 +231,6 @@ def is_entry(name: str, about: object) -> bool:
         case [int(), str(digest)]:
             return re.fullmatch("[0-9a-f]{64}", digest) is not None
     return False
-
-
-def hash_file(path: Path) -> str:
-    """Return the sha256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def describe(fault: Exception) -> str:

@@ -13,10 +13,9 @@ from transduce.scores.sacrebleu_scorers import estimate_ter_seconds
 from transduce.scores.score import Score
 from transduce.scores.test_sets import identify_test_set
 from transduce.settings.data import UNNAMED
-from transduce.text.languages import CODE, read_primary_code
+from transduce.text.languages import CODE, LANGUAGE_NAMES, read_primary_code
 
 HAN, KANA, HANGUL = "[\u3400-\u9fff]", "[\u3041-\u30ff]", "[\uac00-\ud7a3]"
-NAMES = {"de": "German", "ja": "Japanese", "ko": "Korean"}
 LONG_MINUTES = 0.5  # a warning comes before a metric that takes longer
 CHINESE = {"cmn": "zh", "yue": "zh"}  # Mandarin and Cantonese
 
@@ -61,11 +60,11 @@ def find_metric(name: str | Metric, language: str, references: Texts = ()) -> Me
     first = METRICS[name]
     chosen = first.variants.get(code, first)
     if chosen.language not in ("", code):
-        known = " and ".join(NAMES[one] for one in (first.language, *first.variants))
+        known = " and ".join(LANGUAGE_NAMES[one] for one in (first.language, *first.variants))
         given = repr(language) if language else "not given"
         raise InputError(
             f"{name} is for {known} only, and the language of this text is {given}",
-            f"--language {first.language} if it is {NAMES[first.language]}; "
+            f"--language {first.language} if it is {LANGUAGE_NAMES[first.language]}; "
             "--metric bleu is for any language",
         )
     return chosen

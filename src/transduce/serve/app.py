@@ -49,21 +49,11 @@ from transduce.serve.interface import (
 from transduce.serve.messages import AttentionRequest, Page
 from transduce.serve.service import Service
 from transduce.serve.translate import find_model, translate_items, translate_texts
-from transduce.text.languages import can_detect_languages
+from transduce.text.languages import LANGUAGE_NAMES, can_detect_languages
 from transduce.view.translation.page import Form, PageSettings, TranslationPage
 
 SEARCHING = (*DETECTION, *SEARCH)  # statuses of refusals where a language may be detected
 HTML, PLAIN = "text/html", "text/plain"
-NAMES = """
-ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
-eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician
-he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian
-ja:Japanese ka:Georgian kk:Kazakh ko:Korean la:Latin lt:Lithuanian lv:Latvian mk:Macedonian
-mt:Maltese nb:Norwegian nl:Dutch nn:Nynorsk pl:Polish pt:Portuguese ro:Romanian ru:Russian
-sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:Thai tr:Turkish
-uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
-"""
-LANGUAGE_NAMES = dict(pair.split(":") for pair in NAMES.split())
 
 
 def build_app(

@@ -14,6 +14,16 @@ OTHER_CODES = {"no": "nb"}  # py3langid's code -> the code that is used instead
 NO_LANGUAGE = "zxx"  # py3langid's code for what is in no language, such as numbers
 SURE = 0.9  # a text is in a language that has at least this probability
 DOUBTFUL = 0.05  # a text is not in a language that has at most this probability
+NAMES = """
+ar:Arabic bg:Bulgarian ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English
+eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician
+he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian
+ja:Japanese ka:Georgian kk:Kazakh ko:Korean la:Latin lt:Lithuanian lv:Latvian mk:Macedonian
+mt:Maltese nb:Norwegian nl:Dutch nn:Nynorsk pl:Polish pt:Portuguese ro:Romanian ru:Russian
+sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:Thai tr:Turkish
+uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
+"""
+LANGUAGE_NAMES = dict(pair.split(":") for pair in NAMES.split())  # by code, in English
 SAMPLE_CHARACTERS = 20_000  # of a text whose language is guessed
 
 

@@ -26,6 +26,7 @@ from transduce.text.files import (
     open_unpacked,
     read_pairs_tsv,
 )
+from transduce.text.languages import LANGUAGE_NAMES
 
 Pair = tuple[str, str]
 Columns = tuple[int, int] | tuple[str, str]  # numbers from 1; or names, or languages
@@ -38,19 +39,17 @@ LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 GOOD_STATES = {None, "translated", "reviewed", "signed-off", "final"}
 DELIMITERS = ",;\t|"
 QUOTED = re.compile(r'"[^"]*"')
-LANGUAGE_NAMES = """
-ar:arabic:العربية cs:czech:čeština da:danish:dansk de:german:deutsch:allemand el:greek:ελληνικά
-en:english:englisch:anglais:inglés:inglese es:spanish:español:spanisch fi:finnish:suomi
-fr:french:français:französisch he:hebrew:עברית hi:hindi:हिन्दी hu:hungarian:magyar
-it:italian:italiano
-ja:japanese:日本語 ko:korean:한국어 nl:dutch:nederlands no:norwegian:norsk pl:polish:polski
-pt:portuguese:português ro:romanian:română ru:russian:русский sv:swedish:svenska
-tr:turkish:türkçe uk:ukrainian:українська vi:vietnamese zh:chinese:中文
+OTHER_NAMES = """
+ar:العربية cs:čeština da:dansk de:deutsch:allemand el:ελληνικά en:englisch:anglais:inglés:inglese
+es:español:spanisch fi:suomi fr:français:französisch he:עברית hi:हिन्दी hu:magyar it:italiano
+ja:日本語 ko:한국어 nl:nederlands no:norwegian:norsk pl:polski pt:português ro:română ru:русский
+sv:svenska tr:türkçe uk:українська zh:中文
 """
 HEADINGS = {  # from what a column may be called to the side or the language of its texts
     name: names[0]
     for names in (
-        *(one.split(":") for one in LANGUAGE_NAMES.split()),
+        *((code, name.lower()) for code, name in LANGUAGE_NAMES.items()),
+        *(one.split(":") for one in OTHER_NAMES.split()),
         ("source", "src"),
         ("target", "tgt", "trg"),
     )

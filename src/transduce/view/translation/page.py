@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from transduce.text.languages import DOUBTFUL, SURE
 from transduce.view.page.document import PageParts, build_page, json_block, read_texts, texts_block
 
 SCRIPTS = (
@@ -65,6 +66,8 @@ class TranslationPage:
             "characters": settings.characters,
             "texts": settings.texts,
             "needsKey": settings.needs_key,
+            "sure": 100 * SURE,
+            "doubtful": 100 * DOUBTFUL,
         }
         data = [texts_block(read_texts("translation")), json_block("server", header)]
         rest, self.parts = build_page("Translate", PARTS, data), []

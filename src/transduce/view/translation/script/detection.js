@@ -5,9 +5,9 @@ const isDetecting = () => byId("source").value === AUTO;
 async function detect(text, signal) {
   if (!text.trim()) return null;
   const found = (await post("detect", { q: text, target: byId("target").value }, signal))[0];
-  if (found.confidence >= DOUBTFUL) return found;
+  if (found.confidence > SERVER.doubtful) return found;
   const [likeliest] = await post("detect", { q: text }, signal);
-  return likeliest.confidence < CERTAIN ? found : { ...found, reads: likeliest.language };
+  return likeliest.confidence < SERVER.sure ? found : { ...found, reads: likeliest.language };
 }
 
 /** Keeps and shows a detected language, or that none is detected. */

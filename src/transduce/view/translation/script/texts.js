@@ -1,6 +1,5 @@
 /** What the page knows of its server. */
 const SERVER = readJson("server");
-const DOUBTFUL = 5, CERTAIN = 90; // percent; below and from it, a text is not, or certainly is, in a language
 const AUTO = "auto"; // the source that stands for a language to be detected
 const WAIT = 250; // milliseconds after a key
 const ENDS = /[.!?…。！？\n]$/;
