@@ -15,6 +15,7 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
+from transduce.equip import choose_operations
 from transduce.inference.outputs import build_decoder, fit_batch_size
 from transduce.inference.translator import Translator
 from transduce.mixing.decoder import RecomputingDecoder
@@ -27,7 +28,7 @@ from transduce.paper.operations import (
     Operations,
     attention_weights,
 )
-from transduce.search.trace import trace_beam_search
+from transduce.search.bounds import choose_beam_strategy, search_in_memory
 from transduce.view.explainer.reference import trace_model
 from transduce.vocabulary import BEGIN, END
 
@@ -188,8 +189,11 @@ def search_changed(
     if change.alpha is not None:
         search = replace(search, alpha=change.alpha)
     search = fit_batch_size([model], [source], search, search.beam)
+    fastest = choose_operations(model.sizes, decoder.device, torch.float32)
+    strategy = choose_beam_strategy(decoder, [source], search, operations=fastest)
     with torch.no_grad(), change_modules(model, change):
-        return [*trace_beam_search(decoder, source, search, 1).best.ids, END]
+        ((_, (best,)),) = search_in_memory(decoder, [source], search, strategy)
+    return [*best.ids, END]
 
 
 def find_likeliest(
