@@ -11,7 +11,7 @@ from transduce.recipes import by_name
 from transduce.recipes.catalogue import RECIPES
 from transduce.settings.counts import count_recipe_parameters
 from transduce.settings.recipe import with_changes
-from transduce.view.drawings.architecture import NIGHT
+from transduce.view.drawings.architecture import NIGHT, draw_figure_1
 from transduce.view.drawings.trees import FONT_SIZE, estimate_width
 from transduce.view.page.document import read_texts
 
@@ -161,11 +161,26 @@ def test_the_compatibility_function_is_the_recipe_s(compatibility, title, facts,
     assert ("Scale" in shown) == is_scaled
 
 
+def draw_map(recipe, language="en"):
+    return draw_figure_1(recipe, (1000, 1000), language, is_map=True)
+
+
+def test_a_map_has_the_search_above_the_model_and_a_group_for_each_residual_connection():
+    recipe = by_name("tiny")
+    found = [
+        one.get("id") for one in ElementTree.fromstring(draw_map(recipe)).iter() if one.get("id")
+    ]
+    assert "model-search" in found
+    assert sum(one.endswith("-residual") for one in found) == 5
+    plain = draw_figure_1(recipe, (1000, 1000))
+    assert not re.search("model-search|-residual", plain), "the paper's figure has none of them"
+
+
 def test_every_german_text_is_in_a_figure():
     shown = "\n".join(
         text
         for recipe in VARIANTS
-        for svg in both(replace(recipe, name="-"), language="de")
+        for svg in (*both(replace(recipe, name="-"), language="de"), draw_map(recipe, "de"))
         for text in texts_of(ElementTree.fromstring(svg))
     )
     assert "63.045.632 Parameter" in shown

@@ -8,6 +8,7 @@ from transduce.inference.translator import Translator
 from transduce.view.explainer.explain import explain
 
 READY = "window.transduce && transduce.page.ready"
+WRITTEN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 TRACE = """
 const [source, output, off] = arguments, { page, traceModel, finish } = transduce;
 const trace = finish(traceModel(page.result.model, source, output, new Set(off)));
@@ -41,6 +42,11 @@ def change(browser: Browser, **parts):
 def text_of(browser: Browser, selector: str) -> str:
     """Return the text of the first element that a selector finds."""
     return browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+
+def number_of(text: str) -> float:
+    """Return the number that the page writes as a text such as "−3·10⁻⁴"."""
+    return float(text.translate(WRITTEN).replace("·10", "e"))
 
 
 def trace(browser: Browser, source, output, off=()):

@@ -71,7 +71,7 @@ def test_without_its_residual_the_station_says_that_nothing_is_added(browser, tr
         "transduce.change({ off: transduce.state().off.filter(x => x !== 'encoder.1.self') })"
     )
     browser.wait(READY)
-    assert browser.run("return document.querySelector('#figure .off').id").endswith("-norm")
+    assert browser.run("return document.querySelector('#figure .off').id").endswith("-residual")
 
 
 OUTPUTS = {  # of texts by α; the recipe's is None

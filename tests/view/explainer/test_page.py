@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from tests.view.explainer.opened import READY, change, open_explainer, text_of
+import torch
+from tests.view.explainer.opened import READY, change, number_of, open_explainer, text_of
 from tests.view.explainer.samples import ODD, PAPERS, TEXT, make_translator
 from tests.view.hostile import attacks
 
@@ -24,6 +25,18 @@ LINKS = [
     {"panel": "rate", "warmup": 12_345},
     {"text": "größer & <b>#x=1</b>", "tour": 4},
 ]
+
+
+MARKED = """
+return [...document.querySelectorAll("#figure :is(.off, .partly)")].map(one => [
+  one.id || one.textContent, one.classList.contains("off") ? "off" : "partly"]);
+"""
+STRUCK = """
+return [...document.querySelectorAll("#figure text")].map(one => [one, getComputedStyle(one)])
+  .filter(([, style]) => style.textDecorationLine === "line-through")
+  .map(([one]) => one.textContent);
+"""
+FORWARD = ["model-encoder-feed-forward", "off"]
 
 
 AGAIN = """
@@ -91,7 +104,7 @@ def test_the_page_says_how_far_it_is_from_pytorch(opened):
     opened.wait("transduce.page.checked !== undefined")
     difference = opened.run("return transduce.page.checked")
     assert 0 < difference <= 1e-4
-    assert float(text_of(opened, "#check")) == pytest.approx(difference, rel=0.05)
+    assert number_of(text_of(opened, "#check")) == pytest.approx(difference, rel=0.05)
 
 
 def test_what_is_typed_is_translated(opened):
@@ -255,7 +268,7 @@ def test_every_station_is_in_the_map_or_below_it(opened):
 def test_the_pieces_stand_at_both_ends_of_the_map(opened):
     at = """
         const lines = name => [...document.querySelectorAll(`#figure .pieces.${name}`)];
-        return ["inputs", "outputs", "output-probabilities"].map(name =>
+        return ["inputs", "outputs", "search"].map(name =>
           lines(name).map(one => one.textContent).join(" ").trim().split(/ +/));
     """
     source, target = (opened.run(f"return transduce.page.result.{n}") for n in ("source", "output"))
@@ -276,11 +289,46 @@ def test_a_part_is_switched_off_and_on_again_by_hand(opened):
     opened.wait("transduce.page.ready && transduce.page.before")
     assert text_of(opened, "#off") == "Off: decoder layer 1, cross-attention."
     assert text_of(opened, "#before-text") != text_of(opened, "#translation")
-    marked = "return [...document.querySelectorAll('#figure .off')].map(one => one.id)"
-    assert opened.run(marked) == ["model-decoder-cross-attention"]
+    assert opened.run(MARKED) == [["model-decoder-cross-attention", "partly"]]
     press(opened, "u")
-    assert state(opened, "off") == opened.run(marked) == []
+    assert state(opened, "off") == opened.run(MARKED) == []
     assert opened.run("return document.getElementById('before').hidden")
+
+
+@pytest.mark.parametrize(
+    ("off", "marked"),
+    [
+        (["mask"], [["Masked", "off"]]),
+        (["encoder.1.self.residual"], [["model-encoder-self-attention-residual", "off"]]),
+        (["decoder.2.cross.3"], [["model-decoder-cross-attention", "partly"]]),
+        (["encoder.1.ff"], [["model-encoder-feed-forward", "partly"]]),
+        (["encoder.1.ff", "encoder.2"], [["model-encoder-self-attention", "partly"], FORWARD]),
+        (["source.position"], [["model-input-positions", "off"]]),
+    ],
+)
+def test_the_map_marks_no_more_than_what_is_off(opened, off, marked):
+    """A block is crossed out if no layer computes it, and framed if some layer or head is off."""
+    change(opened, off=off)
+    assert opened.run(MARKED) == marked
+    struck = opened.run(STRUCK)
+    assert struck == {"mask": ["Masked"], "source.position": ["Positional", "Encoding"]}.get(
+        off[0], ["Feed Forward"] if FORWARD in marked else []
+    )
+
+
+def test_each_station_of_the_map_is_opened_by_a_click_on_its_name(opened):
+    blocks = opened.run(
+        "return [...document.querySelectorAll('#map [role=button]')].map(x => x.id)"
+    )
+    assert "model-search" in blocks
+    for block in blocks:
+        opened.click(f"#{block} text")
+        opened.wait(READY)
+        wanted = opened.run("return document.getElementById(arguments[0]).dataset.panel", block)
+        assert state(opened, "panel") == wanted
+    opened.click("#model-search text")
+    opened.wait(READY)
+    assert text_of(opened, "#here-name") == "Beam search"
 
 
 def test_a_number_opens_as_its_sum_by_mouse_and_by_table(opened):
@@ -496,6 +544,107 @@ def test_what_a_switch_changes_stands_in_sight_of_the_switch(opened):
     change(opened, panel="input")
     assert opened.run("return document.querySelectorAll('.panel #compare').length") == 1
     opened.resize(1200, 900)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_the_two_translations_cover_no_switch(opened, size):
+    opened.resize(*size)
+    opened.run("document.getElementById('what-if').open = true")
+    change(opened, off=["encoder.1"])
+    covered = """
+        const covered = [];
+        for (const one of document.querySelectorAll("#what-if :is(button, input)")) {
+          one.focus();
+          one.scrollIntoView({ block: "nearest", behavior: "instant" });
+          const box = one.getBoundingClientRect(), x = (box.left + box.right) / 2;
+          for (const y of [box.top + 3, box.bottom - 3])
+            if (!one.contains(document.elementFromPoint(x, y))) covered.push(one.dataset.name);
+        }
+        return covered;
+    """
+    switches = "[...document.querySelectorAll('#parts .switch')]"
+    opened.run(f"{switches}.at(-1).focus()")
+    change(opened, off=["encoder.1", "mask"])
+    assert opened.run("return document.querySelectorAll('#what-if #compare').length") == 1
+    assert opened.run(covered) == []
+    opened.resize(1200, 900)
+
+
+def test_that_the_output_may_be_nonsense_is_said_as_long_as_a_part_is_off(opened):
+    assert text_of(opened, "#altered") == ""
+    change(opened, off=["decoder.1.cross"])
+    said = "Off: decoder layer 1, cross-attention. So this may be nonsense."
+    assert text_of(opened, "#altered") == said
+    opened.click("#text")
+    opened.press("Control+a", "d", "o", "g", "Enter")
+    opened.wait("transduce.page.ready && transduce.state().text === 'dog'")
+    assert text_of(opened, "#altered") == said
+    assert opened.run(IN_SIGHT, "#altered")
+    change(opened, off=[], alpha=0.9)
+    assert text_of(opened, "#altered") == "", "another search writes no nonsense"
+    assert "other words may give nonsense" in opened.run(
+        "return document.getElementById('landing').innerText"
+    ), "with the focus in the sentence, too"
+
+
+def test_no_number_of_the_page_is_shown_as_0_that_is_not(browser):
+    translator = make_translator(ODD)
+    with torch.no_grad():
+        for weight in translator.models[0].encoder[0].feed_forward.outer.parameters():
+            weight.mul_(1e-5)
+    open_explainer(browser, translator, TEXT)
+    change(browser, panel="forward", cell="encoder.1.ff.output:0:0")
+    largest = """
+        const rows = transduce.page.result.trace["encoder.1.ff.output"];
+        return [rows[0][0], Math.max(...rows.map(row => Math.max(...row.map(Math.abs))))];
+    """
+    first, most = browser.run(largest)
+    assert 0 < most < 0.001
+    low, high = text_of(browser, "[data-name='encoder.1.ff.output'] .legend").split()
+    assert [-number_of(low), number_of(high)] == pytest.approx([most, most], rel=0.01)
+    shown = text_of(browser, "#cell-title").split(": ")[-1]
+    assert number_of(shown) == pytest.approx(first, rel=1e-4)
+    for text in (high, shown, text_of(browser, "#check")):
+        assert re.fullmatch(r"−?\d(\.\d+)?·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+", text)
+
+
+@pytest.mark.parametrize(
+    ("panel", "pressed"),
+    [
+        ("attention", "#layers button:last-of-type"),
+        ("attention", "#heads button:last-of-type"),
+        ("attention", "#source-pieces button:nth-child(3)"),
+        ("beam", "#boxes [aria-label='Next step']"),
+        ("softmax", "#boxes .bars tr:nth-child(2) button"),
+    ],
+)
+def test_a_button_that_was_pressed_keeps_the_focus(opened, panel, pressed):
+    change(opened, panel=panel)
+    name = "return [document.activeElement.ariaLabel || document.activeElement.textContent, state]"
+    name = name.replace("state", "transduce.writeHash(transduce.state())")
+    opened.run("document.querySelector(arguments[0]).focus()", pressed)
+    before, link = opened.run(name)
+    opened.press("Enter")
+    opened.wait(READY)
+    after, new = opened.run(name)
+    assert (after, new != link) == (before, True)
+    assert opened.run(
+        "return document.querySelector(arguments[0]) === document.activeElement", pressed
+    )
+
+
+def test_a_number_opened_from_a_table_leaves_table_and_focus(opened):
+    change(opened, panel="norm")
+    opened.click(".box details summary")
+    opened.wait("document.querySelector('.box details table')")
+    button = ".box details tr:nth-child(3) td button"
+    opened.run("document.querySelector(arguments[0]).focus()", button)
+    opened.press("Enter")
+    opened.wait("transduce.page.ready && transduce.state().cell")
+    assert state(opened, "cell") == "encoder.1.self.sum:0:2"
+    assert opened.run(
+        "return document.querySelector(arguments[0]) === document.activeElement", button
+    )
 
 
 def test_with_the_mask_off_the_page_says_which_step_its_pictures_show(opened):

@@ -113,8 +113,13 @@ def test_each_stage_is_opened_by_its_button(browser, trained_run):
     trained = browser.run("return document.getElementById('translation').textContent")
     outputs = []
     for stage in (1, 2, 3, 4):
-        browser.click(f"#stage-buttons button:nth-child({stage})")
+        button = f"#stage-buttons button:nth-child({stage})"
+        browser.click(button)
         browser.wait(f"transduce.page.ready && transduce.state().stage === {stage - 1}")
+        assert browser.run("return document.activeElement.matches(arguments[0])", button)
+        shown = browser.run("return document.querySelector('footer').textContent")
+        assert f"parameters of {8 if stage < 4 else 16} bits" in shown
+        assert "with those of the trained model, its largest difference" in shown
         outputs.append(browser.run("return transduce.page.result.search.best.score"))
         dots = "return [...document.querySelectorAll('.dot')].map(x => x.classList.contains('now'))"
         assert browser.run(dots).index(True) == stage - 1

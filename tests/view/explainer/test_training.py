@@ -1,10 +1,11 @@
 """Row E14: label smoothing and the learning rate in the page are those of training."""
 
+import math
 from dataclasses import replace
 
 import pytest
 import torch
-from tests.view.explainer.opened import READY, change, open_explainer, text_of
+from tests.view.explainer.opened import READY, change, number_of, open_explainer
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.fast.loss import cross_entropy_inplace
@@ -29,7 +30,7 @@ return warmups.map(warmup => steps.map(step => learningRate(step, warmup)));
 """
 CELLS = """
 const rows = [...document.querySelectorAll(arguments[0] + " tbody tr")];
-return rows.map(row => [...row.cells].map(cell => cell.textContent.replace("−", "-")));
+return rows.map(row => [...row.cells].map(cell => cell.textContent));
 """
 
 
@@ -88,18 +89,56 @@ def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, f
     one = browser.run(LOSSES, [0.22], form)[1][0]
     pieces, sums = browser.run(CELLS, "#boxes section"), browser.run(CELLS, "#boxes .chart ~ .rows")
     (right,) = [row for row in pieces if row[0].endswith("✓")]
-    assert float(right[1]) == pytest.approx(one["right"], rel=1e-4)
-    assert float(right[4]) == pytest.approx(float(right[2]) - float(right[1]), abs=1e-4)
+    assert number_of(right[1]) == pytest.approx(one["right"], rel=1e-4)
+    assert number_of(right[4]) == pytest.approx(number_of(right[2]) - number_of(right[1]), abs=1e-4)
     losses = ["loss without smoothing", "mean of", "smoothed loss", "its floor"]
     assert all(row[0].startswith(name) for row, name in zip(sums, losses, strict=True))
-    assert text_of(browser, "#boxes .legend").strip().split("  ") == losses[2:]
-    columns = [[float(row[c]) for row in pieces if len(row) > 2] for c in (1, 2)]
+    columns = [[number_of(row[c]) for row in pieces if len(row) > 2] for c in (1, 2)]
     assert [sum(column) for column in columns] == pytest.approx([1, 1], abs=1e-3)
     expected = [one[name] for name in ("nats", "other", "loss", "least")]
-    assert [float(row[1]) for row in sums] == pytest.approx(expected, rel=1e-4)
+    assert [number_of(row[1]) for row in sums] == pytest.approx(expected, rel=1e-4)
     browser.click("#as-recipe")
     browser.wait(f"{READY} && transduce.state().smoothing === 0.2")
     assert browser.console() == []
+
+
+# The points of the chart's lines and its dots, as P and loss, read from the numbers at its axes.
+CURVES = """
+const svg = document.querySelector(".chart"), [top, zero] = svg.querySelectorAll("text");
+const at = name => Number(svg.querySelector("path.line").getAttribute("d").match(name)[1]);
+const left = at(/M(\\d+)/), up = at(/ (\\d+)V/), low = at(/V(\\d+)/), right = at(/H(\\d+)/);
+const most = Number(top.textContent);
+const read = (x, y) => [(x - left) / (right - left), most * (low - y) / (low - up)];
+const points = path => path.getAttribute("d").match(/[^LM]+/g).map(x => read(...x.split(" ")));
+const dots = [...svg.querySelectorAll("circle")];
+return [[...svg.querySelectorAll("path")].slice(1).map(points),
+  dots.map(one => read(one.getAttribute("cx"), one.getAttribute("cy")))];
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("smoothing", [0.1, 0.5])
+def test_the_smoothed_loss_is_drawn_against_the_probability_of_the_right_piece(
+    browser, form, smoothing
+):
+    open_explainer(browser, make_trained(smoothing_form=form, label_smoothing=smoothing), TEXT)
+    change(browser, panel="smoothing", target=1)
+    (smoothed, plain), (ring, dot) = browser.run(CURVES)
+    one, size = browser.run(LOSSES, [smoothing], form)[1][0], len(browser.run(LOGITS)[1])
+    assert len(smoothed) == len(plain) > 100
+    for (p, loss), (same, nats) in zip(smoothed, plain, strict=True):
+        rest = (1 - p) / (size - 1)  # of each other piece
+        expected = -one["right"] * math.log(p) - (size - 1) * one["wrong"] * math.log(rest)
+        assert loss == pytest.approx(expected, abs=0.15 if p < 0.05 else 0.04)
+        assert nats == pytest.approx(-math.log(same), abs=0.15 if p < 0.05 else 0.04)
+    least = 1 - smoothing + (smoothing / size if form == "szegedy" else 0)
+    lowest = min(loss for _, loss in smoothed)
+    flat = [p for p, loss in smoothed if loss < lowest + 0.005]
+    assert min(flat) - 0.01 < least < max(flat) + 0.01 < 1
+    assert min(plain, key=lambda point: point[1])[0] > 0.99
+    assert ring == pytest.approx([least, one["least"]], abs=0.03)
+    assert dot == pytest.approx([math.exp(-one["nats"]), one["loss"]], abs=0.03)
+    assert dot[1] > ring[1]
 
 
 def test_the_warmup_slider_starts_from_the_recipe_and_moves_by_mouse(browser):
@@ -116,7 +155,9 @@ def test_the_warmup_slider_starts_from_the_recipe_and_moves_by_mouse(browser):
     for step, now, recipes in browser.run(CELLS, "#boxes"):
         number = int(step.replace(",", ""))
         for shown, one in ((now, training), (recipes, translator.recipe.training)):
-            assert float(shown) == pytest.approx(scaled_learning_rate(number, ODD, one), rel=1e-4)
+            assert number_of(shown) == pytest.approx(
+                scaled_learning_rate(number, ODD, one), rel=1e-4
+            )
     assert browser.run("return transduce.writeHash(transduce.state())") == f"#p=rate&w={warmup}"
     assert browser.console() == []
 

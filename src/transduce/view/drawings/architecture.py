@@ -56,7 +56,8 @@ NAME = 48  # most characters of a recipe's name
 class Diagram:
     """The elements of a figure, drawn upwards from y = 0, with words in one language.
 
-    A map has larger titles and no facts below them, so that it can be drawn small.
+    A map has larger titles and no facts below them, so that it can be drawn small; in it, each
+    residual connection is a group of its own.
     """
 
     def __init__(self, name: str, language: str, *, is_map: bool = False) -> None:
@@ -130,8 +131,13 @@ class Diagram:
             f'fill="{fill}" stroke="{INK}"/>'
         )
 
-    def line(self, *points: Point, arrow: bool = True, dash: bool = False) -> None:
-        """Draw a line with round corners through points; an arrow has a head at its end."""
+    def line(
+        self, *points: Point, arrow: bool = True, dash: bool = False, residual: str = ""
+    ) -> None:
+        """Draw a line with round corners through points; an arrow has a head at its end.
+
+        In a map, a residual connection is a group of its own, whose name is `residual`.
+        """
         path = "M{:g} {:g}".format(*points[0])
         for before, corner, after in zip(points, points[1:], points[2:], strict=False):
             turn = (*near(corner, before), *corner, *near(corner, after))
@@ -139,7 +145,10 @@ class Diagram:
         path += "L{:g} {:g}".format(*points[-1])
         form = f' marker-end="url(#{self.name}-head)"' if arrow else ""
         form += ' stroke-dasharray="2 4"' if dash else ""
-        self.elements.append(f'<path d="{path}" fill="none" stroke="{INK}"{form}/>')
+        drawn = f'<path d="{path}" fill="none" stroke="{INK}"{form}/>'
+        if residual and self.is_map:
+            drawn = f'<g id="{self.name}-{residual}" class="residual">{drawn}</g>'
+        self.elements.append(drawn)
 
     def circle(self, x: Number, y: Number, inside: str, radius: int = 10) -> None:
         """Draw a circle around (x, y) with a sign inside, an SVG path that starts at the middle."""
@@ -231,8 +240,7 @@ def draw_figure_1(
         diagram.line(*((x, encoder.embedding) for x in ends), arrow=False, dash=True)
     decoder.rise(22)
     decoder.block("softmax", "softmax", "Softmax", diagram.say("over {0} symbols", symbols[1]))
-    decoder.rise(26)
-    diagram.end("output-probabilities", diagram.say("Output Probabilities"), RIGHT, decoder.y - 9)
+    decoder.finish()
     lines = describe_model(diagram, a, symbols)
     return diagram.build(WIDTH, decoder.y - 24, recipe, theme, *lines)
 
@@ -282,6 +290,16 @@ class Column:
     def block(self, name: str, kind: str, title: str, *facts: str) -> None:
         """Draw a block above `y`, and move `y` to its upper edge."""
         self.y = self.diagram.block(name, kind, (self.x, self.y), BLOCK, title, *facts)
+
+    def finish(self) -> None:
+        """Draw the probabilities, and in a map above them the search, which the paper's lacks."""
+        self.rise(26)
+        text = self.diagram.say("Output Probabilities")
+        self.diagram.end("output-probabilities", text, self.x, self.y - 9)
+        if self.diagram.is_map:
+            self.y -= 28
+            self.rise(20)
+            self.block("search", "product", "Beam Search")
 
     def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
         """Draw the inputs or outputs, their embedding, and its sum with the positional encoding."""
@@ -381,7 +399,9 @@ class Column:
             self.block(f"{name}-norm", "norm", "Add & Norm", norm)
             middle = (below + self.y) / 2
         lane = x + self.side * LANE
-        diagram.line(start, (lane, start[1]), (lane, middle), (edge, middle))
+        diagram.line(
+            start, (lane, start[1]), (lane, middle), (edge, middle), residual=f"{name}-residual"
+        )
 
     def join(self, memory: Number) -> None:
         """Draw the arrows to cross-attention, two of them from the encoder's output at `memory`."""

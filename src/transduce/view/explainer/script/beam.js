@@ -32,6 +32,9 @@ function bestContinuations(live, logProbs, count) {
   return best;
 }
 
+/** Returns the ids of the `count` largest numbers of a row. */
+const likeliest = (row, count) => bestContinuations([{ logProb: 0 }], [row], count).map(([, , id]) => id);
+
 /** Returns log P of the next piece after each live hypothesis, and their caches. */
 function* nextLogProbs(model, memory, live, context) {
   const logits = rows => computeLogits(model, rows, context.of(live.map(one => one.ids.length))).map(logSoftmax);
@@ -58,11 +61,11 @@ function judge(candidates, live, width, atLimit, search) {
 
 /** Searches the best output for source ids; stops after each layer, and returns every step.
  *
- * A step is {live, candidates, following, bound, best}: hypotheses before it, their continuations,
- * the likeliest next pieces of each, the best score still possible after it, and the best output so far.
+ * A step is {live, candidates, bound, best}: hypotheses before it, their continuations, the best
+ * score still possible after it, and the best output so far.
  */
 function* beamSearch(model, source, search, off = new Set(), prefix = [], edits = new Map()) {
-  const context = silentContext(off, edits), memory = projectMemory(model, yield* encode(model, source, context), context);
+  const context = buildContext(off, edits, () => {}), memory = projectMemory(model, yield* encode(model, source, context), context);
   const limit = source.length - 1 + search.extra_length + 1, count = search.beam === 1 ? 1 : 2 * search.beam, steps = [];
   let live = [{ ids: [], logProb: 0, cache: emptyCache(model) }], best = null;
   for (;;) {
@@ -72,10 +75,9 @@ function* beamSearch(model, source, search, off = new Set(), prefix = [], edits 
     const found = atLimit ? ends : bestContinuations(live, logProbs, count).filter(([total]) => total > -Infinity);
     const candidates = judge(found, live, search.beam, atLimit, search);
     for (const one of candidates) if (one.fate === "finished" && (!best || one.score > best.score)) best = one;
-    const following = logProbs.map(row => bestContinuations([{ logProb: 0 }], [row], 5).map(([logProb, , id]) => ({ id, logProb })));
     const next = candidates.filter(one => one.fate === "live").map(one => ({ ids: one.ids, logProb: one.logProb, cache: caches[one.parent] }));
     const bound = next.length ? lengthScore(next[0].logProb, limit, search) : -Infinity;
-    steps.push({ live: live.map(({ ids, logProb }) => ({ ids, logProb })), candidates, following, bound, best });
+    steps.push({ live: live.map(({ ids, logProb }) => ({ ids, logProb })), candidates, bound, best });
     if (!next.length || length + 1 === limit || (best && bound <= best.score)) return { best, steps };
     live = next;
   }

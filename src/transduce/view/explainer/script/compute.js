@@ -33,6 +33,9 @@ async function searchNow(asked, isWanted) {
   return { model, source, off, edits, search: found, settings, output: found.best?.ids ?? [END] };
 }
 
+/** Returns the translation that a search found. */
+const textOf = found => (found?.search.best ? decodeIds(VOCABULARIES.target, found.output) : gettext("(no output)"));
+
 /** Computes search and trace of the state, and beside it, if anything is changed, the translation without. */
 async function compute() {
   const turn = ++page.turn, isWanted = () => turn === page.turn, asked = state, count = encodeSource(asked.text).length;

@@ -14,7 +14,7 @@ function paint(copy) {
   const { paper, ink, quiet, accent, below, edge } = coloursNow(), none = "none";
   const looks = {
     above: { fill: accent }, below: { fill: below }, marked: { fill: none, stroke: ink }, hatch: { fill: none, stroke: quiet, "stroke-width": 1 }, picked: { fill: none, stroke: ink, "stroke-width": 3 },
-    line: { fill: none, stroke: quiet, "stroke-width": 1.5 }, "line best": { fill: none, stroke: accent, "stroke-width": 2.5 }, "quiet-text": { fill: quiet }, "dot now": { fill: accent },
+    line: { fill: none, stroke: quiet, "stroke-width": 1.5 }, "line best": { fill: none, stroke: accent, "stroke-width": 2.5 }, "quiet-text": { fill: quiet }, dot: { fill: paper, stroke: accent, "stroke-width": 2 }, "dot now": { fill: accent },
   };
   for (const element of copy.querySelectorAll("*")) {
     const box = element.nodeName === "rect" && element.parentNode.nodeName === "g" ? { fill: paper, stroke: element.parentNode.classList.contains("best") ? accent : edge } : {};

@@ -14,17 +14,17 @@ function timeLines() {
 
 /** Computes what the pictures show: the sentence, its stages, and what changes without some parts. */
 async function computeFilm() {
-  const last = header.stages.length - 1, base = { ...firstState(), text: header.reading.text }, always = () => true, say = found => (found.search.best ? decodeIds(VOCABULARIES.target, found.output) : gettext("(no output)"));
+  const last = header.stages.length - 1, base = { ...firstState(), text: header.reading.text }, always = () => true;
   const search = parts => searchNow({ ...base, ...parts }, always);
   const found = await search({}), { model, source, output } = found, trace = await runSliced(traceModel(model, source, output, new Set()), always), stages = [];
-  for (let stage = 0; stage < last; stage++) stages.push(say(await search({ stage })));
+  for (let stage = 0; stage < last; stage++) stages.push(textOf(await search({ stage })));
   const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(writtenPiece);
   const { positions } = header.experiments, { layer } = header.reading, peak = head => largest(trace[`decoder.${layer}.cross.weights.${head}`]);
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));
   return {
-    trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: say(found), stages: [...stages, say(found)], taken: `${layer}.${strongest}`,
-    without: say(await search({ off: [`decoder.${layer}.cross.${strongest}`] })),
-    ...(positions.text ? { before: say(await search({ text: positions.text })), after: say(await search({ text: positions.text, off: positions.off })) } : {}),
+    trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: textOf(found), stages: [...stages, textOf(found)], taken: `${layer}.${strongest}`,
+    without: textOf(await search({ off: [`decoder.${layer}.cross.${strongest}`] })),
+    ...(positions.text ? { before: textOf(await search({ text: positions.text })), after: textOf(await search({ text: positions.text, off: positions.off })) } : {}),
   };
 }
 

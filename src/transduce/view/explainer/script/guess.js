@@ -92,7 +92,7 @@ function buildQuestions() {
     },
     softmax: {
       next: () => {
-        const ids = bestContinuations([{ logProb: 0 }], [trace.probabilities[at]], 4).map(([, , id]) => id);
+        const ids = likeliest(trace.probabilities[at], 4);
         const sorted = ids.sort((a, b) => (writtenPiece(a) < writtenPiece(b) ? -1 : 1));
         return askLargest(gettext("Which piece is likeliest after “{0}”?", pieces.slice(0, at + 1).join(" ")), sorted.map(writtenPiece), sorted.map(id => trace.probabilities[at][id]));
       },
@@ -128,14 +128,13 @@ function questionNow() {
 
 /** Shows the question of the station, and hides what would answer it. */
 function showGuess() {
-  const question = guess.isOn ? questionNow() : undefined, isOpen = question && !question.right, hidden = [...document.querySelectorAll(".results, .strips, .work")];
+  const question = guess.isOn ? questionNow() : undefined, isOpen = question && !question.right, hidden = findAll(".results, .strips, .work");
   const isLost = isOpen && hidden.some(one => one.contains(document.activeElement));
   for (const one of hidden) one.hidden = isOpen;
   if (isOpen) page.timer = clearInterval(page.timer);
   byId("guess-first").setAttribute("aria-pressed", guess.isOn);
   byId("guess").hidden = !question;
   if (!question) return;
-  const focused = [...byId("guess-choices").children].indexOf(document.activeElement);
   fill("guess-text", question.text);
   fill("guess-choices", ...question.choices.map((choice, i) => {
     const mark = question.right?.includes(i) ? " ✓" : question.right && question.picked === i ? " ✗" : "";
@@ -146,7 +145,6 @@ function showGuess() {
   const answered = [...guess.given.values()].filter(one => one.picked >= 0), right = answered.filter(one => one.right.includes(one.picked)).length;
   fill("guess-score", answered.length ? gettext("{0} of {1} right", right, answered.length) : "");
   byId("guess-show").hidden = !isOpen;
-  if (focused >= 0) byId("guess-choices").children[focused]?.focus();
   if (isLost) byId("guess-text").focus();
 }
 

@@ -13,7 +13,6 @@ function show() {
     showSwitches();
     markTarget();
     showGuess();
-    uncoverSwitch();
   } else clearShown();
   finishTurn();
 }
@@ -21,7 +20,7 @@ function show() {
 /** Takes away what was shown of the sentence before. */
 function clearShown() {
   page.timer = clearInterval(page.timer);
-  for (const id of ["translation", "before-text", "after-text", "changed", "boxes", "cell-title", "cell-rows", "guess-text", "guess-choices", "guess-told"]) fill(id);
+  for (const id of ["translation", "altered", "before-text", "after-text", "changed", "boxes", "cell-title", "cell-rows", "guess-text", "guess-choices", "guess-told"]) fill(id);
 }
 
 /** Shows the pieces of the source and of its translation. */
@@ -159,7 +158,7 @@ async function main() {
   else if (state.tour && page.result) showTarget();
   else if (isPlace) byId("station").scrollIntoView();
   const difference = await checkExample(await openStage(header.stages.length - 1));
-  fill("check", difference.toExponential(1).replace(".", POINT));
+  fill("check", show5(round(difference, 2)));
   page.checked = difference;
 }
 

@@ -5,7 +5,7 @@ const PLACES = {
   pieces: ["inputs"], input: ["input-embedding", "input-positions"], attention: ["encoder-self-attention"], norm: ["encoder-self-attention-norm"],
   forward: ["encoder-feed-forward", "encoder-feed-forward-norm", "encoder-norm"], target: ["output-embedding", "output-positions", "outputs"],
   masked: ["decoder-self-attention", "decoder-self-attention-norm"], cross: ["decoder-cross-attention", "decoder-cross-attention-norm", "memory"],
-  decoder: ["decoder-feed-forward", "decoder-feed-forward-norm", "decoder-norm"], softmax: ["softmax", "linear"], beam: ["output-probabilities"],
+  decoder: ["decoder-feed-forward", "decoder-feed-forward-norm", "decoder-norm"], softmax: ["softmax", "linear"], beam: ["search", "output-probabilities"],
 };
 const MAP = { left: 40, width: 720, more: 82, line: 22, letters: 26, lines: 3 };
 
@@ -26,7 +26,7 @@ function readFigure() {
   const [, , , height] = svg.getAttribute("viewBox").split(" ").map(Number);
   svg.setAttribute("viewBox", `${MAP.left} ${-MAP.more + 40} ${MAP.width} ${height + MAP.more - 50}`);
   for (const name of ["width", "height"]) svg.removeAttribute(name);
-  setAll(svg, { id: "figure", role: "group", "aria-label": gettext("Figure 1 of the paper, with this model's layers") });
+  setAll(svg, { id: "figure", role: "group", "aria-label": gettext("Figure 1 of the paper, with this model's layers, and the search above it") });
   return svg;
 }
 
@@ -54,33 +54,36 @@ function fillMap() {
 
 /** Writes pieces below or above an end of the figure, in lines; those that find no room become "…". */
 function writePieces(name, pieces) {
-  const group = byId("figure").querySelector(`#model-${name}`), label = group.querySelector("text"), lines = [""];
+  const group = byId("figure").querySelector(`#model-${name}`), label = group.querySelector("rect, text"), lines = [""];
   for (const piece of pieces) if (`${lines.at(-1)}${piece}`.length > MAP.letters) lines.push(piece);
     else lines[lines.length - 1] += ` ${piece}`;
-  const shown = lines.length > MAP.lines ? [...lines.slice(0, MAP.lines - 1), `${lines[MAP.lines - 1]} …`] : lines, isTop = name === "output-probabilities";
-  const x = label.getAttribute("x"), y = Number(label.getAttribute("y"));
+  const shown = lines.length > MAP.lines ? [...lines.slice(0, MAP.lines - 1), `${lines[MAP.lines - 1]} …`] : lines, isTop = name === "search";
+  const x = group.querySelector("text").getAttribute("x"), y = Number(label.getAttribute("y"));
   for (const old of byId("figure").querySelectorAll(`.pieces.${name}`)) old.remove();
-  group.after(...shown.map((line, i) => createSvg("text", { x, y: isTop ? y - MAP.line * (shown.length - i) : y + MAP.line * (i + 1), "text-anchor": "middle", "font-size": 17, class: `pieces ${name}` }, visible(line))));
+  group.after(...shown.map((line, i) => createSvg("text", { x, y: isTop ? y + 14 - MAP.line * (shown.length - i) : y + MAP.line * (i + 1), "text-anchor": "middle", "font-size": 17, class: `pieces ${name}` }, visible(line))));
 }
 
 const BLOCKS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
 
-/** Returns the ids of the groups in which a name stands that is off. */
-function groupsOf(name) {
-  const [stack, layer, part, what] = name.split(".");
-  if (name === "mask") return ["model-decoder-self-attention"];
-  if (layer === "position") return [`model-${stack === "source" ? "input" : "output"}-positions`];
-  return (part ? [part] : PARTS[stack]).map(one => `model-${stack}-${BLOCKS[one]}${what === "residual" ? "-norm" : ""}`);
+/** Marks what of the figure a name that is off stands for: all of a block only where no layer computes it. */
+function markOff(name) {
+  const [stack, layer, part, what] = name.split("."), off = new Set(state.off);
+  const mark = (selector, kind = "off") => byId("figure").querySelector(`#model-${selector}`)?.classList.add(kind);
+  if (name === "mask") mark("decoder-self-attention text");
+  else if (layer === "position") mark(`${stack === "source" ? "input" : "output"}-positions`);
+  else if (what === "residual") mark(`${stack}-${BLOCKS[part]}-residual`);
+  else for (const one of part ? [part] : PARTS[stack]) mark(`${stack}-${BLOCKS[one]}`, numbers(DEPTHS[stack]).every(n => isSilent(`${stack}.${n}.${one}`, off)) ? "off" : "partly");
 }
 
 /** Shows where the reader is, what is off, and the pieces of the sentence at both ends. */
 function showMap() {
-  const now = panelNow(), off = state.off.flatMap(groupsOf);
-  for (const one of document.querySelectorAll(".place, #training-stations button")) {
+  const now = panelNow();
+  for (const one of findAll(".place, #training-stations button")) {
     one.classList.toggle("now", one.dataset.panel === now.id);
-    one.classList.toggle("off", off.includes(one.id));
     if (one.hasAttribute("tabindex") || one.nodeName === "BUTTON") setOnce(one, "aria-current", one.dataset.panel === now.id ? "step" : "false");
   }
+  for (const one of findAll("#figure :is(.off, .partly)")) one.classList.remove("off", "partly");
+  state.off.forEach(markOff);
   fill("here-name", now.title);
   byId("station-back").disabled = now === PANELS[0];
   byId("station-next").disabled = now === PANELS.at(-1);
@@ -89,7 +92,7 @@ function showMap() {
   showMap.key = key;
   writePieces("inputs", piecesOf("source"));
   writePieces("outputs", written);
-  writePieces("output-probabilities", [...written.slice(1), "</s>"]);
+  writePieces("search", [...written.slice(1), "</s>"]);
   flow();
 }
 

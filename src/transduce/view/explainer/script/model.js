@@ -217,15 +217,9 @@ function buildContext(off, edits, store) {
   return build(i => i);
 }
 
-/** Returns a context that keeps nothing. */
-const silentContext = (off = new Set(), edits = new Map()) => buildContext(off, edits, () => {});
-
-/** Returns a context that appends the rows of each name to `trace`, an object of lists of rows. */
-const tracingContext = (trace, off, edits) => buildContext(off, edits, (name, rows) => (trace[name] = [...(trace[name] ?? []), ...rows]));
-
 /** Returns the names and rows of all intermediates for source ids and an output with END. */
 function* traceModel(model, source, output, off, edits = new Map()) {
-  const trace = {}, context = tracingContext(trace, off, edits), memory = projectMemory(model, yield* encode(model, source, context), context);
+  const trace = {}, context = buildContext(off, edits, (name, rows) => (trace[name] = [...(trace[name] ?? []), ...rows])), memory = projectMemory(model, yield* encode(model, source, context), context);
   const rows = yield* decodeAll(model, memory, [BEGIN, ...output.slice(0, -1)], context);
   for (const [i, row] of rows.entries()) {
     computeLogits(model, [row], context.at(i));

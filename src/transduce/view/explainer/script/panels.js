@@ -1,7 +1,13 @@
 // The panel in the middle: the numbers of one station of the model.
 
-/** Makes nodes and texts the content of the element of an id. */
-const fill = (id, ...content) => byId(id).replaceChildren(...content);
+/** Makes nodes and texts the content of the element of an id; the focus stays on the control of the same name, or place. */
+function fill(id, ...content) {
+  const parent = byId(id), old = document.activeElement, controls = () => [...parent.querySelectorAll("button, summary, [tabindex]")], at = controls().indexOf(old);
+  parent.replaceChildren(...content);
+  if (at < 0) return;
+  const found = controls(), isSame = one => one && (one.ariaLabel ?? one.textContent) === (old.ariaLabel ?? old.textContent);
+  (isSame(found[at]) ? found[at] : found.find(isSame) ?? found[at])?.focus({ preventScroll: true });
+}
 
 /** Returns a button that does something when it is pressed. */
 const createButton = (act, properties, ...children) => create("button", { type: "button", onclick: act, ...properties }, ...children);
@@ -11,6 +17,9 @@ const createBox = (...content) => create("section", { className: "box" }, ...con
 
 /** Returns an element of a class that can be scrolled, also by the keyboard. */
 const createRegion = (className, label, ...children) => create("div", { className, tabIndex: 0, role: "region", "aria-label": label }, ...children);
+
+/** Returns the head of a row of a table. */
+const rowHead = (...content) => create("th", { scope: "row", dir: "auto" }, ...content);
 
 /** Returns the head of a table: a row of names. */
 const headRow = names => create("thead", {}, create("tr", {}, ...names.map(name => create("th", { scope: "col" }, name))));
@@ -80,14 +89,17 @@ function showBox(box) {
 /** Returns the name of a column: a piece, or a number. */
 const columnName = (box, j) => (box.across ? visible(piecesOf(box.across)[j] ?? "") : j + 1);
 
-/** Returns the marked row of a box as a table that is filled when it is opened. */
+/** Returns the marked row of a box as a table that is filled when it is opened; one that is open stays so. */
 function boxTable(box) {
   const row = Math.min(box.marked, box.rows.length - 1), details = create("details", {}, create("summary", {}, gettext("Row {0} as a table", visible(piecesOf(box.side)[row]))));
-  details.addEventListener("toggle", () => {
+  const fillTable = () => {
     if (!details.open || details.children.length > 1) return;
     const open = (x, j) => createButton(() => change({ cell: `${box.name}:${row}:${j + box.first}` }), {}, show5(x));
     details.append(buildTable(gettext("{0}, row {1}", box.title, visible(piecesOf(box.side)[row])), [], Array.from(box.rows[row], (x, j) => [columnName(box, j), open(x, j)])));
-  });
+  };
+  details.addEventListener("toggle", fillTable);
+  details.open = document.querySelector(`#boxes [data-name="${box.name}"] details[open]`);
+  fillTable();
   return details;
 }
 
@@ -140,7 +152,7 @@ function showPieces() {
   const { source } = page.result, vocabulary = VOCABULARIES.source, words = normalise(state.text).match(WORDS) ?? [], rows = words.map(word => {
     const stages = vocabulary.kind === "byte-pair" ? mergeWord(vocabulary, toBytes(word)) : [encodeWord(vocabulary, toBytes(word))];
     const steps = stages.map(ids => ids.map(id => readablePiece(vocabulary, id)).join(" "));
-    return create("tr", {}, create("th", { scope: "row" }, create("bdi", {}, visible(word))), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
+    return create("tr", {}, rowHead(visible(word)), create("td", { dir: "auto" }, steps.join(" → ")), create("td", {}, stages.at(-1).join(" ")));
   });
   const head = headRow([gettext("word"), gettext("from its bytes to its pieces"), gettext("ids")]);
   return [createBox(create("h3", {}, gettext("{0} pieces, with </s>; the vocabulary has {1}", source.length, grouped(vocabulary.symbols.length))), createRegion("rows", gettext("Words and their pieces"), create("table", {}, head, create("tbody", {}, ...rows))))];
@@ -149,12 +161,12 @@ function showPieces() {
 /** Returns the likeliest next pieces of the chosen step as bars. */
 function showSoftmax() {
   const { trace, output } = page.result, t = Math.min(state.target, output.length - 1), row = trace.probabilities[t];
-  const best = bestContinuations([{ logProb: 0 }], [row], 12).map(([p, , id]) => [id, p]), written = output[t];
-  if (!best.some(([id]) => id === written)) best.push([written, row[written]]);
-  const rows = best.map(([id, p]) => {
-    const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(p));
+  const best = likeliest(row, 12), written = output[t];
+  if (!best.includes(written)) best.push(written);
+  const rows = best.map(id => {
+    const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(row[id]));
     const force = createButton(() => changeInSight({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }), { title: gettext("Continue the translation with this piece") }, gettext("take"));
-    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(p)), create("td", {}, id > BEGIN ? force : ""));
+    return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(row[id])), create("td", {}, id > BEGIN ? force : ""));
   });
   const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));
   return [create("section", { className: "box full" }, create("table", { className: "bars" }, caption, create("tbody", {}, ...rows)))];
@@ -175,7 +187,7 @@ function showCell() {
   byId("edit").hidden = !canEdit;
   byId("edit-undo").hidden = !edit;
   if (canEdit && document.activeElement !== byId("edit-value")) byId("edit-value").value = Number(row[j].toFixed(6));
-  fill("cell-rows", ...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, create("th", { scope: "row" }, ...typeset(text)), create("td", {}, show5(x))))));
+  fill("cell-rows", ...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, rowHead(...typeset(text)), create("td", {}, show5(x))))));
 }
 
 /** Sets the open number to what is typed, or with `null` to what is computed. */
@@ -189,7 +201,7 @@ const TERMS = 8; // of a sum that are shown; the others are added up
 /** Returns the rows of a sum: its largest terms, the others together, bias, total. */
 function termRows({ terms, bias, total, divisor, value }) {
   const sorted = [...terms].sort(([, a, b], [, c, d]) => Math.abs(c * d) - Math.abs(a * b)), rest = sorted.slice(TERMS);
-  const line = (text, x) => create("tr", {}, create("th", { scope: "row" }, text), create("td", {}, show5(x)));
+  const line = (text, x) => create("tr", {}, rowHead(text), create("td", {}, show5(x)));
   const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(gettext("{0} · {1} ({2})", show5(a), show5(b), typeof k === "string" ? k : gettext("number {0}", k)), a * b));
   if (rest.length) rows.push(line(gettext("{0} smaller terms", rest.length), rest.reduce((sum, [, a, b]) => sum + a * b, 0)));
   if (bias) rows.push(line(gettext("bias"), bias));

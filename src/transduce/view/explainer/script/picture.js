@@ -83,13 +83,19 @@ function cellUnder(event, rows) {
   return i >= 0 && i < rows.length && j >= 0 && j < rows[i].length ? [i, j] : null;
 }
 
-/** Returns a number with five digits, as the page shows it. */
-const show5 = x => (x === undefined ? "" : Number.isFinite(x) ? String(Number(x.toPrecision(5))).replace("-", "−").replace(".", POINT) : "−∞");
+/** Returns a number rounded to some digits. */
+const round = (x, digits) => Number(x.toPrecision(digits));
+
+/** Returns a number with five digits, as the page shows it; one below 0.001 as in 3·10⁻⁴. */
+function show5(x) {
+  if (!Number.isFinite(x)) return x === undefined ? "" : "−∞";
+  const [digits, power] = x && Math.abs(x) < 0.001 ? x.toExponential(4).split("e-") : [x.toPrecision(5)];
+  return String(Number(digits)).replace("-", "−").replace(".", POINT) + (power ? `·10⁻${power.replace(/\d/g, d => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d])}` : "");
+}
 
 /** Returns the legend of a box: what its colours say, and their scale. */
 function legendOf({ name, rows, isShut }) {
-  const scale = scaleOf({ name, rows }), isWeight = name.includes(".weights."), chip = kind => create("span", { className: `chip ${kind}`, "aria-hidden": "true" });
-  const hasBelow = !isWeight && rows.some(row => row.some(x => x < 0 && x > -Infinity)), hasShut = rows.some((row, i) => row.some((_, j) => isShut(i, j)));
-  const parts = isWeight ? ["0 ", chip("from-zero"), " 1"] : hasBelow ? [`${show5(-scale).slice(0, 6)} `, chip("from-below"), ` ${show5(scale).slice(0, 5)}`] : ["0 ", chip("from-zero"), ` ${show5(scale).slice(0, 5)}`];
-  return [...parts, ...(hasShut ? [" · ", chip("hatched"), gettext("masked: −∞, weight 0")] : [])];
+  const scale = round(scaleOf({ name, rows }), 3), chip = kind => create("span", { className: `chip ${kind}`, "aria-hidden": "true" });
+  const hasBelow = rows.some(row => row.some(x => x < 0 && x > -Infinity)), hasShut = rows.some((row, i) => row.some((_, j) => isShut(i, j)));
+  return [`${show5(hasBelow ? -scale : 0)} `, chip(hasBelow ? "from-below" : ""), ` ${show5(scale)}`, ...(hasShut ? [" · ", chip("hatched"), gettext("masked: −∞, weight 0")] : [])];
 }

@@ -19,7 +19,7 @@ const toBytes = text => String.fromCharCode(...new TextEncoder().encode(text));
 
 /** Returns a vocabulary from the page's data: byte pairs [left id, right id], or pieces as bytes. */
 function readVocabulary({ kind, learned }) {
-  const letters = byteLetters();
+  const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)); // in the order of their ids
   const symbols = ["", "", ...letters], ids = new Map(letters.map((letter, i) => [letter, i + FIRST_BYTE])), ranks = new Map();
   const add = symbol => ids.has(symbol) || ids.set(symbol, symbols.push(symbol) - 1);
   learned.forEach((one, rank) => {
@@ -29,11 +29,6 @@ function readVocabulary({ kind, learned }) {
     return ranks.set(`${one[0]} ${one[1]}`, [rank, ids.get(left + right)]);
   });
   return { kind, symbols, ids, ranks };
-}
-
-/** Returns the bytes in the order of their ids: those that Latin-1 prints, by value, and the rest. */
-function byteLetters() {
-  return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
 }
 
 /** Returns the ids of a normalised text, without END. */

@@ -104,14 +104,15 @@ const SCENES = {
     const at = Math.min(film.targetWords.length - 1, Math.floor(progress * film.targetWords.length)), now = wordWeights(film, at);
     return [...wordRow(film.sourceWords, 104, { bold: now.indexOf(Math.max(...now)) }), ...wordRow(film.targetWords, 304, { shown: at + 1, bold: at, accent: true }), ...readingLines(film, t => (t === at ? now : []), at + 1)];
   },
-  mask: (film, progress) => {
-    const given = ["<s>", ...film.targetPieces], next = [...film.targetPieces, "</s>"], rows = film.trace["decoder.1.self.weights.1"], height = SCENE.height - (SCENE.isNarrow ? 190 : 150), cell = Math.min(height, SCENE.width - 220) / rows.length, size = cell * rows.length, letter = Math.min(18, 0.65 * cell), isHatched = progress > 0.4, x = SCENE.middle - size / 2, y = 100;
+  mask: film => {
+    const given = ["<s>", ...film.targetPieces], next = [...film.targetPieces, "</s>"], rows = film.trace["decoder.1.self.weights.1"], height = SCENE.height - (SCENE.isNarrow ? 190 : 150), cell = Math.min(height, SCENE.width - 220) / rows.length, size = cell * rows.length, letter = Math.min(18, 0.65 * cell), at = Math.min(2, rows.length - 1), x = SCENE.middle - size / 2, y = 100;
     return [
       weightPicture(rows, x, y, size, "", given),
       ...given.map((piece, j) => write(visible(piece), 0, 0, letter, { transform: `translate(${x + cell * (j + 0.6)} ${y - 8}) rotate(-50)`, "text-anchor": "start" })),
       ...next.map((piece, i) => write(`→ ${visible(piece)}`, x + size + 8, y + cell * (i + 0.75), letter, { "text-anchor": "start", class: "film-accent" })),
-      isHatched && createSvg("path", { transform: `translate(${x} ${y})`, d: hatchPath(rows, (i, j) => j > i, cell, cell), class: "hatch" }),
-      ...note(gettext("All rows at once. Each reads up to its own piece, and predicts the next. Blue: how much, from 0 to 1."), ...(isHatched ? [gettext("Hatched: masked.")] : [])),
+      createSvg("path", { transform: `translate(${x} ${y})`, d: hatchPath(rows, (i, j) => j > i, cell, cell), class: "hatch" }),
+      createSvg("rect", { x, y: y + cell * at, width: size, height: cell, class: "film-ring" }),
+      ...note(gettext("All rows at once; blue: how much each reads."), gettext("The framed row is to predict “{0}”. So “{0}” and all after it are masked (hatched) there.", visible(next[at]))),
     ];
   },
   swap: (film, progress) => textRows([[gettext("sentence"), header.experiments.positions.text], [gettext("its translation"), film.before, true], [gettext("without positions"), film.after, true]], progress + 0.3),

@@ -5,6 +5,9 @@ VOCABULARIES.target = header.vocabularies.target ? readVocabulary(header.vocabul
 // models: by stage, when opened; result: what was computed last; before: the same with nothing changed.
 const page = { models: [], result: null, before: null, turn: 0, ready: false, undo: [] };
 
+/** Returns the elements of the page that a selector finds. */
+const findAll = selector => [...document.querySelectorAll(selector)];
+
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const numbers = count => Array.from({ length: count }, (_, i) => i + 1);
 const DEPTHS = { encoder: header.sizes.encoder_layers, decoder: header.sizes.decoder_layers };

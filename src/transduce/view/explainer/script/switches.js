@@ -64,23 +64,24 @@ function markWords(text, other) {
 
 /** Shows which parts are off, and both translations. */
 function showSwitches() {
-  for (const button of document.querySelectorAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
+  for (const button of findAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
   const first = firstState(), settings = { stage: stageName(header.stages[state.stage]), beam: `${gettext("Beam")} ${state.beam}`, alpha: `α = ${oneDigit(state.alpha)}` }, set = [...state.edits.map(describeEdit), ...Object.keys(settings).flatMap(name => state[name] === first[name] ? [] : [settings[name]])];
   const edited = set.length ? gettext("Changed: {0}.", set.join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
   fill("off", [off, edited, forced].filter(Boolean).join(" "));
+  fill("altered", ...(state.off.length || state.edits.length || state.stage !== first.stage ? [byId("off").textContent, " ", gettext("So this may be nonsense.")] : []));
   byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
-  const text = one => (one?.search.best ? decodeIds(VOCABULARIES.target, one.output) : gettext("(no output)"));
-  for (const id of ["translation", "after-text"]) fill(id, text(page.result));
+  for (const id of ["translation", "after-text"]) fill(id, textOf(page.result));
   byId("compare").hidden = byId("switched").hidden;
   for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
   fill("tried", visible(state.text));
   const place = document.querySelector(byId("what-if").contains(document.activeElement) ? "#what-if .results" : ".panel .results");
   if (byId("compare").parentNode !== place) place.append(byId("compare")); // beside what was switched
+  if (place.closest("#what-if")) byId("compare").scrollIntoView({ block: "nearest" });
   if (!page.before) return;
-  const same = text(page.before) === text(page.result);
-  fill("before-text", ...markWords(text(page.before), text(page.result)));
-  fill("after-text", ...markWords(text(page.result), text(page.before)));
+  const [was, is] = [page.before, page.result].map(textOf), same = was === is;
+  fill("before-text", ...markWords(was, is));
+  fill("after-text", ...markWords(is, was));
   const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
   fill("changed", (same ? gettext("The translation is the same.") : state.alpha !== first.alpha ? gettext("It changed.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked);
 }
@@ -89,13 +90,6 @@ function showSwitches() {
 async function changeInSight(parts) {
   await change(parts, { remember: true });
   byId("compare").scrollIntoView({ block: "nearest" });
-}
-
-/** Scrolls what was pressed out from under the two translations that stand below it. */
-function uncoverSwitch() {
-  const compare = byId("compare"), at = document.activeElement;
-  if (compare.hidden || compare.contains(at) || !compare.closest("#what-if")) return;
-  scrollBy({ top: Math.max(0, at.getBoundingClientRect().bottom + 8 - compare.getBoundingClientRect().top), behavior: "instant" });
 }
 
 /** Goes back to the state before the last switch. */

@@ -4,8 +4,8 @@ const TOUR = header.tour?.map(({ title, text, link }) => [link, title, text]) ??
 /** Returns the state of a tour step, of its link or of its parts: layer 99 is the last. */
 function tourState([wanted]) {
   if (typeof wanted === "string") return readHash(`#${wanted.split("#").at(-1)}`, { follow: false });
-  const { experiment, largest, focus, ...parts } = { cell: "", ...unchanged(), ...wanted };
-  if (parts.layer) parts.layer = Math.min(parts.layer, depthOf(parts.panel));
+  const { experiment, largest, focus, ...parts } = { cell: "", layer: 1, head: 1, ...unchanged(), ...wanted };
+  parts.layer = Math.min(parts.layer, depthOf(parts.panel));
   const { off, edits, text, alpha } = header.experiments[experiment] ?? parts;
   return { ...parts, off, edits, alpha: alpha ?? parts.alpha, ...(text ? { text } : {}) };
 }
@@ -44,7 +44,7 @@ async function goToTour(number) {
 /** Returns the elements that a step of the tour speaks of. */
 function targetsOf() {
   const wanted = TOUR[state.tour - 1][0], name = state.cell.split(":")[0];
-  if (wanted.focus) return [...document.querySelectorAll(wanted.focus)];
+  if (wanted.focus) return findAll(wanted.focus);
   return [document.querySelector(`.box[data-name="${name}"] .scroll`) ?? document.querySelector("#compare:not([hidden])") ?? document.querySelector("#boxes .scroll, #boxes .chart, #boxes .box") ?? byId("boxes")];
 }
 
@@ -60,17 +60,17 @@ function spanOf() {
   return [Math.min(...boxes.map(box => box.top)), Math.max(...boxes.map(box => box.bottom))];
 }
 
-/** Scrolls to the step's targets: so far that they are in sight, or into the middle, if they are far below. */
+/** Scrolls to the step's targets: so far that they are in sight, or, if they are far below, until they begin below the bars with their titles. */
 function showTarget() {
-  const [top, bottom] = freePart(), [first, last] = spanOf();
+  const [top, bottom] = freePart(), [first, last] = spanOf(), begin = Math.min(...targetsOf().map(one => (one.closest(".box") ?? one).getBoundingClientRect().top));
   const least = byId("station").getBoundingClientRect().top - top + byId("said").offsetHeight + 12;
-  scrollBy({ top: last - least <= bottom ? least : first - top - Math.max(0, (bottom - top - last + first) / 2), behavior: "instant" });
+  scrollBy({ top: last - least <= bottom ? least : (last - begin <= bottom - top ? begin : first) - top, behavior: "instant" });
 }
 
 /** Shows the step of the tour. */
 function showTour() {
   const at = state.tour;
-  for (const one of document.querySelectorAll(".focus")) {
+  for (const one of findAll(".focus")) {
     one.classList.remove("focus");
     one.style.zoom = "";
   }

@@ -17,6 +17,9 @@ function smoothedLoss(logits, target, mass) {
   return { logP, nats, other, wrong, right, loss: (1 - mass) * nats + mass * other, least: -xlogx(right) - (count - 1) * xlogx(wrong) };
 }
 
+/** Returns the smoothed loss where P of the right piece is `share`, and all others are equally likely. */
+const lossAt = (share, right, wrong, count) => -right * Math.log(share) - (count - 1) * wrong * Math.log((1 - share) / (count - 1));
+
 /** Returns the learning rate of a step: equation 3 times the recipe's factor    (section 5.3) */
 const learningRate = (step, warmup) => header.training.learning_rate_factor * header.sizes.d_model ** -0.5 * Math.min(step ** -0.5, step * warmup ** -1.5);
 
@@ -44,27 +47,28 @@ function shareBar(share, className = "share") {
 
 /** Returns a table of rows, the first cell of each a header. */
 function buildTable(caption, heads, rows) {
-  const body = rows.map(([first, ...cells]) => create("tr", {}, create("th", { scope: "row", dir: "auto" }, first), ...cells.map(cell => create("td", {}, typeof cell === "number" ? show5(cell) : cell))));
+  const body = rows.map(([first, ...cells]) => create("tr", {}, rowHead(first), ...cells.map(cell => create("td", {}, typeof cell === "number" ? show5(cell) : cell))));
   return createRegion("rows", caption, create("table", {}, create("caption", {}, caption), heads.length ? headRow(heads) : "", create("tbody", {}, ...body)));
 }
 
 /** Returns the panel of label smoothing at the chosen step: the written piece stands for the right one. */
 function showSmoothing() {
   const { trace, output } = page.result, t = Math.min(state.target, output.length - 1), logits = trace.logits[t], count = logits.length, { smoothing_form: form } = header.training;
-  const at = smoothing => smoothedLoss(logits, output[t], smoothingMass(smoothing, form, count)), now = at(state.smoothing), mass = smoothingMass(state.smoothing, form, count);
-  const ids = bestContinuations([{ logProb: 0 }], [now.logP], 7).map(([, , id]) => id);
+  const mass = smoothingMass(state.smoothing, form, count), now = smoothedLoss(logits, output[t], mass);
+  const ids = likeliest(now.logP, 7);
   if (!ids.includes(output[t])) ids.push(output[t]);
   const aims = ids.map(id => (id === output[t] ? now.right : now.wrong)), shares = ids.map(id => Math.exp(now.logP[id])), rest = list => Math.max(0, 1 - list.reduce((a, b) => a + b, 0));
-  const short = x => show5(Number(x.toPrecision(4))), row = (name, aim, share) => [name, short(aim), short(share), create("div", { className: "pair" }, shareBar(aim, "share aim"), shareBar(share)), short(share - aim)];
+  const short = x => show5(round(x, 4)), row = (name, aim, share) => [name, short(aim), short(share), create("div", { className: "pair" }, shareBar(aim, "share aim"), shareBar(share)), short(share - aim)];
   const pieces = ids.map((id, i) => row(`${writtenPiece(id)}${id === output[t] ? " ✓" : ""}`, aims[i], shares[i]));
   if (count > ids.length) pieces.push(row(gettext("{0} others", grouped(count - ids.length)), rest(aims), rest(shares)));
-  const points = Array.from({ length: 51 }, (_, i) => [i / 50, at(i / 50)]), begin = piecesOf("target").slice(0, t + 1).join(" ");
-  const lines = [["line best", points.map(([x, { loss }]) => [x, loss]), gettext("smoothed loss")], ["line", points.map(([x, { least }]) => [x, least]), gettext("its floor")]];
+  const begin = piecesOf("target").slice(0, t + 1).join(" "), lossLine = (right, wrong) => Array.from({ length: 200 }, (_, i) => [(i + 0.5) / 200, lossAt((i + 0.5) / 200, right, wrong, count)]);
+  const lines = [["line best", lossLine(now.right, now.wrong), gettext("smoothed loss")], ["line", lossLine(1, 0), gettext("loss without smoothing")]], share = Math.exp(-now.nats);
   const sums = [[gettext("loss without smoothing: −log P of the right piece"), now.nats], [gettext("mean of −log P over all pieces"), now.other], [gettext("smoothed loss = {0} · first + {1} · second", show5(1 - mass), show5(mass)), now.loss], [gettext("its floor: the least that any model can reach"), now.least]];
-  const chart = drawChart(lines, [[state.smoothing, now.loss], [state.smoothing, now.least]], 1, [gettext("smoothing ε"), gettext("loss of this step, in nats")], gettext("Smoothed loss {0} at ε = {1}, and its floor, {2}", show5(now.loss), show5(state.smoothing), show5(now.least)));
+  const chart = drawChart(lines, [[now.right, now.least, "dot"], [share, now.loss]], 1, [gettext("P of the right piece"), gettext("loss, in nats")], gettext("The smoothed loss is least, {0}, where P of the right piece is {1}", show5(now.least), show5(now.right)));
+  const told = gettext("Ring: the least loss, at P = {0} = {1}. Dot: this step. The curves share the rest equally among the other pieces.", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", short(now.right));
   return [
-    createBox(...chart, buildTable(gettext("Losses of this step, in nats"), [], sums)),
-    createBox(buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), gettext("q (orange), P (blue)"), "P − q"], pieces), create("p", { className: "quiet" }, gettext("Target of the right piece: {0} = {1}", form === "t2t" ? "1 − ε" : "1 − ε + ε / V", show5(now.right)))),
+    createBox(...chart, create("p", { className: "quiet" }, told), buildTable(gettext("Losses of this step, in nats"), [], sums)),
+    createBox(buildTable(gettext("After {0}", begin), [gettext("piece"), gettext("target q"), gettext("model P"), gettext("q (orange), P (blue)"), "P − q"], pieces)),
   ];
 }
 
