@@ -176,6 +176,36 @@ def test_the_framed_query_is_in_the_picture_and_on_a_phone_its_sum_stands_below(
     browser.resize(1200, 900)
 
 
+# What the sticky heading and the sheet leave of each box's title that the step speaks of, and the
+# controls that are covered although they have the focus.
+COVERED = """
+const isSeen = one => {
+  const { left, right, top, bottom } = one.getBoundingClientRect(), x = (left + right) / 2;
+  return [top + 2, bottom - 2].every(y => one.contains(document.elementFromPoint(x, y)));
+};
+const titles = [...document.querySelectorAll(".box:has(.picked) h3, .box.focus h3")];
+const cut = titles.filter(one => !isSeen(one));
+const buttons = [...document.querySelectorAll(".panel button:not(.strip *)")];
+const shown = buttons.filter(one => one.checkVisibility() && !one.disabled);
+const hidden = shown.filter(one => (one.focus(), !isSeen(one)));
+return [cut.map(one => one.textContent), shown.length > 3, hidden.map(one => one.textContent)];
+"""
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize(
+    "title", ["Scores", "Weights", "What is read", "The norm", "The beam, first step"]
+)
+def test_no_title_is_cut_by_the_stations_heading_and_no_control_with_the_focus_is_covered(
+    browser, translator, title, size
+):
+    browser.resize(*size)
+    open_explainer(browser, translator, TEXT)
+    go_to(browser, title)
+    assert browser.run(COVERED) == [[], True, []]
+    browser.resize(1200, 900)
+
+
 def test_the_tour_frames_a_weight_of_the_row_that_is_spread_most(browser, translator):
     open_explainer(browser, translator, TEXT)
     go_to(browser, "Weights")

@@ -30,8 +30,8 @@ function showStrips() {
 
 /** Brings the controls to the state. */
 function showControls() {
-  if (document.activeElement !== byId("text")) byId("text").value = state.text;
-  if (document.activeElement !== byId("prefix")) byId("prefix").value = state.prefix;
+  setValue("text", state.text);
+  setValue("prefix", state.prefix);
   byId("beam").value = state.beam;
   fill("precision", gettext("{0} bits", { float16: 16, int8: 8, float32: 32 }[header.stages[state.stage].numbers]));
   for (const button of byId("examples").children) button.setAttribute("aria-pressed", button.textContent === visible(state.text));

@@ -9,6 +9,11 @@ function fill(id, ...content) {
   (isSame(found[at]) ? found[at] : found.find(isSame) ?? found[at])?.focus({ preventScroll: true });
 }
 
+/** Sets the value of a field, unless it is being written. */
+function setValue(id, value) {
+  if (document.activeElement !== byId(id)) byId(id).value = value;
+}
+
 /** Returns a button that does something when it is pressed. */
 const createButton = (act, properties, ...children) => create("button", { type: "button", onclick: act, ...properties }, ...children);
 
@@ -186,7 +191,7 @@ function showCell() {
   const edit = state.edits.find(text => text.startsWith(`${state.cell}=`)), canEdit = isEditable(page.result.trace, name, i, j);
   byId("edit").hidden = !canEdit;
   byId("edit-undo").hidden = !edit;
-  if (canEdit && document.activeElement !== byId("edit-value")) byId("edit-value").value = Number(row[j].toFixed(6));
+  if (canEdit) setValue("edit-value", Number(row[j].toFixed(6)));
   fill("cell-rows", ...(found.terms ? termRows(found) : found.steps.map(([text, x]) => create("tr", {}, rowHead(...typeset(text)), create("td", {}, show5(x))))));
 }
 

@@ -51,7 +51,7 @@ function targetsOf() {
 /** Returns top and bottom of the part of the window that neither bar, station's sentence nor sheet covers. */
 function freePart() {
   const sheet = byId("tour"), isSheet = getComputedStyle(sheet).position === "fixed";
-  return [(isSheet ? byId("here").offsetHeight : 0) + byId("said").offsetHeight + 12, innerHeight - (isSheet ? sheet.offsetHeight : 0) - 12];
+  return [(isSheet ? byId("here").offsetHeight : 0) + byId("said").offsetHeight + 4, innerHeight - (isSheet ? sheet.offsetHeight : 0) - 12];
 }
 
 /** Returns where the step's targets begin and end in the window. */
@@ -63,7 +63,7 @@ function spanOf() {
 /** Scrolls to the step's targets: so far that they are in sight, or, if they are far below, until they begin below the bars with their titles. */
 function showTarget() {
   const [top, bottom] = freePart(), [first, last] = spanOf(), begin = Math.min(...targetsOf().map(one => (one.closest(".box") ?? one).getBoundingClientRect().top));
-  const least = byId("station").getBoundingClientRect().top - top + byId("said").offsetHeight + 12;
+  const least = byId("station").getBoundingClientRect().top - top + byId("said").offsetHeight + 4;
   scrollBy({ top: last - least <= bottom ? least : (last - begin <= bottom - top ? begin : first) - top, behavior: "instant" });
 }
 
@@ -89,8 +89,9 @@ function showTour() {
 /** Marks what the step of the tour speaks of, and makes what is too high for the window smaller. */
 function markTarget() {
   if (!state.tour) return;
-  const targets = targetsOf(), [top, bottom] = freePart();
-  document.body.style.setProperty("--said", `${byId("said").offsetHeight}px`);
+  const targets = targetsOf(), [top, bottom] = freePart(), { style } = document.body;
+  style.setProperty("--top", `${top}px`);
+  style.setProperty("--sheet", `${innerHeight - bottom}px`);
   for (const one of targets) one.classList.add("focus");
   for (let zoom = 1; zoom > 0.25; ) {
     const [first, last] = spanOf();
