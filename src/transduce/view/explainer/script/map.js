@@ -5,7 +5,7 @@ const PLACES = {
   pieces: ["inputs"], input: ["input-embedding", "input-positions"], attention: ["encoder-self-attention"], norm: ["encoder-self-attention-norm"],
   forward: ["encoder-feed-forward", "encoder-feed-forward-norm", "encoder-norm"], target: ["output-embedding", "output-positions", "outputs"],
   masked: ["decoder-self-attention", "decoder-self-attention-norm"], cross: ["decoder-cross-attention", "decoder-cross-attention-norm", "memory"],
-  decoder: ["decoder-feed-forward", "decoder-feed-forward-norm", "decoder-norm"], softmax: ["softmax", "linear"], beam: ["search", "output-probabilities"],
+  decoder: ["decoder-feed-forward", "decoder-feed-forward-norm", "decoder-norm"], softmax: ["softmax", "linear", "output-probabilities"], beam: ["search"],
 };
 const MAP = { left: 40, width: 720, more: 82, line: 22, letters: 26, lines: 3 };
 
