@@ -367,3 +367,10 @@ def test_headings_and_equal_languages_are_said(call, tmp_path):
     ]
     assert "train: 61 pairs read, 60 kept\n  left out, empty side: 1\n" in said[0].stderr
     assert "warning: the text says that both of its languages are en" in said[1].stderr
+
+
+def test_a_text_that_is_refused_leaves_no_folder(call, tmp_path):
+    (tmp_path / "a.tsv").write_text(" \t \n")
+    ended = call("prepare", "--pairs", tmp_path / "a.tsv", "-o", tmp_path / "new/one/store")
+    assert ended.code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from transduce.durable.files import delete, list_entries
@@ -34,12 +34,18 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Context manager that creates and locks a folder; an error deletes it if new and empty."""
-    new = not folder.exists()
+    """Context manager that creates and locks a folder; an error deletes it if new and empty.
+
+    Folders around it that were created for it are deleted, too.
+    """
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
     with lock_folder(folder):
         try:
             yield
         except BaseException:
             if new and [entry.name for entry in list_entries(folder)] == ["lock"]:
                 delete(folder)  # ignores its own errors, because the one that is raised matters
+                with suppress(OSError):  # one of them may hold something else by now
+                    for one in new[1:]:
+                        one.rmdir()
             raise

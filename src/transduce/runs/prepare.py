@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Literal
 
 from transduce.recipes.choice import find_recipe
@@ -15,6 +16,7 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.runs.text_names import set_languages
 from transduce.settings import Recipe
+from transduce.settings.fields import require
 from transduce.settings.recipe import Value, require_changes
 from transduce.text.arguments import ignore_event, read_path
 
@@ -77,10 +79,29 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
         for reason in prepared.reasons:
             explain(reason)
         return prepared.corpus
+    return prepare_store(folder, (train, dev), named, changes, report, explain)
+
+
+def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
+    folder: Path,
+    texts: tuple[Texts | None, Texts | Literal[False] | None],
+    recipe: Recipe | None,
+    settings: Mapping[str, Value],
+    on_progress: OnProgress,
+    on_message: Callable[[str], None],
+    *,
+    needs_dev: bool = False,
+) -> PreparedCorpus:
+    """Prepare texts in a folder for a recipe, by default one that fits them.
+
+    If `needs_dev`, texts without a development set are refused.
+    """
+    require_corpus_folder(folder)
     with locked_folder(folder):
-        chosen = choose_recipe(named, (train, dev), changes, folder, report)
+        chosen = choose_recipe(recipe, texts, settings, folder, on_progress)
+        train, dev = chosen.texts or choose_texts(chosen.recipe.data, *texts)
+        hint = "--dev-source FILE --dev-target FILE, for example"
+        require(dev is not None or not needs_dev, "a sweep compares by a development set", hint)
         for reason in chosen.reasons:
-            explain(reason)
-        data = chosen.recipe.data
-        texts = chosen.texts or choose_texts(data, train, dev)
-        return prepare_corpus(folder, data, *texts, report)
+            on_message(reason)
+        return prepare_corpus(folder, chosen.recipe.data, train, dev, on_progress)

@@ -131,6 +131,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     from transduce.runs.choice import require_recipe_or_text
     from transduce.runs.machine_settings import require_trainable
     from transduce.runs.output_folder import require_own_folder
+    from transduce.runs.prepare import prepare_store
     from transduce.runs.recommend import recommend_for_corpus
     from transduce.runs.validation import require_affordable_validation
 
@@ -149,7 +150,8 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     require_own_folder(folder, STORE, [], "sweep")
     require(not is_run(folder), f"{folder} is a run, and no sweep", "choose another name")
     given, changes = (None, settings) if recipe is None else (start, {})
-    prepared = prepare_store(folder / STORE, texts, given, changes, on_progress, on_message)
+    told = on_progress or ignore_event, on_message or ignore_event
+    prepared = prepare_store(folder / STORE, texts, given, changes, *told, needs_dev=True)
     assert prepared.dev is not None
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings)
@@ -159,31 +161,6 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         lines = {"training.validate_lines": len(prepared.dev)}
         require_affordable_validation(with_changes(changed, lines), prepared)
     return start, combinations
-
-
-def prepare_store(
-    store: Path,
-    texts: "tuple[Texts | None, Texts | None]",
-    recipe: Recipe | None,
-    settings: Mapping[str, Value],
-    on_progress: "OnProgress | None",
-    on_message: Callable[[str], None] | None,
-) -> "PreparedCorpus":
-    """Prepare a sweep's corpus; refuse texts without a development set before writing."""
-    from transduce.runs.choice import choose_recipe, choose_texts
-    from transduce.runs.output_folder import locked_folder
-    from transduce.runs.prepared_corpus import prepare_corpus, require_corpus_folder
-
-    require_corpus_folder(store)
-    report = on_progress or ignore_event
-    chosen = choose_recipe(recipe, texts, settings, store, report)
-    train, dev = chosen.texts or choose_texts(chosen.recipe.data, *texts)
-    hint = "--dev-source FILE --dev-target FILE, for example"
-    require(dev is not None, "a sweep compares by a development set", hint)
-    for reason in chosen.reasons:
-        (on_message or ignore_event)(reason)
-    with locked_folder(store):
-        return prepare_corpus(store, chosen.recipe.data, train, dev, report)
 
 
 def train_combinations(
