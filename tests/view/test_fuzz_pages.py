@@ -166,9 +166,9 @@ SAFE = "element.append(...children);"
 UNSAFE = """for (const one of children)
     if (one instanceof Node) element.append(one);
     else element.insertAdjacentHTML("beforeend", one);"""
-SAFE_FILL = "byId(id).replaceChildren(...content);"
+SAFE_FILL = "parent.replaceChildren(...content);"
 UNSAFE_FILL = (
-    "{ const element = byId(id), children = content; element.replaceChildren(); " + UNSAFE + "};"
+    "{ const element = parent, children = content; element.replaceChildren(); " + UNSAFE + "};"
 )
 ATTACK = f"<img src=x onerror='{MARK}'>"
 
