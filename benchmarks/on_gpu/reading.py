@@ -26,7 +26,6 @@ Sources = list[list[int]]
 Translate = Callable[[Sources, int], int]  # sources, so many at once: number of output tokens
 FEW = 50  # sentences that are translated one after another
 PADDED_AT_MOST = 512  # sentences that Marian's rectangles hold
-EXTRA = 50
 
 
 def cases(scale: Scale) -> Cases:
@@ -121,7 +120,7 @@ def open_marian(model: Transformer, device: str) -> Translate:
                 num_beams=4,
                 length_penalty=0.6,
                 do_sample=False,
-                max_new_tokens=len(part[-1]) + EXTRA,
+                max_new_tokens=len(part[-1]) + Search.extra_length,
             )
             written += int(((found != BEGIN) & (found != END)).sum())
         return written

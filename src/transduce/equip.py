@@ -71,6 +71,20 @@ def choose_search_operations(
     return found
 
 
+def choose_sentences(device: torch.device, sentences: int) -> int:
+    """Return how many sentences to search at once on a device; a recipe says `sentences`."""
+    choose = import_fast("choose")
+    found: int = choose.choose_sentences(device, sentences) if choose else sentences
+    return found
+
+
+def choose_lines(device: torch.device, lines: int) -> int:
+    """Return how many lines to read at once on a device, `lines` or more."""
+    choose = import_fast("choose")
+    found: int = choose.choose_lines(device, lines) if choose else lines
+    return found
+
+
 def unsupported_int8_reason() -> str:
     """Return why int8 matrix multiplication is unavailable here, or "" if it is available."""
     kernels = import_fast("int8")

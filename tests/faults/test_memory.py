@@ -8,12 +8,13 @@ import itertools
 from collections.abc import Callable
 
 import pytest
+import torch
 from tests.inference.random_models import LINES, random_translator, translator_of_six_heads
 
+from transduce.equip import choose_lines, choose_sentences
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference import outputs
 from transduce.inference.outputs import fit_batch_size
-from transduce.inference.translator import GPU_BLOCK, choose_block
 from transduce.paper.model import Transformer, TransformerDecoder
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import bounds
@@ -146,13 +147,13 @@ def test_the_batch_is_no_larger_than_what_is_free(monkeypatch):
     assert sum(estimate_bytes(model.sizes, symbols, n, search, 3) for n in range(21, 41)) < 20 * one
 
 
-def test_a_gpu_searches_many_sentences_at_once_unless_a_size_is_set():
-    model = translator_of_six_heads().models[0].to("meta")
-    sources = [[2, 3, 0]]
-    assert fit_batch_size([model], sources, Search(), 4).batch_size == outputs.GPU_SENTENCES
-    assert fit_batch_size([model], sources, Search(batch_size=8), 4).batch_size == 8
+@pytest.mark.parametrize(("device", "default"), [("cpu", 64), ("cuda", 1_024)])
+def test_a_gpu_searches_many_sentences_at_once_unless_a_size_is_set(device, default):
+    sizes = [choose_sentences(torch.device(device), one) for one in (Search().batch_size, 8)]
+    assert sizes == [default, 8]
 
 
-def test_a_gpu_reads_many_lines_at_once_unless_one_is_awaited():
-    assert [choose_block(block, "cuda") for block in (1, 2_000, 20_000)] == [1, GPU_BLOCK, 20_000]
-    assert [choose_block(block, "cpu") for block in (1, 2_000)] == [1, 2_000]
+@pytest.mark.parametrize(("device", "many"), [("cpu", 2_000), ("cuda", 16_384)])
+def test_a_gpu_reads_many_lines_at_once_unless_one_is_awaited(device, many):
+    sizes = [choose_lines(torch.device(device), lines) for lines in (1, 2_000, 20_000)]
+    assert sizes == [1, many, 20_000]

@@ -48,12 +48,14 @@ from transduce.paper.operations import (
     keep_batch,
     run_layers,
 )
-from transduce.settings import Architecture, Training
+from transduce.settings import Architecture, Search, Training
 from transduce.settings.search import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
 
 # A search of this many sentences makes up for the half second of loading numba and its code.
 SENTENCES_FOR_LOOPS = 1_000
+GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
+GPU_LINES = 16_384  # read at once, to find so many sentences of similar lengths
 
 if TYPE_CHECKING:
     from transduce.paper.training import (
@@ -160,6 +162,17 @@ def choose_highest_sums(device: torch.device) -> HighestSums:
     from transduce.fast.triton_search import find_block_maxima_by_triton
 
     return partial(highest_sums, find_maxima=partial(find_block_maxima_by_triton, block=BLOCK))
+
+
+def choose_sentences(device: torch.device, sentences: int) -> int:
+    """Return how many sentences to search at once: `sentences`, on a GPU more for the default."""
+    is_raised = device.type == "cuda" and sentences == Search.batch_size
+    return GPU_SENTENCES if is_raised else sentences
+
+
+def choose_lines(device: torch.device, lines: int) -> int:
+    """Return how many lines to read at once: `lines`, on a GPU at least 16,384 if more than 1."""
+    return max(lines, GPU_LINES) if device.type == "cuda" and lines > 1 else lines
 
 
 def choose_search_operations(

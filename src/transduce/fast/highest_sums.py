@@ -19,7 +19,7 @@ from transduce.paper.operations import IsAny
 
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
 MOST_BY_LOOPS = 256  # the most sums to find by loops, which keep the best so far in order
-LEAVING_SHARE = 8  # done sentences leave a batch together once they are one in so many
+LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
 FindMaxima = Callable[[Tensor, int], Tensor]
 
 

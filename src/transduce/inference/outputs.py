@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from transduce.equip import choose_search_operations
+from transduce.equip import choose_search_operations, choose_sentences
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference.lines import EncodedLine, LineWarning
 from transduce.machine.limits import free_memory_bytes
@@ -170,7 +170,6 @@ def collect_warnings(line: EncodedLine, best: Combination, task: Task) -> list[L
     return [line.warning, *warnings] if line.warning else warnings
 
 
-GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
 SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 
 
@@ -181,14 +180,13 @@ def fit_batch_size(
 
     `width` is the number of hypotheses of a sentence. On a CPU the batch is as small as free memory
     demands; NotEnoughMemoryError is raised if that is too small for one sentence, and InputError if
-    its beam is too wide. A GPU raises an error of its own when memory runs out; it takes
-    GPU_SENTENCES where the batch size is the default, and otherwise the size that was set.
+    its beam is too wide. A GPU raises an error of its own when memory runs out.
     """
     if not sources:
         return search
-    if models[0].output.weight.device.type != "cpu":
-        is_default = search.batch_size == Search.batch_size
-        return replace(search, batch_size=GPU_SENTENCES) if is_default else search
+    device = models[0].output.weight.device
+    if device.type != "cpu":
+        return replace(search, batch_size=choose_sentences(device, search.batch_size))
     longest = sorted(map(len, sources), reverse=True)[: search.batch_size]
     known = [(model.sizes, len(model.output.weight)) for model in models]
     needs = np.cumsum(

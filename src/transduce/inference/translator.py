@@ -13,7 +13,7 @@ from typing import Any, final, overload
 
 import torch
 
-from transduce.equip import equip_for_long_searches
+from transduce.equip import choose_lines, equip_for_long_searches
 from transduce.errors import InputError, suggest_names
 from transduce.inference.alignment import Aligner
 from transduce.inference.keeping import keep_items
@@ -75,17 +75,11 @@ from transduce.text.arguments import (
 
 WORKER_BLOCK = 250  # lines per request to a worker: few enough that all workers get requests
 BLOCK = 2_000  # lines read at once; those of similar length are searched together
-GPU_BLOCK = 16_384  # the same on a GPU, which searches hundreds at once
 PART_BITS = 20  # a random key is a line's number and, in these low bits, a part's number
 
 Texts = list[str] | tuple[str, ...]
 CARRIED = ("sampling_settings", "alignment_heads", "aligns", "strict", "keep")  # to workers
 UNKNOWN = (math.nan, math.nan)  # score and log P of a pair that cannot be scored
-
-
-def choose_block(block: int, device: str) -> int:
-    """Return how many lines are read at once: `block`, or on a GPU at least GPU_BLOCK, or 1."""
-    return max(block, GPU_BLOCK) if device == "cuda" and block > 1 else block
 
 
 def warn_user(warning: LineWarning) -> None:
@@ -258,13 +252,13 @@ class Translator:
         With several workers a block has 250 items instead of `block`, on a GPU at least 16,384
         unless `block` is 1.
         """
-        device = self.models[0].output.weight.device.type
-        size = WORKER_BLOCK if self.workers > 1 else choose_block(block, device)
+        device = self.models[0].output.weight.device
+        size = WORKER_BLOCK if self.workers > 1 else choose_lines(device, block)
         calls = (methodcaller(method, some, *arguments) for some in split_into_blocks(items, size))
         if self.workers > 1:
             results = run_in_workers(self.worker_loader(), calls, self.workers)
         else:
-            exactly = torch.autocast(device, enabled=False)  # whatever the caller has set
+            exactly = torch.autocast(device.type, enabled=False)  # whatever the caller has set
             results = (exactly(call)(self) for call in calls)
         return report_warnings(results, self.on_warning)
 

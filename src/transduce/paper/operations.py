@@ -220,7 +220,7 @@ def leave_when_done(
     done: Bool[Tensor, " S"],
     is_full: Bool[Tensor, " S"],  # noqa: ARG001 - a replacement reads it
 ) -> Bool[Tensor, " S"]:
-    """Return which sentences leave a search's batch: those that are done.
+    """Return which sentences leave a search's batch, namely all done ones.
 
     A replacement may let them wait, but not longer than until one of them is at its length limit
     (`is_full`): the search then does extra work, with the same result.

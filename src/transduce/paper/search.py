@@ -371,10 +371,10 @@ def update_live(
 def find_done(
     beams: BeamState, length_score: LengthScore
 ) -> tuple[Bool[Tensor, " S"], Bool[Tensor, " S"]]:
-    """Return True where no live hypothesis can beat the sentence's worst finished hypothesis.
+    """Return which sentences are done, and which of them are at their length limit.
 
-    No better hypothesis is lost, since the bound holds for all lengths up to the limit. A sentence
-    at the limit is done; the second result is True for these alone.
+    The others are done because no live hypothesis can beat their worst finished one. No better
+    hypothesis is lost, since the bound holds for all lengths up to the limit.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]

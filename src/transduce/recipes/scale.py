@@ -95,7 +95,7 @@ GPU_MINUTES = Scale(
     name="gpu-minutes",
     about="the paper's widths and updates, 1/40 of the steps, a warm-up of 1,000 updates (40 % of "
     "base's 2,500), 10,000 symbols, bfloat16, all open English-German text, whose files you name",
-    cost="two minutes on an H200, where an update of base takes 24 ms and the start 20 s; big 13",
+    cost="a minute and a half on an H200, big ten, reckoned from updates of 24 and 75 ms",
     visible_findings="not measured yet",
     step_divisor=40,
     changes={

@@ -88,14 +88,15 @@ def measure_updates(
     training, device = recipe.training, select_device()
     optimiser = build_optimiser(model, training)
     limit = training.micro_batch_tokens
-    if device.type == "cpu":
+    on_cpu = device.type == "cpu"
+    if on_cpu:
         limit = max(2 * recipe.data.max_length, min(limit, SAMPLE_TOKENS))
     feed = build_feed(recipe, corpus, limit)
     add = choose_loop(model, optimiser, training, feed.micro_batches)[1]
-    warm_up = 1 if device.type == "cpu" else GPU_WARM_UP
+    warm_up = 1 if on_cpu else GPU_WARM_UP
     seconds = tokens = begin = 0.0
     for step in range(1, SAMPLE_UPDATES + warm_up + 1):
-        batch = feed.micro_batches(step if device.type == "cpu" else 1)[0]
+        batch = feed.micro_batches(step if on_cpu else 1)[0]
         start = time.perf_counter()
         pending = update_weights(model, optimiser, training, step, [batch], add_gradients=add)
         assert pending is not None

@@ -43,7 +43,9 @@ class Search:
         "exact", "exact: a sentence ends when no better output exists; early: or when W outputs do"
     )
     batch_size: int = our_choice(
-        64, "number of sentences searched at once; in float32 no output depends on it"
+        64,
+        "number of sentences searched at once (64 means 1,024 on a GPU); in float32 no output "
+        "depends on it",
     )
 
     constrained: bool = our_choice(
