@@ -134,7 +134,7 @@ def explain(  # noqa: PLR0913 - what a page is made of, each with a default
     script = read_film(None if film is None else read_path("film", film))
     for text in texts:
         require_string("a text", text)
-    steps = None if tour is None else read_tour(read_path("tour", tour))
+    steps = read_tour(None if tour is None else read_path("tour", tour))
     file = None if page_texts is None else read_path("page_texts", page_texts)
     words = choose_page_texts(language, file)
     model = model if isinstance(model, Translator) else read_path("model", model)
@@ -148,8 +148,7 @@ def explain(  # noqa: PLR0913 - what a page is made of, each with a default
     given = [require_text(translator, text) for text in texts]
     tried = given[:MOST_TEXTS] or choose_texts(translator)
     stages, curve = ([trained], []) if run is None else read_run_stages(run, translator, trained)
-    header = {"curve": curve, "film": [asdict(line) for line in script]}
-    header |= {} if steps is None else {"tour": steps}
+    header = {"curve": curve, "film": [asdict(line) for line in script], "tour": steps}
     return build_explainer(translator, tried, stages, header, numbers, words, offered=given)
 
 
@@ -195,7 +194,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
         "experiments": {name: asdict(one) for name, one in experiments.items()},
         "reading": {**asdict(reading), "text": turned, "turns": turns},
     }
-    more = {"film": [asdict(line) for line in read_film(None)], **more}
+    more = {"film": [asdict(line) for line in read_film(None)], "tour": read_tour(None), **more}
     (language, own), title = words, translator.recipe.name.partition(" with ")[0]
     header = build_header(translator, texts, compute_example(translator, stored[-1], texts[0]))
     figures = draw_maps(translator, sorted({"en", *own}))

@@ -3,15 +3,15 @@
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from transduce.durable.json import parse_json
 from transduce.durable.records import parse_record
 from transduce.errors import InputError
 from transduce.text.files import read_bytes
-from transduce.view.page.document import Texts, read_texts, texts_file
+from transduce.view.page.document import Texts, read_part, read_texts, texts_file
 
-PAGE, ENGLISH = "explainer", "en"
+PAGE, ENGLISH, OWN_TOUR = "explainer", "en", "explainer/tour.json"
 MAX_BYTES, NAMED = 1 << 20, 3
 MAX_STEPS = 200  # of a tour
 TOUR_HINT = (
@@ -84,8 +84,10 @@ class TourStep:
     link: str = ""  # the page's address from its "#" on; what is before it is ignored
 
 
-def read_tour(path: Path) -> list[dict[str, str]]:
-    """Read the steps of a tour from a JSON file; raise InputError if it holds no tour."""
+def read_tour(path: Path | None) -> list[dict[str, Any]]:
+    """Read the steps of a tour from a JSON file, or the page's own; raise InputError if unfit."""
+    if path is None:
+        return parse_json(read_part(OWN_TOUR).encode())
     data = read_bytes(path, MAX_BYTES)
     try:
         steps = parse_json(data)

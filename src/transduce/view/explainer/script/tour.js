@@ -1,5 +1,10 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
-const TOUR = header.tour?.map(({ title, text, link }) => [link, title, text]) ?? GUIDE;
+// A step of a user's tour has a link, and one of the page's own the parts of its state, in layer 1 and head 1 unless it names others:
+// `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried.
+const TOUR = header.tour.map(({ title, text, link, ...parts }) => {
+  const { d_k, d_v } = header.sizes, say = one => gettext(one, d_k, d_v, header.search.extra_length);
+  return link === undefined ? [parts, say(title), say(text)] : [link, title, text];
+});
 
 /** Returns the state of a tour step, of its link or of its parts: layer 99 is the last. */
 function tourState([wanted]) {
