@@ -100,7 +100,10 @@ def test_the_sentences_of_the_paper_are_for_models_that_read_english():
         ((TEXT, "-o", "a.html", "--layer=1"), "--layer is for a figure"),
         ((TEXT, "-o", "a.html", "--layers=7"), "there is no layer 7"),
         ((TEXT, "-o", "a.html", "--layers=x"), "--layers 'x': not numbers from 1"),
-        ((TEXT, "-o", "a.svg", "--figure=5"), "there is no layer 5"),
+        *(
+            ((TEXT, "-o", "a.svg", f"--figure={number}"), "there is no layer 5")
+            for number in (3, 4, 5)
+        ),
         ((TEXT, "-o", "a.svg", "--figure=5", "--layer=1"), "there is no head 3"),
         ((TEXT, "-o", "a.svg", "--figure=3", "--layer=1"), "the text has no word 'making'"),
         ((TEXT, "--figure=3", "--find", "--layer=1"), "--find chooses layer and heads"),

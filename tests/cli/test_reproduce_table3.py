@@ -46,6 +46,7 @@ def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path):
     found = json.loads(again.stdout)
     assert [(run["row"], run["seed"]) for run in found["runs"]] == [("base", 1), ("C-N2", 1)]
     assert [run["averaged"] for run in found["runs"]] == [0, 0], "no checkpoints, section 6.2"
+    assert [run["lines"] for run in found["runs"]] == [20, 20], "of the development set"
     assert (out / "rows/C-N2-seed1/result.json").stat().st_mtime_ns == before
 
 

@@ -56,8 +56,10 @@ def test_decoding_step_by_step_equals_decoding_whole_outputs(kind):
     model = model_of(sizes(**kind))
     sources, inputs = sentences([5, 1, 8]), sentences([8, 8, 8], seed=4)
     stepwise, _ = decode_columns(model, start_cache(model, sources), zip(*inputs, strict=True))
+    of_others = decode_whole(model, sentences([5, 1, 8], seed=3)[:1] + sources[1:], inputs)
     for row, states in enumerate(decode_whole(model, sources, inputs)):
         equal(stepwise[:, row], states)
+        assert torch.allclose(states, of_others[row]) == (row > 0), "each from its own source"
 
 
 @kinds

@@ -125,12 +125,12 @@ def test_an_infinite_token_of_another_sentence_changes_nothing(mixing):
 
 @others
 def test_no_gradient_of_the_decoder_goes_to_a_later_symbol(mixing):
-    made = layer(mixing, causal=True, number=1)
     x = words(9).requires_grad_()
-    for place in range(9):
-        (felt,) = torch.autograd.grad(made(x, SentenceLayout((9,)))[place].sum(), x)
-        assert felt[place].abs().sum() > 0
-        assert not felt[place + 1 :].any()
+    for made in (one.self_attention for one in model_of(sizes(mixing=mixing)).decoder):
+        for place in range(9):
+            (felt,) = torch.autograd.grad(made(x, SentenceLayout((9,)))[place].sum(), x)
+            assert felt[place].abs().sum() > 0
+            assert not felt[place + 1 :].any()
 
 
 @others
@@ -153,6 +153,13 @@ def test_each_dilated_layer_begins_where_those_below_it_end():
         (-18, -9, 0),
     ]
     assert min(layer("dilated", causal=True, number=900).offsets) > -(1 << 22)
+
+
+@pytest.mark.parametrize("mixing", ["convolution", "separable"])
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_layer_that_is_not_dilated_reads_its_k_nearest_words(mixing, number):
+    for causal, offsets in ((False, (-2, -1, 0, 1, 2)), (True, (-4, -3, -2, -1, 0))):
+        assert layer(mixing, causal=causal, number=number, kernel_size=5).offsets == offsets
 
 
 @others

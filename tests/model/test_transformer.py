@@ -72,6 +72,7 @@ def test_a_sentence_has_the_same_states_alone_as_in_any_batch(changes):
         states_of(model, Packed.from_sentences([one]), Packed.from_sentences([other]))
         for one, other in zip(sources, targets, strict=True)
     ]
+    assert [tuple(map(len, parts)) for parts in alone] == [*zip(SOURCE, TARGET, strict=True)]
     for states, parts in zip(together, zip(*alone, strict=True), strict=True):
         torch.testing.assert_close(states, torch.cat(parts), rtol=0, atol=1e-12)
 

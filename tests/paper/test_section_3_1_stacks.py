@@ -30,9 +30,8 @@ def test_each_stack_has_six_identical_layers():
         assert len(stack) == 6
         shapes = [[tuple(weight.shape) for weight in layer.parameters()] for layer in stack]
         assert all(layer == shapes[0] for layer in shapes)
-    tensors = [
-        id(weight) for stack in (model.encoder, model.decoder) for weight in stack.parameters()
-    ]
+    layers = [*model.encoder, *model.decoder]
+    tensors = [id(weight) for layer in layers for weight in layer.parameters()]
     assert len(set(tensors)) == len(tensors), "identical in form; the weights are their own"
 
 

@@ -45,8 +45,9 @@ def test_illegal_connections_are_minus_infinity_before_the_softmax():
     """So the legal ones share all the weight; a mask after the softmax would leave less than 1."""
     q, k, v = torch.randn(3, 1, 3, 4, dtype=torch.float64).unbind()
     allowed = torch.ones(3, 3, dtype=torch.bool).tril()
-    _, weights = attention(q, k, v, allowed)
+    seen, weights = attention(q, k, v, allowed)
     assert not weights[:, ~allowed].any()
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(1, 3, dtype=torch.float64))
-    _, first_two = attention(q[:, 1:2], k[:, :2], v[:, :2])
+    seen_of_two, first_two = attention(q[:, 1:2], k[:, :2], v[:, :2])
     torch.testing.assert_close(weights[0, 1, :2], first_two[0, 0])
+    torch.testing.assert_close(seen[0, 1], seen_of_two[0, 0])

@@ -1,7 +1,8 @@
 """Three uses of attention."""
 
+import pytest
 import torch
-from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed
+from tests.model.tiny import BEGIN, SYMBOLS, model_of, packed, states_of
 
 from transduce.inference.attention_weights import capture_attention
 from transduce.packed import Packed
@@ -40,16 +41,21 @@ def test_every_decoder_position_attends_to_all_of_the_source():
 
 
 def test_all_decoder_layers_see_the_output_of_the_last_encoder_layer():
-    model, seen = model_of(), []
+    model, seen, last = model_of(), [], []
+    model.encoder[-1].register_forward_hook(lambda _, __, out: last.append(out))
     for layer in model.decoder:
         layer.cross_attention.register_forward_hook(lambda _, given, __: seen.append(given[1]))
     memory = model.encode(packed([4]))
     model.decode(packed([3]), memory)
     assert len(seen) == 2
-    assert all(z is memory.states for z in seen)
+    assert all(z is last[0] for z in seen)
 
 
-def test_no_sentence_of_a_batch_sees_another():
-    model, source = model_of(), packed([4, 3])
-    before, after = (model.encode(some).states for some in (source, changed(source, 0)))
-    assert torch.equal(before[4:], after[4:])
+@pytest.mark.parametrize("side", [0, 1], ids=["source", "target"])
+@pytest.mark.parametrize(("changed_index", "others"), [(0, slice(4, 7)), (4, slice(4))])
+def test_no_sentence_of_a_batch_sees_another(side, changed_index, others):
+    """Neither in the encoder nor in the decoder, which reads both sides."""
+    model, before = model_of(), [packed([4, 3]), packed([4, 3], seed=5)]
+    after = [changed(text, changed_index) if i == side else text for i, text in enumerate(before)]
+    for first, second in zip(states_of(model, *before), states_of(model, *after), strict=True):
+        assert torch.equal(first[others], second[others])

@@ -1,13 +1,19 @@
 """Equation 2: FFN(x) = max(0, x W1 + b1) W2 + b2."""
 
+import pytest
 import torch
 from tests.model.tiny import model_of
 from tests.paper.test_section_3_1_stacks import built
 from torch.nn.functional import conv1d
 
 
-def test_the_network_is_two_linear_maps_with_a_relu_between():
-    network = model_of().encoder[0].feed_forward
+@pytest.fixture(params=["encoder", "decoder"])
+def network(request):
+    """The last feed-forward network of a stack."""
+    return getattr(model_of(), request.param)[-1].feed_forward
+
+
+def test_the_network_is_two_linear_maps_with_a_relu_between(network):
     x = torch.randn(4, 8, dtype=torch.float64)
     with torch.no_grad():
         hidden = x @ network.inner.weight.T + network.inner.bias
@@ -27,15 +33,13 @@ def test_the_inner_layer_has_2048_numbers_and_both_maps_have_biases():
     }
 
 
-def test_it_is_applied_to_each_position_alike():
-    network = model_of().encoder[0].feed_forward
+def test_it_is_applied_to_each_position_alike(network):
     x = torch.randn(5, 8, dtype=torch.float64)
     apart = torch.cat([network(row[None]) for row in x])
     torch.testing.assert_close(network(x), apart, rtol=0, atol=1e-12)
 
 
-def test_it_is_two_convolutions_of_kernel_size_1():
-    network = model_of().encoder[0].feed_forward
+def test_it_is_two_convolutions_of_kernel_size_1(network):
     x = torch.randn(5, 8, dtype=torch.float64)
     hidden = conv1d(x.T, network.inner.weight[:, :, None], network.inner.bias).relu()
     by_convolutions = conv1d(hidden, network.outer.weight[:, :, None], network.outer.bias).T

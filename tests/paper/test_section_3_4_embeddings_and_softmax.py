@@ -1,9 +1,11 @@
 """Embeddings and softmax."""
 
 import torch
-from tests.model.tiny import model_of, packed, sizes
+from tests.model.tiny import BEGIN, model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 
+from transduce.packed import Packed
+from transduce.paper.model import TransformerDecoder
 from transduce.settings import Architecture
 
 
@@ -11,6 +13,7 @@ def test_one_matrix_serves_both_embeddings_and_the_map_before_the_softmax():
     model = built()
     assert model.source.weight is model.target.weight is model.output.weight
     assert model.output.weight.shape == (100, 512)
+    assert model.output_projection.weight is model.output.weight
     assert Architecture().tie_embeddings == "all"
 
 
@@ -41,3 +44,12 @@ def test_the_map_before_the_softmax_is_neither_scaled_nor_biased():
     states = torch.randn(3, 8, dtype=torch.float64)
     torch.testing.assert_close(model.logits(states), states @ model.output.weight.T)
     assert not model.logits(torch.zeros_like(states)).any()
+
+
+@torch.no_grad()
+def test_a_softmax_gives_the_probabilities_of_the_next_symbol():
+    model, source, first = model_of(), packed([3]), Packed.from_sentences([[BEGIN]])
+    decoder = TransformerDecoder(model)
+    log_p, _ = decoder.step(decoder.start(source.to_sentences()), first.ids)
+    odds = model.logits(model.decode(first, model.encode(source))).exp()
+    torch.testing.assert_close(log_p.exp(), odds / odds.sum())

@@ -79,6 +79,14 @@ def test_the_path_around_a_sub_layer_is_never_dropped(monkeypatch):
     torch.testing.assert_close(residual(x, torch.randn_like), residual.norm(x))
 
 
+def test_a_share_p_of_all_numbers_is_dropped_and_the_rest_scaled():
+    torch.manual_seed(1)
+    x = torch.ones(100, 100)
+    for out in (Dropout(0.2)(x), AddDropout(0.2)(torch.zeros_like(x), x)):
+        torch.testing.assert_close(out.unique(), torch.tensor([0.0, 1 / 0.8]))
+        assert (out == 0).double().mean().item() == pytest.approx(0.2, abs=0.02)
+
+
 def test_it_falls_on_the_sums_of_embeddings_and_positions_in_both_stacks(recorded):
     model = run(recorded, dropout=0.1)
     source, target = packed([4, 2]), packed([3, 5]).shift_right(1)

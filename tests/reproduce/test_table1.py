@@ -36,11 +36,18 @@ def test_every_kind_is_measured_at_every_size(table):
 def test_operations_grow_as_the_paper_has_it(table):
     for row in table.rows:
         n, d = row.kind.printed.powers
+        assert (n, d) == tuple(read_power(row.kind.printed.operations, letter) for letter in "nd")
         assert row.fit_power_of_n(lambda p: p.by_hand).power == pytest.approx(n)
         if not row.kind.restricted:  # its kernel cuts only long sentences into windows
             assert row.fit_power_of_n(lambda p: p.operations).power == pytest.approx(n)
         if d is not None:
             assert row.fit_power_of_d(lambda p: p.operations).power == pytest.approx(d)
+
+
+def read_power(printed, letter):
+    """The power of a letter in O(…); None if its terms have different ones."""
+    found = {2 if f"{letter}²" in term else 1 for term in printed.split("+")}
+    return found.pop() if len(found) == 1 else None
 
 
 def test_operations_beyond_the_neighbourhood_are_not_hidden(table):
@@ -65,6 +72,13 @@ def test_the_printed_words_are_those_of_the_paper(facts):
         assert factors.replace(" · ", "*") == line["operations_per_layer"]
         assert printed.sequential == f"O({line['sequential_operations']})"
         assert printed.path.replace(" ", "") == f"O({line['maximum_path_length']})"
+    of_text = [  # section 4's words about convolutions
+        ("convolutional, contiguous", "O(k · n · d²)", "O(n / k)"),
+        ("separable convolutional", "O(k · n · d + n · d²)", "as convolutional"),
+    ]
+    for name, operations, path in of_text:
+        assert (ours[name].operations, ours[name].path) == (operations, path)
+        assert ours[name].sequential == "O(1)"
 
 
 def test_the_report_is_a_folder_with_all_of_it(table, tmp_path):

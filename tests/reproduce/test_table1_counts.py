@@ -63,15 +63,17 @@ def test_formulas_are_those_of_a_count_on_paper():
 
 @pytest.mark.parametrize("d", [64, 512])
 def test_self_attention_takes_fewer_operations_than_recurrence_for_every_n_below_d(d):
-    """In fact below 3 d: an LSTM takes 12 n d² operations, attention without projections 4 n² d."""
-    sizes = [build_sizes(KINDS[number], d, 3, 5) for number in (0, 1)]
+    """An LSTM takes 12 n d² operations, attention 4 n² d, its projections 8 n d²."""
+    attention, recurrent = KINDS[:2]
+    sizes = build_sizes(attention, d, 3, 5)
 
-    def is_cheaper(n):
-        attention, recurrent = (KINDS[i].operations(n, sizes[i]) for i in (0, 1))
-        return attention < recurrent
+    def is_cheaper(n, *, projections):
+        more = count_projection_operations(attention, n, sizes) if projections else 0
+        return attention.operations(n, sizes) + more < recurrent.operations(n, sizes)
 
-    assert all(is_cheaper(n) for n in range(1, 3 * d))
-    assert not is_cheaper(3 * d)
+    for limit, projections in ((d, True), (3 * d, False)):
+        assert all(is_cheaper(n, projections=projections) for n in range(1, limit))
+        assert not is_cheaper(limit, projections=projections)
 
 
 @kinds

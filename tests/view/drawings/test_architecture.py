@@ -126,6 +126,18 @@ def test_every_part_of_the_base_model_has_an_id():
     assert sorted(ids) == sorted(expected)
 
 
+def test_figure_2_has_the_paper_s_blocks_from_below():
+    drawing = ElementTree.fromstring(transduce.draw_attention())
+    blocks = [one for one in drawing.iterfind(".//*[@class]") if "block" in one.attrib["class"]]
+    boxes = [(read_box(one.find(f"{SPACE}rect")), texts_of(one)[0]) for one in blocks]
+    upwards = sorted(boxes, key=lambda one: -one[0][1])
+    left, right = (
+        [text for (x, *_), text in upwards if (x < 380) == side] for side in (True, False)
+    )
+    assert left == ["MatMul", "Scale", "Mask (opt.)", "SoftMax", "MatMul"]
+    assert right == [*["Linear"] * 3, "Scaled Dot-Product Attention", "Concat", "Linear"]
+
+
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
