@@ -12,12 +12,13 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 from tests.training.tiny import batch_of, fresh, joined, take_update, training_of
 
-from transduce.checkpoint.checkpoints import list_snapshots, save_snapshot
+from transduce.checkpoint.checkpoints import save_snapshot
 from transduce.checkpoint.run_file import create_run
 from transduce.paper.model import compute_sinusoids
 from transduce.paper.search import LengthScore
 from transduce.paper.training import batch_loss, scaled_learning_rate
 from transduce.recipes import by_name
+from transduce.runs.average import average_snapshots
 from transduce.settings import Architecture, Recipe, Search, Training
 
 
@@ -75,8 +76,6 @@ def test_smoothing_does_not_reach_over_padding():
 
 def test_positions_are_not_sines_and_then_cosines():
     first = compute_sinusoids(2, 8)[1]
-    halves = torch.cat([first[0::2], first[1::2]])
-    assert not torch.allclose(first, halves)
     torch.testing.assert_close(first[0].square() + first[1].square(), torch.tensor(1.0).double())
 
 
@@ -92,11 +91,12 @@ def test_a_learning_rate_factor_multiplies_equation_3_only_where_a_recipe_says_s
 
 
 def test_the_last_snapshots_are_averaged_not_the_best(tmp_path):
-    """They lie in the order of their steps; nothing in them says how good they are."""
+    """Whatever the order in which they were written; nothing in them says how good they are."""
     create_run(tmp_path, Recipe(name="test"), {})
     for step in (3, 1, 2):
         save_snapshot(tmp_path, step, {"w": torch.tensor([float(step)])})
-    assert [one.step for one in list_snapshots(tmp_path)[-2:]] == [2, 3]
+    steps, mean, _ = average_snapshots(tmp_path, 2)
+    assert (steps, mean["w"].item()) == ([2, 3], 2.5)
 
 
 def test_the_length_penalty_is_not_the_length_to_the_power_of_alpha():

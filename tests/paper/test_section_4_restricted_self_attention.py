@@ -6,6 +6,7 @@ from tests.model.tiny import BEGIN, model_of, packed, sizes
 
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_attention
+from transduce.recipes import by_name, names
 from transduce.settings import Architecture
 
 
@@ -49,4 +50,8 @@ def test_an_even_r_has_no_centre_and_is_refused():
 
 
 def test_the_paper_uses_none():
-    assert Architecture().encoder_neighbourhood == Architecture().decoder_neighbourhood == 0
+    papers = [name for name in names() if name.startswith(("table2/", "table3/", "table4/"))]
+    assert len(papers) > 25
+    for name in papers:
+        sizes_of_it = by_name(name).architecture
+        assert (sizes_of_it.encoder_neighbourhood, sizes_of_it.decoder_neighbourhood) == (0, 0)
