@@ -28,8 +28,8 @@ def table():
 def test_every_kind_is_measured_at_every_size(table):
     assert [row.kind for row in table.rows] == list(KINDS)
     for row in table.rows:
-        assert [(p.n, p.d) for p in row.points_by_n()] == [(4, 16), (8, 16), (16, 16)]
-        assert [(p.n, p.d) for p in row.points_by_d()] == [(8, 8), (8, 16)]
+        assert [(p.n, p.d) for p in row.points_by("n")] == [(4, 16), (8, 16), (16, 16)]
+        assert [(p.n, p.d) for p in row.points_by("d")] == [(8, 8), (8, 16)]
         assert all(p.seconds > 0 and p.peak > 0 for p in row.points)
 
 
@@ -37,11 +37,11 @@ def test_operations_grow_as_the_paper_has_it(table):
     for row in table.rows:
         n, d = row.kind.printed.powers
         assert (n, d) == tuple(read_power(row.kind.printed.operations, letter) for letter in "nd")
-        assert row.fit_power_of_n(lambda p: p.by_hand).power == pytest.approx(n)
+        assert row.fit_power("n", lambda p: p.by_hand).power == pytest.approx(n)
         if not row.kind.restricted:  # its kernel cuts only long sentences into windows
-            assert row.fit_power_of_n(lambda p: p.operations).power == pytest.approx(n)
+            assert row.fit_power("n", lambda p: p.operations).power == pytest.approx(n)
         if d is not None:
-            assert row.fit_power_of_d(lambda p: p.operations).power == pytest.approx(d)
+            assert row.fit_power("d", lambda p: p.operations).power == pytest.approx(d)
 
 
 def read_power(printed, letter):

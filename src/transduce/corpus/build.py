@@ -22,7 +22,6 @@ from transduce.corpus.segment import (
     PairCounts,
     PairEncoder,
     Segment,
-    TaggingEncoder,
     add_counts,
     count_tokens,
     encode_block,
@@ -75,12 +74,13 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
         sizes = (len(encoder.source), len(encoder.target))
         encode = partial(
             encode_block,
-            encoder=TaggingEncoder(encoder) if share.is_tagged else encoder,
+            encoder=encoder,
             max_length=data.max_length,
+            is_tagged=share.is_tagged,
             keeps_texts=keeps_texts,
         )
         saved = SavedSegments(folder, origin, sizes, f"text{index}-" if index else "")
-        found = encode_segments(saved, pairs, encode, partial(add_progress, progress, read))
+        found = encode_segments(saved, pairs, encode, progress, read)
         kept.append(sum(segment.counts.kept for segment in found))
         read += sum(segment.counts.read for segment in found)
         segments += found
@@ -100,22 +100,19 @@ def build_store(  # noqa: PLR0913 - what the store is made from, and what it rec
     return Store.open(folder)
 
 
-def add_progress(progress: Callable[[int], None], before: int, read: int) -> None:
-    """Call `progress` with the pairs read of one text, plus the pairs of the texts before it."""
-    progress(before + read)
-
-
 def encode_segments(
     saved: SavedSegments,
     pairs: Iterable[tuple[str, str]],
     encode: Callable[[Sequence[tuple[str, str]]], Segment],
     progress: Callable[[int], None],
+    read: int,
 ) -> list[Segment]:
     """Return the segments of all pairs: the saved ones, then new ones that `encode` makes.
 
-    A new segment is saved when it is full, so that only the last pairs stay in memory.
+    A new segment is saved when it is full, so that only the last pairs stay in memory. `progress`
+    gets the number of pairs read so far, with the `read` pairs of the texts before this one.
     """
-    rest, read = iter(pairs), 0
+    rest = iter(pairs)
     segments = list(saved.open())
     for segment in segments:  # their pairs are read, and so cleaned again, for the cleaning report
         deque(islice(rest, segment.counts.read), maxlen=0)

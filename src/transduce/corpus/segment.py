@@ -37,32 +37,6 @@ class PairEncoder(Protocol):
 
 @final
 @dataclass(frozen=True)
-class TaggingEncoder:
-    """An encoder whose sources begin with BEGIN, a symbol that no text can spell."""
-
-    encoder: PairEncoder
-
-    @property
-    def source(self) -> Vocabulary:
-        """The vocabulary of the source lines."""
-        return self.encoder.source
-
-    @property
-    def target(self) -> Vocabulary:
-        """The vocabulary of the target lines."""
-        return self.encoder.target
-
-    def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return BEGIN and the source token ids of cleaned lines, each list closed by END."""
-        return [[BEGIN, *ids] for ids in self.encoder.encode_sources(lines)]
-
-    def encode_targets(self, lines: Sequence[str]) -> Sequence[list[int] | None]:
-        """Return the target token ids of cleaned lines; None for a line with an unknown label."""
-        return self.encoder.encode_targets(lines)
-
-
-@final
-@dataclass(frozen=True)
 class PairCounts:
     """Numbers of pairs read, dropped as too long, dropped for an unknown label, and kept."""
 
@@ -93,15 +67,22 @@ class Segment:
 
 
 def encode_block(
-    block: Sequence[tuple[str, str]], encoder: PairEncoder, max_length: int, *, keeps_texts: bool
+    block: Sequence[tuple[str, str]],
+    encoder: PairEncoder,
+    max_length: int,
+    *,
+    is_tagged: bool,
+    keeps_texts: bool,
 ) -> Segment:
     """Encode line pairs as a segment; drop pairs that are too long or have an unknown label.
 
-    The segment has the texts of its pairs if `keeps_texts` is true.
+    If `is_tagged`, sources begin with BEGIN, a symbol that no text can spell. The segment has the
+    texts of its pairs if `keeps_texts` is true.
     """
+    tag = [BEGIN] if is_tagged else []
     encoded = zip(
         block,
-        encoder.encode_sources([line for line, _ in block]),
+        ([*tag, *ids] for ids in encoder.encode_sources([line for line, _ in block])),
         encoder.encode_targets([line for _, line in block]),
         strict=True,
     )

@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -76,17 +76,11 @@ class PartialDownload:
         The version is the server's ETag or Last-Modified, or "" for another address. Without a
         version the offset is 0, unless the checksum of the whole file is known.
         """
-        origin, version = self.read_note()
-        version = version if origin == address else ""
-        return (self.size if version or self.what.has_checksum else 0), version
-
-    def read_note(self) -> tuple[str, str]:
-        """Return address and version from the note, or two empty strings if none can be read."""
-        try:
+        version = ""
+        with suppress(FolderError, KeyError):  # without a note that can be read
             note = from_checksummed_json(read_regular(self.note, NOTE_LIMIT), self.note)
-            return str(note["address"]), str(note["version"])
-        except (FolderError, KeyError):
-            return "", ""
+            version = str(note["version"]) if note["address"] == address else ""
+        return (self.size if version or self.what.has_checksum else 0), version
 
     @contextmanager
     def append(self, start: int, address: str, version: str) -> Iterator[Callable[[bytes], None]]:

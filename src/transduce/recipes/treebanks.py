@@ -6,19 +6,12 @@ source has one symbol for each word, and trees number their words.
 
 from dataclasses import replace
 
+from transduce.recipes import open as translating
 from transduce.recipes.table4 import TREE_DATA
-from transduce.settings import Architecture, Data, Recipe, Search, Training
+from transduce.settings import Data, Recipe, Search, Training
 from transduce.settings.recipe import with_changes
 
-SMALL = Architecture(
-    layers=3,
-    d_model=256,
-    d_ff=1024,
-    heads=4,
-    d_k=64,
-    d_v=64,
-    tie_embeddings="target",
-)
+SMALL = replace(translating.SMALL, dropout=0.1, tie_embeddings="target")
 TINY = replace(SMALL, d_model=128, d_ff=512, d_k=32, d_v=32)
 SIZED = "a model, a vocabulary and updates of a size that fits the treebank and a CPU"
 

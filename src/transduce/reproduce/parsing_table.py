@@ -9,9 +9,9 @@ OUTPUT/trees.txt    the parser's trees of the test sentences
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from transduce.reproduce.tree_baselines.baselines import BASELINES
 from transduce.scores.brackets.report import score_brackets
@@ -42,10 +42,6 @@ class ParserScores:
     complete: float  # the percentage of trees whose constituents all match
     failed: int  # sentences that EVALB refuses or skips
     trees: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the scores as plain values for JSON."""
-        return asdict(self)
 
 
 @final

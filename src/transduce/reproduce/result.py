@@ -22,7 +22,6 @@ from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.runs.run_folder import RESOLVED
 from transduce.runs.text_names import TEXT_NAMES
 from transduce.scores.paper_bleu import PAPER_FIGURES, is_tokenised
-from transduce.scores.scoring import require_scorable
 from transduce.scores.test_sets import OTHER_FORM, find_current_name, identify_test_set
 from transduce.settings import Data, Recipe
 from transduce.settings.counts import count_parameters
@@ -113,14 +112,6 @@ def choose_metrics(references: Sequence[str]) -> tuple[str, ...]:
     if identify_test_set(references).removesuffix(OTHER_FORM) not in PAPER_FIGURES:
         return ("bleu",)
     return ("bleu", "bleu-paper" if is_tokenised(references) else "bleu-paper-plain")
-
-
-def require_measurable(
-    recipe: Recipe, prepared: PreparedCorpus, test: ParallelLines | None
-) -> None:
-    """Raise InputError, before training, if the test or development set cannot be scored."""
-    _, references = test or decode_development_set(prepared)
-    require_scorable(choose_metrics(references), references, recipe.data.target_language)
 
 
 def decode_development_set(prepared: PreparedCorpus) -> ParallelLines:

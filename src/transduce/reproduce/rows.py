@@ -21,11 +21,12 @@ from transduce.reproduce.result import (
     NO_DEV,
     ParallelLines,
     RowResult,
+    choose_metrics,
+    decode_development_set,
     gather_results,
     measure_row,
     read_result,
     read_test_set,
-    require_measurable,
     require_same_row,
     write_result,
 )
@@ -41,6 +42,7 @@ from transduce.runs.prepared_corpus import (
 )
 from transduce.runs.run_folder import begin_or_resume_run, require_run_folder, train_run
 from transduce.runs.text_names import list_names, name_text
+from transduce.scores.scoring import require_scorable
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import with_changes
@@ -104,7 +106,8 @@ def train_rows(
     callbacks.on_message(f"{rows} at the scale {scale.name}: {scale.about}")
     callbacks.on_message(f"a row like base takes {scale.cost}; visible: {scale.visible_findings}")
     prepared = prepare_table_corpus(recipe, request, callbacks, needs_dev=test is None)
-    require_measurable(recipe, prepared, test)
+    _, references = test or decode_development_set(prepared)
+    require_scorable(choose_metrics(references), references, recipe.data.target_language)
     names = list_names(prepared.data)
     jobs = [replace(job, recipe=with_changes(job.recipe, names)) for job in jobs]
     failures: list[TransduceError] = []

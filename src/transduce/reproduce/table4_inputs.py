@@ -102,13 +102,6 @@ def load_parser(model: Path | str, settings: Mapping[str, Value]) -> Translator:
     return replace(parser, recipe=with_changes(parser.recipe, settings))
 
 
-def describe_given_parser(trees: TreeTexts, recipe: Recipe) -> TreeTexts:
-    """Return `trees` with a given parser's training corpus, and whether it is comparable."""
-    corpus = recipe.data.corpus
-    comparable = trees.is_comparable and corpus == "wsj"
-    return replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)
-
-
 def train_parser(
     folder: Path,
     recipe: Recipe,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from transduce.checkpoint.card import markdown_table
@@ -62,7 +63,7 @@ def build_json(table: ParsingTable) -> dict[str, object]:
     return {
         "test_set": table.test_set,
         "is_comparable": table.is_comparable,
-        "rows": [row.as_json() for row in table.rows],
+        "rows": [asdict(row) for row in table.rows],
         "paper": [
             {"parser": one.parser, "training": one.training, "f1": one.f1} for one in TABLE_4
         ],

@@ -1,6 +1,7 @@
 """Reproduce the tables of the paper by library calls: measure, write, return a report."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -139,8 +140,6 @@ def _reproduce(
     kind: "TableKind", folder: Path | str, options: TableOptions, test: "Texts | None" = None
 ) -> "Report":
     """Train and measure the rows of a table; raise the first error if there is no report."""
-    from dataclasses import replace
-
     from transduce.reproduce.job import JobSelection
     from transduce.reproduce.request import TableCallbacks, TableRequest
     from transduce.reproduce.rows import reproduce_rows
@@ -197,7 +196,6 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
     )
     from transduce.reproduce.table4_inputs import (
         choose_trees,
-        describe_given_parser,
         load_parser,
         train_parser,
     )
@@ -213,7 +211,9 @@ def table4(  # noqa: PLR0913 - one parameter for each choice of the caller
         parser = load(train_parser(folder, chosen, trees, settings or {}, observer))
     else:
         parser = load_parser(model, settings or {})
-        trees = describe_given_parser(trees, parser.recipe)
+        corpus = parser.recipe.data.corpus  # what the given parser was trained on
+        comparable = trees.is_comparable and corpus == "wsj"
+        trees = replace(trees, trained_on=f"{corpus} (its recipe)", is_comparable=comparable)
     row, outputs = measure_parser(
         parser,
         trees.gold,

@@ -117,7 +117,13 @@ def continue_recipe(
         steps = count_updates(train, wanted, on_progress)
     schedule = build_schedule(parent, steps)
     recipe = customise_recipe(with_changes(start, schedule), settings)
-    return recipe, explain_schedule(parent, recipe)
+    training = recipe.training
+    peak = training.learning_rate_factor * (recipe.architecture.d_model * training.warmup) ** -0.5
+    return recipe, [
+        f"architecture and vocabulary of {parent.folder}: {parent.recipe.name}",
+        f"the learning rate rises to {peak:.1e} in {training.warmup:,} of {training.steps:,} "
+        "updates; others: --set training.steps=2000 and so on",
+    ]
 
 
 def count_updates(train: Pairs | PreparedCorpus, recipe: Recipe, on_progress: OnProgress) -> int:
@@ -151,17 +157,6 @@ def build_schedule(parent: StoredModel, steps: int) -> dict[str, Value]:
         "training.learning_rate_factor": before.learning_rate_factor * (warmup / reached) ** 0.5,
         **list_intervals(steps),
     }
-
-
-def explain_schedule(parent: StoredModel, recipe: Recipe) -> list[str]:
-    """Return sentences on an adaptation's architecture, updates and peak learning rate."""
-    training = recipe.training
-    peak = training.learning_rate_factor * (recipe.architecture.d_model * training.warmup) ** -0.5
-    return [
-        f"architecture and vocabulary of {parent.folder}: {parent.recipe.name}",
-        f"the learning rate rises to {peak:.1e} in {training.warmup:,} of {training.steps:,} "
-        "updates; others: --set training.steps=2000 and so on",
-    ]
 
 
 def require_inherited(parent: StoredModel, recipe: Recipe) -> None:

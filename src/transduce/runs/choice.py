@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import final
 
@@ -73,7 +73,7 @@ def open_texts(argument: str, texts: object, data: Data) -> Pairs:
         files = TaskFiles(read_path(argument, texts), find_task_kind(data), argument)
         require_two_columns(argument, files)
         return files
-    if is_pair(texts) and all(map(is_path_name, texts)):
+    if is_pair(texts) and all(isinstance(one, str | PathLike) for one in texts):
         return FilePair(*(read_path(argument, side) for side in texts))
     if isinstance(texts, Iterable) and not isinstance(texts, bytes | Mapping):
         return collect_pairs(argument, texts, find_task_kind(data).find_mismatch)
@@ -259,8 +259,3 @@ def is_corpus_name(texts: object) -> bool:
 def find_corpus_name(texts: object) -> str | None:
     """Return `texts` if they are a corpus name, or None if they are the user's own texts."""
     return str(texts) if is_corpus_name(texts) else None
-
-
-def is_path_name(value: object) -> bool:
-    """Return whether a value names a file or folder."""
-    return isinstance(value, str | PathLike) and isinstance(fspath(value), str)

@@ -101,7 +101,7 @@ class RunCopy:
         """Copy a run's new files, write the list of all its files, and delete files not listed."""
         before = self.require_same_run(run)  # another machine may go on with the same run
         there = {digest for _, digest in (before["files"] if before else {}).values()}
-        with self.name_faults():
+        with self.refuse_faults(SaveError, "the run could not be copied"):
             files = {name: self.hash_once(path) for name, path in list_files(run)}
             self.system.makedirs(f"{self.root}/{FILES}", exist_ok=True)
             for name, (size, digest) in files.items():
@@ -141,24 +141,14 @@ class RunCopy:
         return about.st_size, self.hashes[path][1]
 
     @contextmanager
-    def refuse_faults(self) -> Iterator[None]:
-        """Context manager that turns any exception into an InputError that names the address."""
+    def refuse_faults(
+        self, kind: type[TransduceError] = InputError, fact: str = "cannot be opened"
+    ) -> Iterator[None]:
+        """Context manager that turns any exception into an error that names the address."""
         try:
             yield
         except Exception as fault:  # each kind of storage has errors of its own
-            raise InputError(
-                f"cannot be opened: {describe(fault)}", AGAIN, file=self.address
-            ) from fault
-
-    @contextmanager
-    def name_faults(self) -> Iterator[None]:
-        """Context manager that turns any exception while copying into a SaveError."""
-        try:
-            yield
-        except Exception as fault:
-            raise SaveError(
-                f"the run could not be copied: {describe(fault)}", AGAIN, file=self.address
-            ) from fault
+            raise kind(f"{fact}: {describe(fault)}", AGAIN, file=self.address) from fault
 
 
 def open_copy(address: str, run: Path) -> RunCopy:

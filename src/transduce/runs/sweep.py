@@ -240,8 +240,8 @@ def decode_combinations(
     for combination in combinations:
         name = name_combination(combination)
         file = folder / f"{name}.json"
-        found = read_decoding(file, stored.hash)
-        if found is None:
+        found = from_checksummed_json(read_regular(file, LIMIT), file) if file.exists() else {}
+        if found.get("model") != stored.hash:  # the file is missing, or of another model
             tell(f"decoding the development set with {name}")
             recipe = with_changes(stored.recipe, split_search(combination)[1])
             found = {"model": stored.hash, **score_development_set(recipe, prepared, model)}
@@ -270,14 +270,6 @@ def score_development_set(
         "score": result.score.value,
         "score_name": result.score.name,
     }
-
-
-def read_decoding(file: Path, model: str) -> dict[str, Any] | None:
-    """Read the score of a combination; return None if the file is missing or of another model."""
-    if not file.exists():
-        return None
-    found = from_checksummed_json(read_regular(file, LIMIT), file)
-    return found if found.get("model") == model else None
 
 
 def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:

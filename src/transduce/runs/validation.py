@@ -7,9 +7,8 @@ from typing import TypeVar
 import numpy as np
 
 from transduce.corpus.feed import read_batch
-from transduce.corpus.store import Store
 from transduce.mixing import build_model_decoder
-from transduce.packed import Batch, split_update
+from transduce.packed import split_update
 from transduce.paper.model import Transformer
 from transduce.runs.prepared_corpus import PreparedCorpus
 from transduce.search.bounds import (
@@ -34,7 +33,9 @@ def build_validation(
     """Return a function that validates a model, but returns None if a signal stops training."""
     assert prepared.dev is not None
     task = build_task(recipe.data, prepared.vocabularies)
-    batches = batch_store(prepared.dev, recipe.training.micro_batch_tokens)
+    dev, limit = prepared.dev, recipe.training.micro_batch_tokens
+    lengths = (dev.source_lengths, dev.target_lengths)
+    batches = [read_batch(dev, part) for part in split_update(np.arange(len(dev)), *lengths, limit)]
     translate = build_translation(recipe, prepared, requests)
     texts = prepared.dev.read_texts()[: recipe.training.validate_lines]
     references = [target for _, target in texts]
@@ -89,13 +90,3 @@ def require_affordable_validation(recipe: Recipe, prepared: PreparedCorpus) -> N
 def take_until_stopped(requests: SignalRequests, parts: Iterable[Part]) -> Iterator[Part]:
     """Yield the items of an iterable until training is requested to stop."""
     return takewhile(lambda _: not requests.stop_signal, parts)
-
-
-def batch_store(store: Store, micro_batch_tokens: int) -> list[Batch]:
-    """Return all pairs of a store as batches of at most `micro_batch_tokens` tokens.
-
-    A single pair with more is refused.
-    """
-    every = np.arange(len(store))
-    lengths = (store.source_lengths, store.target_lengths)
-    return [read_batch(store, part) for part in split_update(every, *lengths, micro_batch_tokens)]

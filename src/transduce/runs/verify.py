@@ -69,21 +69,10 @@ def verify_parts(folder: Path) -> Iterator[VerifiedPart]:
 
 def list_checks(folder: Path) -> Iterator[Check]:
     """Yield the checks of a folder: one per part of a run, a single one for any other folder."""
-    if is_run(folder):
-        yield from list_run_checks(folder)
-    elif (folder / INPUTS_FILE).exists():
-        yield folder, partial(open_prepared, folder)
-    else:
-        yield folder, partial(verify_folder, folder)
-
-
-def list_uncovered(folder: Path) -> list[Path]:
-    """Return the files of a run that no checksum covers, that is log.jsonl if it exists."""
-    return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
-
-
-def list_run_checks(folder: Path) -> Iterator[Check]:
-    """Yield the checks of a run: its small files, checkpoints, snapshots and store."""
+    if not is_run(folder):
+        is_prepared = (folder / INPUTS_FILE).exists()
+        yield folder, partial(open_prepared if is_prepared else verify_folder, folder)
+        return
     yield folder / RUN_FILE, partial(read_run, folder)
     yield folder / "vocabulary.json", partial(read_run_vocabularies, folder)
     yield folder / DATA, partial(read_data_facts, folder)
@@ -92,6 +81,11 @@ def list_run_checks(folder: Path) -> Iterator[Check]:
             yield step_folder(folder / name, step), partial(verify_step, folder / name, step)
     if (folder / STORE).is_dir():  # a run may use a corpus in another folder
         yield folder / STORE, partial(open_prepared, folder / STORE)
+
+
+def list_uncovered(folder: Path) -> list[Path]:
+    """Return the files of a run that no checksum covers, that is log.jsonl if it exists."""
+    return [folder / LOG] if is_run(folder) and os.path.lexists(folder / LOG) else []
 
 
 def verify_step(folder: Path, step: int) -> None:

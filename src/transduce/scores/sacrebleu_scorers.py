@@ -86,11 +86,6 @@ def extract_bleu_counts(result: "BLEUScore") -> dict[str, Any]:
     return {count: getattr(result, count) for count in BLEU_COUNTS}
 
 
-def extract_multi_bleu_counts(result: "BLEUScore") -> dict[str, Any]:
-    """Return the counts of a BLEU score, and the line that multi-bleu.perl would print."""
-    return extract_bleu_counts(result) | {"multi_bleu": format_multi_bleu(result)}
-
-
 def format_multi_bleu(score: "BLEUScore") -> str:
     """Format a BLEU score as multi-bleu.perl prints it; return "" if all outputs are empty.
 
@@ -115,7 +110,8 @@ def format_multi_bleu(score: "BLEUScore") -> str:
 
 # Words between spaces, no smoothing.
 MULTI_BLEU = SacreBleuScorer(
-    partial(build_bleu, "none", smooth_method="none"), extract_multi_bleu_counts
+    partial(build_bleu, "none", smooth_method="none"),
+    lambda found: extract_bleu_counts(found) | {"multi_bleu": format_multi_bleu(found)},
 )
 
 

@@ -67,7 +67,9 @@ def identify_test_set(references: Sequence[str]) -> str:
     digest = hash_lines(references)
     if digest[:16] in KNOWN:
         return KNOWN[digest[:16]]
-    known = KNOWN_BY_LETTERS.get(hash_lines(sorted(map(keep_letters_and_digits, references)))[:16])
+    # letters and digits, which no tokeniser changes
+    letters = ["".join(filter(str.isalnum, ESCAPES.sub("", line))) for line in references]
+    known = KNOWN_BY_LETTERS.get(hash_lines(sorted(letters))[:16])
     return known + OTHER_FORM if known else UNKNOWN.format(digest[:12])
 
 
@@ -83,8 +85,3 @@ def find_current_name(stored: str) -> str:
 def hash_lines(lines: Sequence[str]) -> str:
     """Return the sha256 of the lines joined by newlines."""
     return hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest()
-
-
-def keep_letters_and_digits(line: str) -> str:
-    """Return the letters and digits of a line, which no tokeniser changes."""
-    return "".join(filter(str.isalnum, ESCAPES.sub("", line)))

@@ -37,7 +37,7 @@ def describe_agreement(table: LayerTable) -> str:
 def describe_windows(table: LayerTable) -> str:
     """Return a sentence on how many times r scores a position restricted attention computes."""
     row = next(row for row in table.rows if row.kind.restricted)
-    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by_n())
+    times = ", ".join(f"{p.operations / p.by_hand:.1f} (n = {p.n})" for p in row.points_by("n"))
     return (
         f"{row.kind.name} is the kernel of models. It computes {times} times the r = "
         f"{table.plan.r} scores a position that are counted by hand: neighbours share a "
@@ -61,10 +61,7 @@ def describe_paths(table: LayerTable) -> str:
 def describe_operation_powers(table: LayerTable) -> Iterator[str]:
     """Yield a sentence for each layer whose powers of n and d differ from those in Table 1."""
     for row in table.rows:
-        in_n, in_d = (
-            row.fit_power_of_n(lambda p: p.operations),
-            row.fit_power_of_d(lambda p: p.operations),
-        )
+        in_n, in_d = (row.fit_power(letter, lambda p: p.operations) for letter in "nd")
         n, d = row.kind.printed.powers
         if abs(in_n.power - n) > 0.01 or (d is not None and abs(in_d.power - d) > 0.01):
             yield (
@@ -77,7 +74,7 @@ def describe_projections(table: LayerTable) -> str:
     """Return a sentence on the share of the projections in self-attention's operations."""
     row = next(row for row in table.rows if row.kind.name == "self-attention")
     n, _ = row.plan.middle
-    at = next(p for p in row.points_by_n() if p.n == n)
+    at = next(p for p in row.points_by("n") if p.n == n)
     share = at.projections / at.with_projections
     return (
         f"the paper's O(n² · d) leaves out the projections Q, K, V and O, which are O(n · d²): "
@@ -88,7 +85,7 @@ def describe_projections(table: LayerTable) -> str:
 def describe_lstm_comparison(table: LayerTable) -> str:
     """Return a sentence on the sentence lengths at which self-attention is faster than the LSTM."""
     times = [
-        {p.n: p for p in row.points_by_n()}
+        {p.n: p for p in row.points_by("n")}
         for row in table.rows
         if row.kind.name in ("self-attention", "recurrent (LSTM)")
     ]
@@ -124,7 +121,8 @@ def format_power_differences(row: LayerRow) -> Iterator[str]:
     In "n^0.60 ± 0.05 for n^1.00" the first power is that of time, with its standard error, and the
     second that of operations.
     """
-    for letter, grows in (("n", row.fit_power_of_n), ("d", row.fit_power_of_d)):
-        counted, timed = grows(lambda p: p.with_projections), grows(lambda p: p.seconds)
+    for letter in "nd":
+        counted = row.fit_power(letter, lambda p: p.with_projections)
+        timed = row.fit_power(letter, lambda p: p.seconds)
         if abs(counted.power - timed.power) > MAX_DEVIATION:
             yield f"{letter}^{timed} ± {timed.error:.2f} for {letter}^{counted}"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import final
 
 import torch
@@ -96,25 +97,16 @@ class LayerRow:
         """Whether all measured path lengths of this kind of layer agree with the formula."""
         return all(path.length == path.by_hand for path in self.paths)
 
-    def points_by_n(self) -> list[MeasuredPoint]:
-        """Return the costs measured at the median width d, sorted by sentence length n."""
-        return sorted((p for p in self.points if p.d == self.plan.middle[1]), key=lambda p: p.n)
+    def points_by(self, letter: str) -> list[MeasuredPoint]:
+        """Return the costs measured at several n ("n", with the median d) or d ("d"), sorted."""
+        other, median = ("d", self.plan.middle[1]) if letter == "n" else ("n", self.plan.middle[0])
+        found = (point for point in self.points if getattr(point, other) == median)
+        return sorted(found, key=attrgetter(letter))
 
-    def points_by_d(self) -> list[MeasuredPoint]:
-        """Return the costs measured at the median sentence length n, sorted by width d."""
-        return sorted((p for p in self.points if p.n == self.plan.middle[0]), key=lambda p: p.d)
-
-    def fit_power_of_n(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit c · n^power to `value`, such as seconds, over sentence lengths n at the median d."""
-        return fit_power_law(
-            [p.n for p in self.points_by_n()], [value(p) for p in self.points_by_n()]
-        )
-
-    def fit_power_of_d(self, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
-        """Fit c · d^power to `value`, such as seconds, over widths d at the median n."""
-        return fit_power_law(
-            [p.d for p in self.points_by_d()], [value(p) for p in self.points_by_d()]
-        )
+    def fit_power(self, letter: str, value: Callable[[MeasuredPoint], float]) -> PowerLaw:
+        """Fit c · n^power ("n") or c · d^power ("d") to `value`, such as seconds."""
+        points = self.points_by(letter)
+        return fit_power_law([getattr(p, letter) for p in points], [value(p) for p in points])
 
 
 @final

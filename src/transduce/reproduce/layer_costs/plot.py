@@ -35,7 +35,7 @@ def draw_panel(panel: "Axes", title: str, table: LayerTable, measure: str) -> No
     panel.set(xscale="log", yscale="log", xlabel="n", title=title)
     panel.xaxis.set_minor_locator(NullLocator())
     for number, row in enumerate(table.rows):
-        found: Sequence[MeasuredPath | MeasuredPoint] = row.points_by_n()
+        found: Sequence[MeasuredPath | MeasuredPoint] = row.points_by("n")
         if measure == "length":
             found = [path for path in row.paths if path.stack == "encoder"]
         n, values = [one.n for one in found], [getattr(one, measure) for one in found]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def tabulate_summary(table: LayerTable) -> Cells:
             row.kind.printed.operations,
             format_powers(row, lambda p: p.operations),
             row.kind.printed.sequential,
-            f"n^{row.fit_power_of_n(lambda p: p.chain)}",
+            f"n^{row.fit_power('n', lambda p: p.chain)}",
             row.kind.printed.path,
             row.kind.path_formula if row.matches_formula else "see below",
         ]
@@ -110,13 +111,13 @@ def tabulate_operations(table: LayerTable) -> Cells:
 
 def tabulate_chains(table: LayerTable) -> Cells:
     """Tabulate the longest chain of dependent operations by kind of layer and sentence length."""
-    head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "grows"]
+    head = ["layer", "paper", *(f"n = {p.n}" for p in table.rows[0].points_by("n")), "grows"]
     rows = [
         [
             row.kind.name,
             row.kind.printed.sequential,
-            *(str(p.chain) for p in row.points_by_n()),
-            f"n^{row.fit_power_of_n(lambda p: p.chain)}",
+            *(str(p.chain) for p in row.points_by("n")),
+            f"n^{row.fit_power('n', lambda p: p.chain)}",
         ]
         for row in table.rows
     ]
@@ -136,19 +137,19 @@ def tabulate_path_lengths(table: LayerTable) -> Cells:
 
 def tabulate_growth(table: LayerTable, value: Callable[[MeasuredPoint], float]) -> Cells:
     """Return the table of a quantity at each sentence length n, and its growth with n and d."""
-    head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by_n()), "with n", "with d"]
+    head = ["layer", *(f"n = {p.n}" for p in table.rows[0].points_by("n")), "with n", "with d"]
     rows = []
     for row in table.rows:
-        figures = [f"{value(p):.2f}" for p in row.points_by_n()]
-        n, d = row.fit_power_of_n(value), row.fit_power_of_d(value)
-        powers = [f"n^{n} ± {n.error:.2f}", f"d^{d} ± {d.error:.2f}"]
+        figures = [f"{value(p):.2f}" for p in row.points_by("n")]
+        fitted = [(letter, row.fit_power(letter, value)) for letter in "nd"]
+        powers = [f"{letter}^{one} ± {one.error:.2f}" for letter, one in fitted]
         rows.append([row.kind.name, *figures, *powers])
     return [head, *rows]
 
 
 def format_powers(row: LayerRow, value: Callable[[MeasuredPoint], float]) -> str:
     """Return how a value grows with sentence length n and width d, such as "n^1.00 d^2.00"."""
-    return f"n^{row.fit_power_of_n(value)} d^{row.fit_power_of_d(value)}"
+    return " ".join(f"{letter}^{row.fit_power(letter, value)}" for letter in "nd")
 
 
 def build_json(table: LayerTable) -> dict[str, Any]:
@@ -165,21 +166,15 @@ def build_json(table: LayerTable) -> dict[str, Any]:
 
 def build_json_row(row: LayerRow) -> dict[str, Any]:
     """Return the row of one kind of layer as an object for JSON."""
-    measures: dict[str, Callable[[MeasuredPoint], float]] = {
-        "operations": lambda p: p.operations,
-        "with_projections": lambda p: p.with_projections,
-        "chain": lambda p: p.chain,
-        "seconds": lambda p: p.seconds,
-        "peak": lambda p: p.peak,
-    }
+    measures = ("operations", "with_projections", "chain", "seconds", "peak")
     return {
         "layer": row.kind.name,
         "paper": asdict(row.kind.printed),
-        "grows_with_n": {
-            name: asdict(row.fit_power_of_n(value)) for name, value in measures.items()
-        },
-        "grows_with_d": {
-            name: asdict(row.fit_power_of_d(value)) for name, value in measures.items()
+        **{
+            f"grows_with_{letter}": {
+                name: asdict(row.fit_power(letter, attrgetter(name))) for name in measures
+            }
+            for letter in "nd"
         },
         "points": [asdict(one) for one in row.points],
         "paths": [asdict(one) for one in row.paths],

@@ -14,12 +14,13 @@ backward pass, but not the temporary memory of an operation while the operation 
 
 import math
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, final
 
 import torch
-from torch import Tensor
+from torch import Tensor, UntypedStorage
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer
@@ -51,7 +52,7 @@ def measure_longest_chain(run: Callable[[Tensor], Tensor], x: Tensor) -> int:
     """Return the number of operations in the longest chain of dependent operations of run(x)."""
     with ChainRecorder() as chains:
         last = run(x)
-    return chains.depth[get_storage_address(last)]
+    return chains.depth[last.untyped_storage().data_ptr()]
 
 
 def measure_peak_bytes(run: Callable[[], object]) -> int:
@@ -80,13 +81,10 @@ class ChainRecorder(TorchDispatchMode):
         arguments: tuple[Any, ...] = (),
         named: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
-        named = named or {}
-        before = (
-            self.depth.get(get_storage_address(one), 0) for one in find_tensors((arguments, named))
-        )
+        before = (self.depth.get(address, 0) for address in list_storages(arguments, named))
         step = max(before, default=0) + (0 if operation.is_view else 1)
-        made = operation(*arguments, **named)
-        self.depth |= {get_storage_address(one): step for one in find_tensors(made)}
+        made = operation(*arguments, **(named or {}))
+        self.depth |= dict.fromkeys(list_storages(made), step)
         return made
 
 
@@ -106,29 +104,17 @@ class PeakMemoryRecorder(TorchDispatchMode):
         arguments: tuple[Any, ...] = (),
         named: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
-        known = {get_storage_address(one) for one in find_tensors((arguments, named))}
+        known = {*list_storages(arguments, named), *self.live_bytes}
         made = operation(*arguments, **(named or {}))
-        for one in find_tensors(made):
-            if get_storage_address(one) not in known | self.live_bytes.keys():
-                self.live_bytes[get_storage_address(one)] = one.untyped_storage().nbytes()
-                weakref.finalize(
-                    one.untyped_storage(), self.live_bytes.pop, get_storage_address(one), None
-                )
+        for address, storage in list_storages(made).items():
+            if address not in known:
+                self.live_bytes[address] = storage.nbytes()
+                weakref.finalize(storage, self.live_bytes.pop, address, None)
         self.peak = max(self.peak, sum(self.live_bytes.values()))
         return made
 
 
-def get_storage_address(tensor: Tensor) -> int:
-    """Return the address of a tensor's storage, which its views share."""
-    return tensor.untyped_storage().data_ptr()
-
-
-def find_tensors(values: Any) -> Iterator[Tensor]:  # noqa: ANN401 - whatever operations take and give
-    """Yield all tensors in nested lists, tuples and dicts, such as an operation's arguments."""
-    if isinstance(values, Tensor):
-        yield values
-    elif isinstance(values, dict):
-        yield from find_tensors(list(values.values()))
-    elif isinstance(values, list | tuple):
-        for value in values:
-            yield from find_tensors(value)
+def list_storages(*values: Any) -> dict[int, UntypedStorage]:  # noqa: ANN401 - what operations take
+    """Return by address the storages of all tensors in nested values; a view has its tensor's."""
+    tensors = (one for one in tree_leaves(values) if isinstance(one, Tensor))
+    return {one.untyped_storage().data_ptr(): one.untyped_storage() for one in tensors}

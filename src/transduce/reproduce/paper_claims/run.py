@@ -34,6 +34,7 @@ from transduce.settings.fields import require
 
 VALUES = "values.json"
 HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
+CELLS = ("{finding}", "{expected}", "{mean:.3g}", "{low:.3g} to {high:.3g}", "{verdict}")
 Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a file's contents
 
 
@@ -156,7 +157,7 @@ def build_report(measured: Measured) -> Report:
             (
                 f"{name}, section {CLAIMS[name].section}",
                 f"{CLAIMS[name].sentence} (seeds {of_claim[0]['seeds']})",
-                [HEAD, *map(format_record, of_claim)],
+                [HEAD, *([cell.format(**record) for cell in CELLS] for record in of_claim)],
             )
             for name, of_claim in records.items()
         ],
@@ -185,9 +186,3 @@ def build_records(claim: PaperClaim, found: Mapping[int, dict[str, Any]]) -> lis
             }
         )
     return records
-
-
-def format_record(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Format a record as a row of cells: finding, range, mean, interval, verdict."""
-    mean, low, high = (f"{record[name]:.3g}" for name in ("mean", "low", "high"))
-    return record["finding"], record["expected"], mean, f"{low} to {high}", record["verdict"]

@@ -296,18 +296,14 @@ def count_matches(
         unmatched[one.start, one.end, label].append(number)
     matched = 0
     for one in gold:
-        labels = list_equal_labels(one.label, parameters) if parameters.labelled else [""]
-        found = [numbers for label in labels if (numbers := unmatched.get((*one[1:], label)))]
+        pairs = (pair for pair in parameters.equal_labels if one.label in pair)
+        labels = {one.label: 0} | dict.fromkeys(label for pair in pairs for label in pair)
+        keys = ((*one[1:], label) for label in (labels if parameters.labelled else [""]))
+        found = [numbers for key in keys if (numbers := unmatched.get(key))]
         if found:
             min(found).popleft()  # the first test constituent that is left
             matched += 1
     return matched
-
-
-def list_equal_labels(label: str, parameters: BracketParameters) -> list[str]:
-    """Return a label and all labels that the parameters count as equal to it."""
-    pairs = (pair for pair in parameters.equal_labels if label in pair)
-    return list(dict.fromkeys([label, *(one for pair in pairs for one in pair)]))
 
 
 def count_crossing(gold: Sequence[Constituent], test: Sequence[Constituent]) -> int:

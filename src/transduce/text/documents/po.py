@@ -143,13 +143,10 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
         wanted = {f"msgstr[{n}]": one if n == singular else many for n in range(count)}
     for name, source in wanted.items():
         if not known.get(name):
-            yield Gap(entry, name, source, split_message(source, options.source_language))
-
-
-def split_message(text: str, language: str) -> SplitText:
-    """Split a message into sentences; parts without words, such as %s, stay between them."""
-    spans = find_sentences(text, line_end=LINE_END, language=language)
-    return cut(text, (span for span in spans if has_words(text[slice(*span)])))
+            # parts without words, such as %s, stay between the sentences
+            spans = find_sentences(source, line_end=LINE_END, language=options.source_language)
+            translated = (span for span in spans if has_words(source[slice(*span)]))
+            yield Gap(entry, name, source, cut(source, translated))
 
 
 def fill(

@@ -82,7 +82,14 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
     """Parse XLIFF into its untranslated sentences and a function that fills them in."""
     found = read_xliff(read_events(text, options.name), options.name)
     wanted = [unit for unit in found.units if unit.translated and found.is_untranslated(unit)]
-    gaps = [(unit, split_source(found, unit, options)) for unit in wanted]
+    gaps = list[Gap]()
+    for unit in wanted:
+        part = "seg-source" if "seg-source" in unit.parts else "source"
+        pieces = find_pieces(found.content(unit, part), inline=options.inline)
+        language = options.source_language
+        gaps.append(
+            (unit, split_markup(pieces, unescape_references, escape_xml, language=language))
+        )
     ends = list(accumulate((len(split.sentences) for _, split in gaps), initial=0))
 
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
@@ -108,13 +115,6 @@ def find_warnings(found: Xliff, options: ParseOptions) -> Iterator[str]:
         yield from warn_of_languages(source, target, options)
 
 
-def split_source(found: Xliff, unit: Unit, options: ParseOptions) -> SplitMarkup:
-    """Split the text of a unit's seg-source, or of its source if it has none, into sentences."""
-    part = "seg-source" if "seg-source" in unit.parts else "source"
-    pieces = find_pieces(found.content(unit, part), inline=options.inline)
-    return split_markup(pieces, unescape_references, escape_xml, language=options.source_language)
-
-
 def fill(
     found: Xliff,
     gaps: Sequence[Gap],
@@ -127,7 +127,10 @@ def fill(
         both = zip(split.sentences, texts, strict=True)
         doubt = "; ".join(filter(None, (compare_placeholders(*pair) for pair in both)))
         if doubt:
-            doubts.append(f"{describe_unit(found, unit)}: the target {doubt}")
+            line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
+            name = (found.events[unit.start].attributes or {}).get("id")
+            named = "" if name is None else f", {name}"
+            doubts.append(f"line {line}{named}: the target {doubt}")
         put_target(found, written, unit, split.join(texts, links))
         if found.version == "2" and not doubt:
             tag = found.events[unit.start].raw
@@ -138,13 +141,6 @@ def fill(
             language = {LANGUAGE[found.version]: options.language}
             written[number] = set_attributes(written[number], language)
     return Joined("".join(written), tuple(doubts))
-
-
-def describe_unit(found: Xliff, unit: Unit) -> str:
-    """Return a unit's line and id as text for a message."""
-    line = sum(event.raw.count("\n") for event in found.events[: unit.start]) + 1
-    name = (found.events[unit.start].attributes or {}).get("id")
-    return f"line {line}" if name is None else f"line {line}, {name}"
 
 
 def put_target(found: Xliff, written: list[str], unit: Unit, content: str) -> None:

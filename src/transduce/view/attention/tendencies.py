@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import final
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int
+from jaxtyping import Bool, Float, Int
 
 from transduce.view.attention.record import AttentionView, PieceSequence
 from transduce.view.attention.words import is_punctuation
@@ -67,7 +67,8 @@ def describe_layer(view: AttentionView, kind: str, index: int) -> tuple[HeadTend
     shares = np.stack(
         [(weights * (classes == number)).sum(axis=-1).mean(axis=-1) for number in NUMBERS], axis=-1
     )
-    entropies = compute_entropy(weights).mean(axis=-1)
+    logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
+    entropies = -(weights * logarithms).sum(axis=-1).mean(axis=-1)
     broad = BROAD * max(compute_highest_entropy(view, kind)[counted].mean(), 1.0)
     return tuple(
         label_head(one, float(entropy), is_broad=bool(entropy >= broad))
@@ -94,12 +95,6 @@ def label_head(
     return HeadTendency(
         "broad" if is_broad else label, float(shares[strongest]), entropy, MappingProxyType(named)
     )
-
-
-def compute_entropy(weights: Float32[np.ndarray, "H Q K"]) -> Float[np.ndarray, "H Q"]:
-    """Return the entropy of each query's weights in bits, which is log2 K for K equal weights."""
-    logarithms = np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
-    return -(weights * logarithms).sum(axis=-1)
 
 
 def classify_self(sequence: PieceSequence) -> Int[np.ndarray, "P P"]:

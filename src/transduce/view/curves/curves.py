@@ -91,8 +91,6 @@ def encode_curves(
         from transduce.view.curves.page import build_curves_page
 
         return build_curves_page(logs, full=full)
-    from transduce.view.curves.curves import draw_curves
-
     return draw_curves({name: log for name, (_, log) in logs.items()}, suffix.removeprefix("."))
 
 

@@ -19,11 +19,14 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
     By default the last step is five times the longest warm-up, or the longest training if that
     is shorter.
     """
-    last = steps or choose_last_step(recipes)
+    longest, warmup = (
+        max(getattr(one.training, name) for one in recipes) for name in ("steps", "warmup")
+    )
+    last = steps or max(2, min(longest, WARMUPS * warmup))
     peaks = [rate_at(recipe, min(last, recipe.training.warmup)) for recipe in recipes]
     across = Axis(0, last, LEFT, RIGHT, "training step")
     up = Axis(0, 1.1 * max(peaks), LOW, TOP, "learning rate")
-    frame = Frame(across, up, write_up=write_rate)
+    frame = Frame(across, up, write_up=lambda y: f"{y:.6f}".rstrip("0").rstrip(".") or "0")
     lines = [
         frame.draw_line(compute_points(recipe, last), colour)
         for recipe, colour in zip(recipes, CATEGORY10, strict=False)
@@ -37,13 +40,6 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
     heading = draw_text(title, LEFT, 28, bold=True)
     elements = [heading, *frame.draw(), *lines, *labels]
     return build_svg((WIDTH, HEIGHT), title, "; ".join(names), elements)
-
-
-def choose_last_step(recipes: Sequence[Recipe]) -> int:
-    """Return the last step to draw: 5 times the longest warm-up, or less if training ends."""
-    longest = max(recipe.training.steps for recipe in recipes)
-    warmup = max(recipe.training.warmup for recipe in recipes)
-    return max(2, min(longest, WARMUPS * warmup))
 
 
 def compute_points(recipe: Recipe, last: int) -> list[tuple[Number, Number]]:
@@ -71,8 +67,3 @@ def describe(recipe: Recipe, peak: Number) -> str:
         f"{recipe.name}: d_model {recipe.architecture.d_model:,}, warmup {training.warmup:,}"
         f"{times}, at most {peak:.2g}"
     )
-
-
-def write_rate(value: Number) -> str:
-    """Return a learning rate as text, such as 0.0004."""
-    return f"{value:.6f}".rstrip("0").rstrip(".") or "0"
