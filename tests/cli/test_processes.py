@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transduce.cli import searching
-from transduce.cli.searching import Processes, choose_for_machine, count_file_lines
+from transduce.cli.searching import ModelOptions, choose_for_machine, count_file_lines
 
 FAST = ("--beam=1", "--extra-length=1")
 
@@ -49,12 +49,12 @@ def test_busy_cores_a_gpu_and_models_that_fill_the_memory_leave_one(quiet, monke
     model.parent.mkdir(parents=True)
     with model.open("wb") as file:
         file.truncate(300_000_000)
-    lines = Processes().choose(lambda most: min(most, 9_000), [tmp_path / "run"])
+    lines = ModelOptions().choose_workers(lambda most: min(most, 9_000), [tmp_path / "run"])
     assert lines == 2
 
 
 def test_the_number_that_the_user_gives_holds():
-    assert Processes(workers=3).choose(lambda _: 0, []) == 3
+    assert ModelOptions(workers=3).choose_workers(lambda _: 0, []) == 3
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate", "likelihood"])

@@ -10,7 +10,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, Numbers, add_options
-from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice, warn_if_unfinished
+from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_if_unfinished
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     help="Find the layer and heads that best match these gold links, such as 0-0 1p2 (p: "
     "possible), and store that choice in MODEL.",
 )
-@add_options(ModelOptions, "models", ("precision", "strict"))
-@add_options(Processes, "processes")
+@add_options(ModelOptions, "models", ("precision", "strict", "workers", "threads"))
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -54,7 +53,6 @@ def command(
     unshifted: bool,
     choose: Path | None,
     models: ModelOptions,
-    processes: Processes,
     as_json: bool,
 ) -> None:
     """Align the words of SOURCE and TARGET by the attention of MODEL, line by line.
@@ -91,7 +89,7 @@ def command(
     if unshifted:
         changes["shifted"] = False
     on_warning = WarningPrinter()
-    translator = TranslatorChoice(model, models).open(processes, on_warning, source)
+    translator = TranslatorChoice(model, models).open(on_warning, source)
     found = translator.aligning(**changes).align_pairs(read_pairs(source, target, read_short_lines))
 
     def format_line(number: int, one: "Alignment") -> str:

@@ -9,7 +9,7 @@ from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, add_options, refuse_given
-from transduce.cli.searching import ModelOptions, Processes, TranslatorChoice
+from transduce.cli.searching import ModelOptions, TranslatorChoice
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
 
@@ -57,8 +57,7 @@ from transduce.text.languages import parse_languages
     show_default=True,
     help="With two models: the share of the pairs that is dropped.",
 )
-@add_options(ModelOptions, "models", ("precision",))
-@add_options(Processes, "processes")
+@add_options(ModelOptions, "models", ("precision", "workers", "threads"))
 @options.quiet
 @options.no_progress
 def command(
@@ -74,7 +73,6 @@ def command(
     backward: Path | None,
     worst: float,
     models: ModelOptions,
-    processes: Processes,
 ) -> None:
     """Find bad pairs of a parallel text by rules, and write the others.
 
@@ -95,15 +93,14 @@ def command(
     require(text is not None, "no text was named", "--source FILE --target FILE, or --pairs FILE")
     assert text is not None
     if forward is None and backward is None:
-        names = {"precision", *vars(processes)}
+        names = {"precision", "workers", "threads"}
         refuse_given(names, "is for two models", "--forward MODEL --backward MODEL")
     require((forward is None) == (backward is None), "--forward and --backward need each other")
     on_warning, translators = WarningPrinter(), None
     first = texts.pairs[0].path if texts.pairs else texts.source
     if forward is not None and backward is not None:
         there, back = (
-            TranslatorChoice(model, models).open(processes, on_warning, first)
-            for model in (forward, backward)
+            TranslatorChoice(model, models).open(on_warning, first) for model in (forward, backward)
         )
         translators = there, back
     with display.show_pair_count() as on_progress:

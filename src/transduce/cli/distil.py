@@ -13,7 +13,7 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
-from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.distillation import STAGES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
@@ -82,8 +82,7 @@ DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
     help="The last stage.",
 )
 @add_options(BeamOptions, "beam")
-@add_options(ModelOptions, "models", ("precision",))
-@add_options(Processes, "processes")
+@add_options(ModelOptions, "models", ("precision", "workers", "threads"))
 @options.quiet
 @options.no_progress
 def command(
@@ -103,7 +102,6 @@ def command(
     until: str,
     beam: BeamOptions,
     models: ModelOptions,
-    processes: Processes,
 ) -> None:
     """Translate text by TEACHER, and train a small student on the good pairs.
 
@@ -124,10 +122,11 @@ def command(
     if teachers:
         models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)
-        teacher = choice.open(processes, on_warning, source or pairs)
+        teacher = choice.open(on_warning, source or pairs)
     scorer = None
     if backward is not None:
-        opened = TranslatorChoice(backward).open(processes, on_warning)
+        one = ModelOptions(threads=models.threads)
+        opened = TranslatorChoice(backward, one).open(on_warning)
         scorer = replace(opened, workers=teacher.workers if teacher else 1)
     with signals.ending_signals_as_interrupts(), show_stages() as on_line:
         found = distil(

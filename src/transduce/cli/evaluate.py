@@ -11,7 +11,7 @@ import click
 from transduce.cli import display, options
 from transduce.cli.line_outputs import WarningPrinter, is_standard_output, show_line_count
 from transduce.cli.options import FILE, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.scores.metrics import METRICS
 from transduce.scores.score import format_scores
 from transduce.scores.scoring import describe_slow_metrics
@@ -58,7 +58,6 @@ MOST_LABELS = 10  # the most labels unknown to the model that a message lists
 )
 @add_options(BeamOptions, "beam")
 @add_options(ModelOptions, "models")
-@add_options(Processes, "processes")
 @options.output("A file for the translations (trees, labels).")
 @options.as_json
 @options.quiet
@@ -74,7 +73,6 @@ def command(
     contrast: bool,
     beam: BeamOptions,
     models: ModelOptions,
-    processes: Processes,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -101,7 +99,7 @@ def command(
     choice = TranslatorChoice(model, models, beam)
     scoring = (metrics or None, language, baseline)
     found, about = translate_and_score(
-        choice, processes, (source, reference), scoring, output, has_contrast=contrast
+        choice, (source, reference), scoring, output, has_contrast=contrast
     )
     if found.warning:
         display.print_message(f"warning: {found.warning}")
@@ -115,7 +113,6 @@ def command(
 
 def translate_and_score(
     choice: TranslatorChoice,
-    processes: Processes,
     files: tuple[Path, Path | None],
     scoring: tuple[Sequence[str] | None, str | None, str | None],
     output: Path | None,
@@ -147,12 +144,12 @@ def translate_and_score(
         nullcontext() if output is None else atomic_file(resolve_output(output)) as file
     ):  # an unwritable output is refused before translating
         on_warning = WarningPrinter()
-        translator = choice.open(processes, on_warning)
+        translator = choice.open(on_warning)
         data = translator.recipe.data
         if sides:
             require_two_files_fit(data)
         lines = sides or read_test_set(str(source), None, data)
-        translator = choice.share(translator, processes, lambda _: len(lines[0]))
+        translator = choice.share(translator, lambda _: len(lines[0]))
         text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
         times = 1 + len(CHANGES) * has_contrast
         if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):

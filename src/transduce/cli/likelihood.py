@@ -9,7 +9,7 @@ import click
 from transduce.cli import options
 from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 @options.output("The file to write (default: standard output).")
 @add_options(BeamOptions, "beam", ("alpha", "gamma", "penalty"))
 @add_options(ModelOptions, "models")
-@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -34,7 +33,6 @@ def command(
     output: Path | None,
     beam: BeamOptions,
     models: ModelOptions,
-    processes: Processes,
     as_json: bool,
 ) -> None:
     """Compute the probability of each line of TARGET, given SOURCE, by MODEL.
@@ -48,7 +46,7 @@ def command(
     options.require_one_standard_input(source, target)
     options.require_writable(output, source, target)
     on_warning = WarningPrinter()
-    translator = TranslatorChoice(model, models, beam).open(processes, on_warning, source)
+    translator = TranslatorChoice(model, models, beam).open(on_warning, source)
     found = translator.likelihood(read_pairs(source, target, read_short_lines))
 
     def format_line(number: int, one: "Output") -> str:

@@ -17,7 +17,7 @@ from transduce.cli.line_outputs import (
     write_lines,
 )
 from transduce.cli.options import FILE, INPUT, FilePath, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 from transduce.durable.folder import require_open
 from transduce.errors import InputError
 from transduce.settings.fields import require
@@ -61,7 +61,6 @@ Sentence = tuple[str, list[str] | None]  # words, and part-of-speech tags if the
     help="Draw the tree of line N as DIRECTORY/N.svg.",
 )
 @add_options(ModelOptions, "models")
-@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -79,7 +78,6 @@ def command(
     pretty: bool,
     svg: Path | None,
     models: ModelOptions,
-    processes: Processes,
     as_json: bool,
 ) -> None:
     """Parse the sentences of INPUT with MODEL into constituency trees (section 6.3).
@@ -111,7 +109,7 @@ def command(
         command="parse",
     )
     on_warning = WarningPrinter()
-    translator = choice.open(processes, on_warning, input)
+    translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_sentences(input, tags, columns=columns, tokenise=tokenise))
     trees = translator.nbest_lines((words for words, _ in for_search), nbest)
 

@@ -115,7 +115,7 @@ class SamplingOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """The options of how models are loaded."""
+    """The options of how models are loaded; both --workers and --threads raise InputError."""
 
     ensemble: tuple[Path, ...] = option(
         type=FILE,
@@ -133,13 +133,6 @@ class ModelOptions:
     strict: bool = option(
         is_flag=True, help="Refuse a sentence longer than the model takes, instead of warning."
     )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Processes:
-    """The values of --workers and --threads; giving both raises InputError."""
-
     workers: int | None = option(
         type=click.IntRange(1, MOST_PROCESSES),
         help="Processes of one thread each; in float32 results do not depend on it (default: one "
@@ -158,7 +151,7 @@ class Processes:
             "give one of them",
         )
 
-    def choose(self, count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
+    def choose_workers(self, count_lines: Callable[[int], int], folders: Sequence[Path]) -> int:
         """Return the count of worker processes: as given, else as many as suit input and machine.
 
         `count_lines(most)` counts the input's lines, but at most `most`; `folders` are the models'.
@@ -227,9 +220,7 @@ class TranslatorChoice:
         )
         return translator
 
-    def open(
-        self, processes: Processes, on_warning: "OnWarning", file: Path | None = None
-    ) -> "Translator":
+    def open(self, on_warning: "OnWarning", file: Path | None = None) -> "Translator":
         """Load the models; return a translator, which has worker processes if `file` is long.
 
         Prints a note on each model that is an unfinished run.
@@ -237,21 +228,19 @@ class TranslatorChoice:
         from transduce.machine.process_settings import use_threads
 
         warn_if_unfinished(self.folders)
-        use_threads(processes.threads or 1)
+        use_threads(self.models.threads or 1)
         translator = replace(self.load(), on_warning=on_warning)
         if file is None:
             return translator
-        return self.share(translator, processes, partial(count_file_lines, file))
+        return self.share(translator, partial(count_file_lines, file))
 
-    def share(
-        self, translator: "Translator", processes: Processes, count_lines: Callable[[int], int]
-    ) -> "Translator":
+    def share(self, translator: "Translator", count_lines: Callable[[int], int]) -> "Translator":
         """Return the translator with the worker processes that the options or the machine decide.
 
         `count_lines(most)` counts the lines that the workers would share, but at most `most`.
         """
         assert translator.reload is not None
-        workers = processes.choose(count_lines, self.folders)
+        workers = self.models.choose_workers(count_lines, self.folders)
         reload = partial(load_in_worker, translator.reload)
         return replace(translator, workers=workers, reload=reload)
 

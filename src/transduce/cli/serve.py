@@ -16,7 +16,6 @@ from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import (
     BeamOptions,
     ModelOptions,
-    Processes,
     keep_option,
     warn_if_unfinished,
 )
@@ -75,10 +74,10 @@ if TYPE_CHECKING:
 )
 @add_options(BeamOptions, "beam")
 @keep_option
-@add_options(ModelOptions, "loading", ("precision",))
 @add_options(
-    Processes,
-    "processes",
+    ModelOptions,
+    "loading",
+    ("precision", "workers", "threads"),
     workers="Number of search processes of one thread for each model (default: 1).",
     threads="Run one search process per model, with this many threads (default: 1).",
 )
@@ -94,7 +93,6 @@ def command(
     beam: BeamOptions,
     no_keep: bool,
     loading: ModelOptions,
-    processes: Processes,
 ) -> None:
     """Translate over HTTP with MODELS, one for each pair of languages, until Ctrl-C.
 
@@ -121,7 +119,7 @@ def command(
     )
     choices = [
         ModelChoice(
-            folder, beam.given(), loading.precision, processes.threads or 1, codes, keep=not no_keep
+            folder, beam.given(), loading.precision, loading.threads or 1, codes, keep=not no_keep
         )
         for folder, codes in zip(models, languages or [None] * len(models), strict=True)
     ]
@@ -131,7 +129,7 @@ def command(
         api_key=api_key,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
-        workers=processes.workers or 1,
+        workers=loading.workers or 1,
     )
     if api_key is None and not is_loopback(host):
         display.print_message(

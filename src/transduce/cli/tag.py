@@ -10,7 +10,7 @@ import click
 from transduce.cli import options
 from transduce.cli.line_outputs import WarningPrinter, open_output, read_words, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, Processes, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 )
 @add_options(BeamOptions, "beam")
 @add_options(ModelOptions, "models")
-@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -42,7 +41,6 @@ def command(
     unconstrained: bool,
     beam: BeamOptions,
     models: ModelOptions,
-    processes: Processes,
     as_json: bool,
 ) -> None:
     """Label every token of the sentences of INPUT with MODEL.
@@ -59,7 +57,7 @@ def command(
         model, models, beam, constrained=not unconstrained, task=Tagging, command="tag"
     )
     on_warning = WarningPrinter()
-    translator = choice.open(processes, on_warning, input)
+    translator = choice.open(on_warning, input)
     sentences, for_search = tee(read_words(input, tokenise=tokenise))
     labels = translator.nbest_lines(for_search)
 

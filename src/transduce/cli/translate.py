@@ -27,7 +27,6 @@ from transduce.cli.options import FILE, INPUT, add_options
 from transduce.cli.searching import (
     BeamOptions,
     ModelOptions,
-    Processes,
     SamplingOptions,
     TranslatorChoice,
     keep_option,
@@ -90,7 +89,6 @@ OF_LINES = ("--nbest", "--json", "--align", "--prefix", "--line-buffered", "--sh
 )
 @keep_option
 @add_options(ModelOptions, "models")
-@add_options(Processes, "processes")
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -110,7 +108,6 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
     on: str | None,
     no_keep: bool,
     models: ModelOptions,
-    processes: Processes,
     as_json: bool,
 ) -> None:
     """Translate INPUT, or standard input, line by line, with MODEL.
@@ -134,7 +131,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
 
     options.require_one_standard_input(input, prefix)
     require(
-        processes.workers in (None, 1) or not line_buffered,
+        models.workers in (None, 1) or not line_buffered,
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
@@ -154,7 +151,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         for option, is_given in zip(OF_LINES, given, strict=True):
             fact = f"{option} is for lines, and --format for documents"
             require(not is_given, fact, "give one of them")
-        write_document(choice, processes, input, output, form)
+        write_document(choice, input, output, form)
         return
     if found := find_ending(input, SUFFIXES):
         display.print_note(
@@ -170,7 +167,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         run_shards(click.get_current_context(), on, str(shard))
         return
     text = None if shard is None else find_shard_text(input, parse_shard(shard, os.environ))
-    translator = choice.open(processes, on_warning, None if interactive else input)
+    translator = choice.open(on_warning, None if interactive else input)
     if align:
         translator = translator.aligning()
     part = TextPart(open_output(output), block=1 if interactive else BLOCK)
@@ -279,18 +276,16 @@ def note_markup(
         yield line
 
 
-def write_document(
-    choice: TranslatorChoice, processes: Processes, source: Path, output: Path | None, form: str
-) -> None:
+def write_document(choice: TranslatorChoice, source: Path, output: Path | None, form: str) -> None:
     """Translate a document to a file or standard output; print how many sentences it had."""
     from transduce.inference.documents import join_outputs, parse_document, translate_sentences
 
     on_warning = WarningPrinter()
-    translator = choice.open(processes, on_warning)
+    translator = choice.open(on_warning)
     document = parse_document(translator, source, form)
     if form == "text":
         deque(note_markup(source, document.sentences, document.lines), maxlen=0)
-    translator = choice.share(translator, processes, lambda _: len(document.sentences))
+    translator = choice.share(translator, lambda _: len(document.sentences))
     outputs = translate_sentences(translator, document)
     shown = outputs if output is None else show_line_count(outputs, "translate")
     found = join_outputs(document, shown)
