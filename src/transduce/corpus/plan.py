@@ -13,6 +13,7 @@ ends early at a step after which a text begins or ceases to be read.
 import bisect
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -52,7 +53,9 @@ class Plan:
         self.measure = measure  # None if epochs change no lengths
         self.budgets = (source_tokens, target_tokens)
         self.seed = seed
-        self.window = count_window_pairs(self.lengths, self.budgets)
+        sides = zip(self.lengths, self.budgets, strict=True)
+        updates = max(row.sum(dtype=np.int64) / budget for row, budget in sides)
+        self.window = math.ceil(len(source_lengths) * WINDOW_UPDATES / updates)
         self.mixture = mixture or [Share(name="text", weight=1.0, pairs=len(source_lengths))]
         self.ends: list[int] = []  # the last step of each epoch computed so far
         self.taken = [np.zeros(len(self.mixture), np.int64)]  # pairs of each text before each epoch
@@ -127,19 +130,15 @@ class Plan:
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Epoch:
     """One pass over all pairs, which are permuted and cut into updates in random order."""
 
-    def __init__(
-        self,
-        number: int,
-        order: Int[np.ndarray, " M"],
-        update_order: Int[np.ndarray, " U"],
-        cuts: Int[np.ndarray, " U+1"],
-        lengths: Lengths,
-    ) -> None:
-        self.number, self.order, self.update_order, self.cuts = number, order, update_order, cuts
-        self.lengths = lengths  # of the corpus's N pairs; those in `order` as this epoch reads them
+    number: int
+    order: Int[np.ndarray, " M"]
+    update_order: Int[np.ndarray, " U"]
+    cuts: Int[np.ndarray, " U+1"]
+    lengths: Lengths  # of the corpus's N pairs; those in `order` as this epoch reads them
 
     def __len__(self) -> int:
         return len(self.update_order)
@@ -193,14 +192,6 @@ def sort_inside_windows(
         downwards = turn % 2 == 1
         key = -longer if downwards else longer
         order[first : first + window] = inside[np.argsort(key, kind="stable")]
-
-
-def count_window_pairs(lengths: Lengths, budgets: tuple[int, int]) -> int:
-    """Return how many of the N pairs fill about 100 updates, the size of a sorting window."""
-    updates = max(
-        row.sum(dtype=np.int64) / budget for row, budget in zip(lengths, budgets, strict=True)
-    )
-    return math.ceil(len(lengths[0]) * WINDOW_UPDATES / updates)
 
 
 def require_pairs(source: Integer[np.ndarray, " N"], target: Integer[np.ndarray, " M"]) -> None:

@@ -95,35 +95,23 @@ FILTERED_OUT = (
 )
 
 
-def build_news_corpus(
-    name: str, language: str, about: str, lines: int, files: str, members: tuple[str, str]
-) -> Corpus:
-    """Build the Corpus of one year's WMT news test set in English and `language`.
+def build_news_corpus(name: str, language: str) -> Corpus:
+    """Build the Corpus newstest2013 or newstest2014 in English and `language`.
 
-    `files` is the name of the two plain texts without their language codes, and `members` are the
-    paths of the SGML files in WMT's archive.
+    The English texts of newstest2014 differ by pair.
     """
+    files, about, lines = name, DEVELOPMENT, 3_000
+    members = [f"test/newstest2013-src.{code}.sgm" for code in ("en", language)]
+    if name == "newstest2014":
+        files, about, lines = f"{name}.en-{language}", TESTED, 3_003
+        start = f"test-full/newstest2014-{language}en"
+        members = [f"{start}-src.en.sgm", f"{start}-ref.{language}.sgm"]
     plain = [Text(DOWNLOADS[f"{files}.{code}"]) for code in ("en", language)]
     official = [Text(DOWNLOADS[name], member, read_sgml_segments) for member in members]
     part = Part(f"{name}.en-{language}", (TextPair(*plain), TextPair(*official)), lines)
     known = (plain[0].download.sha256, plain[1].download.sha256)
     splits = (Split("test", (part,), sha256=known),)
     return Corpus(name, ("en", language), about, NEWS_LICENCE, splits)
-
-
-def build_newstest2013(language: str) -> Corpus:
-    """Build the Corpus newstest2013 in English and `language`."""
-    archived = "test/newstest2013-src.en.sgm", f"test/newstest2013-src.{language}.sgm"
-    name = "newstest2013"
-    return build_news_corpus(name, language, DEVELOPMENT, 3_000, name, archived)
-
-
-def build_newstest2014(language: str) -> Corpus:
-    """Build the Corpus newstest2014 in English and `language`; its English texts differ by pair."""
-    start = f"test-full/newstest2014-{language}en"
-    archived = f"{start}-src.en.sgm", f"{start}-ref.{language}.sgm"
-    name = "newstest2014"
-    return build_news_corpus(name, language, TESTED, 3_003, f"{name}.en-{language}", archived)
 
 
 def build_filtered(whole: Corpus, name: str = "newstest2014-filtered") -> Corpus:
@@ -138,12 +126,12 @@ def build_filtered(whole: Corpus, name: str = "newstest2014-filtered") -> Corpus
     )
 
 
-NEWSTEST2014_GERMAN = build_newstest2014("de")
+NEWSTEST2014_GERMAN = build_news_corpus("newstest2014", "de")
 NEWS = (
-    build_newstest2013("de"),
-    build_newstest2013("fr"),
+    build_news_corpus("newstest2013", "de"),
+    build_news_corpus("newstest2013", "fr"),
     NEWSTEST2014_GERMAN,
-    build_newstest2014("fr"),
+    build_news_corpus("newstest2014", "fr"),
     build_filtered(NEWSTEST2014_GERMAN),
 )
 

@@ -33,16 +33,15 @@ COLUMNS = {
 }
 
 
-def _cite_row(name: str, row: Recipe) -> Citations:
-    """Return a citation of Table 3 for each setting in which this row differs from base."""
-    return {
+# for each row of Table 3 and each setting in which it differs from base
+ROWS: Mapping[str, Citations] = {
+    name: {
         path: ("6.2", f"row {name} of Table 3: {COLUMNS[path]} = {value}")
         for path, _, value in difference(BASE, row)
         if path in COLUMNS
     }
-
-
-ROWS = {name: _cite_row(name, row) for name, row in TABLE_3.items()}
+    for name, row in TABLE_3.items()
+}
 BIG: Citations = {
     **ROWS["big"],
     "training.steps": ("5.2", "the big models were trained for 300,000 steps"),

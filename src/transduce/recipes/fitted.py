@@ -39,12 +39,11 @@ class Fitting:
     start: Recipe
     sizes: tuple[ModelSize, ...]
 
-    def choose_size(self, pairs: int, *, has_gpu: bool) -> ModelSize:
-        """Return the model size for so many pairs; `has_gpu` also allows sizes that need a GPU."""
-        return self.list_sizes(pairs, has_gpu=has_gpu)[-1]
-
     def list_sizes(self, pairs: int, *, has_gpu: bool) -> list[ModelSize]:
-        """Return the model sizes from the smallest to the one that `choose_size` returns."""
+        """Return the model sizes from the smallest to the one for so many pairs.
+
+        `has_gpu` also allows sizes that need a GPU.
+        """
         allowed = [size for size in self.sizes if has_gpu or not size.needs_gpu]
         too_small = [size for size in allowed[:-1] if pairs > size.up_to]
         return allowed[: len(too_small) + 1]

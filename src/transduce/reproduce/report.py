@@ -125,7 +125,12 @@ def describe_conditions(table: ResultTable) -> Iterator[str]:
     yield f"seeds: one a row{but}; ± is the standard deviation between them"
     days = sorted({run.date for run in table.runs})
     made = " to ".join(dict.fromkeys((days[0], days[-1])))
-    yield f"made {made} with {describe_machines(table.runs)}"
+    machines = {
+        f"{e['processor'] if e['device'] == 'cpu' else e['device']}, threads {e['threads']}, "
+        f"transduce {e['transduce']}, torch {e['torch']}"
+        for e in (run.environment for run in table.runs)
+    }
+    yield f"made {made} with {'; '.join(sorted(machines))}"
     if table.changes:
         changes = ", ".join(f"{path}={value}" for path, value in table.changes.items())
         yield f"changed in every row: {changes}"
@@ -139,16 +144,6 @@ def describe_comparability(table: ResultTable, run: RowResult) -> str:
         return f"not comparable: {run.recipe.data.corpus}, scale {table.scale}{changed}"
     known = run.paper_bleu.get("paper_comparability") or run.bleu.get("paper_comparability")
     return known or "not comparable: scored on another test set"
-
-
-def describe_machines(runs: Sequence[RowResult]) -> str:
-    """Return a text with the runs' devices, threads and versions, each combination once."""
-    kinds = {
-        f"{e['processor'] if e['device'] == 'cpu' else e['device']}, threads {e['threads']}, "
-        f"transduce {e['transduce']}, torch {e['torch']}"
-        for e in (run.environment for run in runs)
-    }
-    return "; ".join(sorted(kinds))
 
 
 def build_record(run: RowResult) -> dict[str, Any]:

@@ -188,7 +188,12 @@ def gather_results(folders: Iterable[Path]) -> tuple[list[RowResult], list[Folde
             continue
         assert result is not None
         first, known = found.setdefault((result.recipe.name, result.seed), (file.parent, result))
-        require_same_result(result, file.parent, known, first)
+        if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
+            raise InputError(  # else the two would count as two seeds
+                f"holds another result of {result.row} from seed {result.seed} than {first}",
+                "gather one of the two; --seed trains from another seed",
+                file=file.parent,
+            )
     return [result for _, result in found.values()], faults
 
 
@@ -205,19 +210,6 @@ def find_result_files(folders: Iterable[Path]) -> list[Path]:
         for file in found:
             files.setdefault(file.parent.resolve(), file)
     return list(files.values())
-
-
-def require_same_result(result: RowResult, folder: Path, known: RowResult, first: Path) -> None:
-    """Raise InputError if two results of one row and seed differ in model or BLEU.
-
-    Two different results would count as two seeds.
-    """
-    if (result.model, result.bleu["value"]) != (known.model, known.bleu["value"]):
-        raise InputError(
-            f"holds another result of {result.row} from seed {result.seed} than {first}",
-            "gather one of the two; --seed trains from another seed",
-            file=folder,
-        )
 
 
 def require_same_row(

@@ -116,8 +116,11 @@ def build_table(results: Sequence[RowResult], recipes: Mapping[str, Recipe]) -> 
     if not results:
         raise InputError("no row has been measured yet", "without --gather they are trained here")
     require_single("scales", {result.scale for result in results})
+    scale = scale_by_name(results[0].scale)
+    known = [scaled(recipe, scale).name for recipe in recipes.values()]
     for result in results:
-        require_row_of_table(result, recipes)
+        fact = f"a result of {result.recipe.name} has no place in a table with {known[0]}"
+        require(result.recipe.name in known, fact, "gather the folders of one table at a time")
     require_single("corpora", {tuple(sorted(result.data.items())) for result in results})
     require_single("test sets", {result.bleu["test_set"] for result in results})
     rows = {
@@ -126,14 +129,6 @@ def build_table(results: Sequence[RowResult], recipes: Mapping[str, Recipe]) -> 
         if (runs := sorted((r for r in results if r.row == name), key=lambda r: r.seed))
     }
     return ResultTable(results[0].scale, recipes, rows, find_common_changes(results, recipes))
-
-
-def require_row_of_table(result: RowResult, recipes: Mapping[str, Recipe]) -> None:
-    """Raise InputError if a result's recipe is not a row of this table."""
-    known = [scaled(recipe, scale_by_name(result.scale)).name for recipe in recipes.values()]
-    if result.recipe.name not in known:
-        fact = f"a result of {result.recipe.name} has no place in a table with {known[0]}"
-        raise InputError(fact, "gather the folders of one table at a time")
 
 
 def require_single(what: str, kinds: Collection[object]) -> None:

@@ -54,7 +54,7 @@ def recommend_recipe(
     counts = count_corpus(train, wanted.data, on_progress)
     cleaned = clean_text(Cleaner(wanted.data, kind.normalise), train, wanted.data.max_pairs)
     inferred = kind.infer_settings(cleaned)
-    size = fitting.choose_size(counts.pairs, has_gpu=has_gpu)
+    size = fitting.list_sizes(counts.pairs, has_gpu=has_gpu)[-1]
     data = replace(
         fitting.start.data,
         vocabulary_size=wanted.data.vocabulary_size
@@ -98,7 +98,7 @@ def recommend_for_corpus(
 ) -> tuple[Recipe, list[str]]:
     """Return a recipe for a prepared corpus on this machine, and the reasons."""
     pairs, on_gpu = len(corpus.train), has_gpu()
-    size = find_fitting(corpus.data).choose_size(pairs, has_gpu=on_gpu)
+    size = find_fitting(corpus.data).list_sizes(pairs, has_gpu=on_gpu)[-1]
     recipe, _ = build_for_corpus(size, corpus, changes)
     return recipe, [explain_choice(recipe.data, pairs, has_gpu=on_gpu)]
 

@@ -178,7 +178,10 @@ def train_combinations(
 
     set_process_for_training()
     rows: list[SweepRow] = []
-    runs = group_by_run(combinations)
+    runs: dict[str, list[Mapping[str, Value]]] = {}  # those that differ only in the search, by run
+    for combination in combinations:
+        name = name_combination(split_search(combination)[0])
+        runs.setdefault(name or ONLY_RUN, []).append(combination)
     for number, (run, decodings) in enumerate(runs.items(), start=1):
         trained, searches = split_search(decodings[0])
         title = f"{run} ({number} of {len(runs)})"
@@ -203,17 +206,6 @@ def split_search(combination: Mapping[str, Value]) -> tuple[dict[str, Value], di
     """Split a combination into the settings of its training and those of its search."""
     searches = {path: value for path, value in combination.items() if path.startswith(SEARCH)}
     return {path: combination[path] for path in combination if path not in searches}, searches
-
-
-def group_by_run(
-    combinations: Sequence[Mapping[str, Value]],
-) -> dict[str, list[Mapping[str, Value]]]:
-    """Group combinations that differ only in the search, by the name of the run that they share."""
-    runs: dict[str, list[Mapping[str, Value]]] = {}
-    for combination in combinations:
-        trained, _ = split_search(combination)
-        runs.setdefault(name_combination(trained) or ONLY_RUN, []).append(combination)
-    return runs
 
 
 def decode_combinations(

@@ -76,27 +76,23 @@ def measure_claim(
         errors = train_rows(jobs, TableRequest(output=output, selection=selection), callbacks)
     for seed in missing:
         runs = {row: output / FOLDER / f"{row}-seed{seed}" / "run" for row in claim.rows}
-        if all((run.parent / RESULT).exists() for run in runs.values()):
-            try:
-                measure_values(output, claim, seed, runs)
-            except InUseError as held:
-                callbacks.on_message(f"{claim.name}: left to another process: {held.fact}")
+        if not all((run.parent / RESULT).exists() for run in runs.values()):
+            continue
+        folder = name_folder(output, claim, seed)
+        ensure_folder(folder)
+        try:
+            with locked_folder(folder):
+                values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
+                found = {"seed": seed, "values": values, "environment": where, "date": today()}
+                write_atomically(folder / VALUES, to_checksummed_json(found))
+        except InUseError as held:
+            callbacks.on_message(f"{claim.name}: left to another process: {held.fact}")
     return errors
 
 
 def name_folder(output: Path, claim: PaperClaim, seed: int) -> Path:
     """Return the folder of a claim's values from one seed."""
     return output / FOLDER / f"claim-{claim.name}-seed{seed}"
-
-
-def measure_values(output: Path, claim: PaperClaim, seed: int, runs: Mapping[str, Path]) -> None:
-    """Measure and store a claim's values from a seed; raise InUseError if the folder is locked."""
-    folder = name_folder(output, claim, seed)
-    ensure_folder(folder)
-    with locked_folder(folder):
-        values, where = claim.measure(seed, runs), describe_environment(torch.device("cpu"))
-        found = {"seed": seed, "values": values, "environment": where, "date": today()}
-        write_atomically(folder / VALUES, to_checksummed_json(found))
 
 
 def read_values(output: Path, claim: PaperClaim, seed: int) -> dict[str, Any] | None:

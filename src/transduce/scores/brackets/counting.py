@@ -225,18 +225,13 @@ def insert_quote(line: BracketLine, number: int) -> BracketLine:
         line,
         words=(*line.words[: quote.position], quote.terminal, *line.words[quote.position :]),
         constituents=tuple(
-            shift_constituent(one, k, quote) for k, one in enumerate(line.constituents)
+            one._replace(
+                start=one.start + (k >= quote.opened),
+                end=one.end + (k >= quote.opened or k in quote.enclosing),
+            )
+            for k, one in enumerate(line.constituents)
         ),
         quotes=(*line.quotes[:number], *later),
-    )
-
-
-def shift_constituent(constituent: Constituent, number: int, quote: Quote) -> Constituent:
-    """Return a line's constituent `number` with its span adjusted to a restored quotation mark."""
-    opens_later = number >= quote.opened
-    return constituent._replace(
-        start=constituent.start + opens_later,
-        end=constituent.end + (opens_later or number in quote.enclosing),
     )
 
 
