@@ -125,11 +125,6 @@ def read_state(opened: VerifiedFolder) -> dict[str, Any]:
     return read_json(opened.read(STATE, STATE_LIMIT), opened.folder / STATE)
 
 
-def read_checkpoint_state(run: Path, step: int) -> dict[str, Any]:
-    """Return the state.json of a step's checkpoint without reading its tensors."""
-    return read_state(open_step(run / CHECKPOINTS, step))
-
-
 def read_step_tensors(opened: VerifiedFolder, name: str, value_count: int | None = None) -> Tensors:
     """Return the tensors of a file in a step's folder.
 
@@ -172,11 +167,6 @@ def save_snapshot(
         files[STATE] = lambda: to_json(state)
     write_step(run / SNAPSHOTS, step, files, size)
     return step_folder(run / SNAPSHOTS, step)
-
-
-def has_snapshot(run: Path, step: int) -> bool:
-    """Return whether a run has a snapshot of this step."""
-    return step_folder(run / SNAPSHOTS, step).is_dir()
 
 
 def list_snapshots(run: Path, place: str = SNAPSHOTS) -> list[Snapshot]:

@@ -306,13 +306,14 @@ def warn_if_unfinished(folders: Sequence[Path]) -> None:
 
 def has_finished(run: Path, step: int) -> bool:
     """Return whether early stopping ended a run at `step`; False if its checkpoint is damaged."""
-    from transduce.checkpoint.checkpoints import read_checkpoint_state
+    from transduce.checkpoint.checkpoints import Snapshot
     from transduce.checkpoint.run_file import read_run
     from transduce.checkpoint.steps import CHECKPOINTS, step_folder
     from transduce.training.loop import is_finished
     from transduce.training.progress import read_progress
 
+    folder = step_folder(run / CHECKPOINTS, step)
     with suppress(FolderError):  # loading reports a damaged checkpoint
-        state, file = read_checkpoint_state(run, step), step_folder(run / CHECKPOINTS, step)
-        return is_finished(read_progress(state, step, file), read_run(run).recipe.training)
+        state = Snapshot(step, folder).state()
+        return is_finished(read_progress(state, step, folder), read_run(run).recipe.training)
     return False

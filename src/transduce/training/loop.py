@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from transduce.checkpoint.checkpoints import has_snapshot, prune, save_checkpoint, save_snapshot
-from transduce.checkpoint.steps import CHECKPOINTS, list_steps
+from transduce.checkpoint.checkpoints import prune, save_checkpoint, save_snapshot
+from transduce.checkpoint.steps import CHECKPOINTS, SNAPSHOTS, list_steps, step_folder
 from transduce.errors import FolderError, NotFiniteError, SaveError
 from transduce.machine.environment import describe_environment
 from transduce.machine.process_settings import release_freed_memory
@@ -241,7 +241,7 @@ class CheckpointManager:
         step, training = progress.step, self.job.training
         due = step > 0 and (step % training.snapshot_every == 0 or is_finished(progress, training))
         waits = self.must_validate(progress)
-        if due and not waits and not has_snapshot(self.job.folder, step):
+        if due and not waits and not step_folder(self.job.folder / SNAPSHOTS, step).is_dir():
             self.try_to_write("snapshot", progress)
 
     def finish(self, progress: Progress) -> Progress:

@@ -28,7 +28,13 @@ from transduce.scores.alignments import parse_gold_links, read_alignments
 from transduce.settings.fields import require
 from transduce.settings.recipe import shorten_name
 from transduce.tasks.text import TextToText
-from transduce.text.arguments import Text, read_text, require_count, require_equal_lines
+from transduce.text.arguments import (
+    Text,
+    ignore_event,
+    read_text,
+    require_count,
+    require_equal_lines,
+)
 from transduce.view.attention.record import AttentionView, ModelName
 from transduce.view.attention.recorder import build_views, name_model
 from transduce.view.attention.tendencies import (
@@ -112,10 +118,6 @@ def build_survey_page(survey: HeadSurvey) -> str:
     return build_page(f"Heads of {shorten_name(survey.model.name)}", PARTS, data)
 
 
-def ignore_head(_done: int, _all: int) -> None:
-    """Do nothing, as the default for `on_head`."""
-
-
 def survey(
     model: Translator | Path | str,
     source: Text,
@@ -123,7 +125,7 @@ def survey(
     *,
     gold: Text | None = None,
     pairs: int = PAIRS,
-    on_head: Callable[[int, int], None] = ignore_head,
+    on_head: Callable[[int, int], None] = ignore_event,
 ) -> HeadSurvey:
     """Measure each head's attention on sentence pairs, and the loss with that head switched off.
 
