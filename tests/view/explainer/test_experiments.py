@@ -78,6 +78,8 @@ OUTPUTS = {  # of texts by α; the recipe's is None
     "The cat sees.": {None: [5, 6, 7, 0], 0.0: [5, 6, 8, 0], 1.0: [5, 0]},
     "The cat": {None: [5, 6, 7, 0], 0.0: [5, 6, 0], 1.0: [5, 6, 7, 0]},
     "A dog": {None: [9, 0], 0.0: [9, 0], 1.0: [9, 9, 0]},
+    "We see no cat.": {None: [4, 4, 0], 0.0: [4, 4, 0], 1.0: [4, 4, 0]},
+    "We see cat.": {None: [4, 4, 0], 0.0: [4, 0], 1.0: [4, 4, 0]},
 }
 
 
@@ -86,6 +88,7 @@ OUTPUTS = {  # of texts by α; the recipe's is None
     [
         (["The cat sees."], "The cat", 0.0, "5 6 0"),  # the whole sentence becomes no shorter
         (["The cat sees.", "A dog"], "A dog", 1.0, "9 9 0"),  # whole ones come first
+        (["We see no cat."], "We see cat.", 0.0, "4 0"),  # without a word, before beginnings
         ([], "", 0.0, ""),
     ],
 )

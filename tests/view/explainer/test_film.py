@@ -109,6 +109,58 @@ def test_its_pictures_have_the_numbers_of_the_model(browser, translator):
 
 
 @pytest.mark.browser
+def test_without_positions_two_orders_of_the_same_words_have_one_translation(browser, translator):
+    """The film shows both, each with and without positions."""
+    texts = ("the dog sees the woman", "the woman sees the dog")
+    open_explainer(browser, translator, *texts)
+    browser.run(
+        "Object.assign(transduce.header.experiments.positions, "
+        "{ text: arguments[0], twin: arguments[1], off: ['source.position'] })",
+        *texts,
+    )
+    browser.click("#begin-film")
+    browser.wait("transduce.film.data && transduce.film.isPlaying")
+    (first, one, without), (second, other, same) = browser.run("return transduce.film.data.swapped")
+    assert (first, second) == texts
+    assert without == same
+    assert one != other
+    show(browser, "swap")
+    lines = browser.run(
+        "return [...document.querySelectorAll('#film-picture text')].map(one => one.textContent)"
+    )
+    assert lines[:4:2] == [*texts]
+    assert lines[4] == "both, without positions"
+    for line, said in zip(lines[1::2], (one, other, without), strict=True):
+        assert line[:40] == browser.run("return transduce.visible(arguments[0])", said[:75])[:40]
+
+
+# What of the film's texts is out of its picture, and whether a frame crosses the label of a model.
+OUTSIDE = """
+const box = one => one.getBoundingClientRect(), picture = box(document.querySelector("#film svg"));
+const texts = [...document.querySelectorAll("#film-picture svg > text")];
+const outside = texts.filter(one => box(one).left < picture.left || box(one).right > picture.right);
+const ring = document.querySelector("#film-picture svg > .film-ring"), frame = ring && box(ring);
+const label = texts.find(one => one.textContent === "GPT");
+const isCrossed = label && box(label).left < frame.right && box(label).right > frame.right;
+return [outside.map(one => one.textContent), Boolean(isCrossed)];
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_of_the_film_is_cut_or_crossed(browser, translator, width):
+    browser.resize(width)
+    open_film(browser, translator)
+    browser.run("transduce.film.data.stages = ['saus'.repeat(40), 'Wir?', 'oder '.repeat(40)]")
+    browser.run("transduce.header.stages = Array(3).fill({ name: 'untrained', step: 0 })")
+    browser.run("transduce.film.lines[0].picture = 'stages'")
+    for line in browser.run("return transduce.film.lines"):
+        browser.run(SHOW, round(line["end"] - 0.1, 1))
+        assert browser.run(OUTSIDE) == [[], False], line["picture"]
+    browser.resize(1200, 900)
+
+
+@pytest.mark.browser
 def test_in_training_all_words_are_given_and_the_mask_hides_those_that_the_film_names(
     browser, translator
 ):

@@ -281,6 +281,16 @@ def test_the_pieces_stand_at_both_ends_of_the_map(opened):
     assert len(target) >= len(likeliest) - 1
 
 
+def test_what_if_comes_into_sight_when_it_is_opened(opened):
+    opened.run("document.querySelector('#what-if > summary').scrollIntoView({ block: 'end' })")
+    opened.click("#what-if > summary")
+    opened.next_frame()
+    place = "const { top, bottom } = document.querySelector(arguments[0]).getBoundingClientRect();"
+    top, bottom = opened.run(f"{place} return [top, bottom]", "#parts tr:nth-child(2)")
+    assert 0 < top < bottom < opened.run("return innerHeight")
+    opened.click("#what-if > summary")
+
+
 def test_a_part_is_switched_off_and_on_again_by_hand(opened):
     opened.run("document.getElementById('what-if').open = true")
     at_once = "scrollIntoView({ block: 'center', behavior: 'instant' })"  # ends a smooth scroll

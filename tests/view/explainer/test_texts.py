@@ -45,7 +45,8 @@ def used_texts():
     tables = read_part("explainer/script/texts.js")
     called += re.findall(r'(?:title|plain|exact): "([^"]+)"', tables)
     called += re.findall(r'\["[a-z0-9{}.]+", "([^"]+)"\]', tables)
-    called += [step[name] for step in read_tour(None) for name in ("title", "text")]
+    said = ("title", "text", "then", "chapter")
+    called += [step[name] for step in read_tour(None) for name in said if name in step]
     notes = re.findall(r'"((?:This model|Not all)[^"]+)"', read_part("explainer/explain.py"))
     assert len(notes) == len(set(notes)) == 3, module.list_notes
     called += [text for line in read_film(None) for text in (line.text, line.goal)]

@@ -1,7 +1,6 @@
 """The tour of the explainer: one of a user's own, and in print."""
 
 import base64
-import math
 import re
 
 import pytest
@@ -42,6 +41,7 @@ def test_a_tour_of_ones_own_takes_the_place_of_the_pages(browser, translator, tm
     browser.run("location.hash = '#t=1&p=pieces'")
     browser.wait("transduce.page.ready && transduce.state().panel === 'pieces'")
     assert browser.run("return transduce.writeHash(transduce.state())") == "#p=pieces&t=1"
+    assert browser.run("return document.getElementById('tour-chapter').hidden")
     assert browser.console() == []
 
 
@@ -206,14 +206,75 @@ def test_no_title_is_cut_by_the_stations_heading_and_no_control_with_the_focus_i
     browser.resize(1200, 900)
 
 
-def test_the_tour_frames_a_weight_of_the_row_that_is_spread_most(browser, translator):
+def test_the_tour_frames_the_largest_weight_of_one_word_on_another_and_its_score(
+    browser, translator
+):
     open_explainer(browser, translator, TEXT)
-    go_to(browser, "Weights")
-    name, row, _ = browser.run("return transduce.state().cell.split(':')")
     read = "return transduce.page.result.trace[arguments[0]].map(row => Array.from(row))"
-    weights = browser.run(read, name)
-    entropies = [-sum(x * math.log(x) for x in row if x) for row in weights]
-    assert int(row) == entropies.index(max(entropies))
+    pieces = "return transduce.page.result.source.map(id => transduce.readablePiece("
+    pieces = browser.run(f"{pieces}transduce.VOCABULARIES.source, id))")
+    assert pieces[-1] == "</s>"
+    for title in ("Scores", "Why √dₖ", "Weights"):
+        go_to(browser, title)
+        name, row, column = browser.run("return transduce.state().cell.split(':')")
+        weights = browser.run(read, name.replace(".scores.", ".weights."))
+        words = [i for i, piece in enumerate(pieces) if piece != "</s>"]
+        pairs = [(weights[i][j], i, j) for i in words for j in words if i != j]
+        assert (int(row), int(column)) == max(pairs)[1:]
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1600, 950), (390, 844)])
+def test_the_calculation_of_the_framed_number_is_in_sight_with_its_picture(
+    browser, translator, size
+):
+    browser.resize(*size)
+    open_explainer(browser, translator, TEXT)
+    tour = browser.run("return transduce.TOUR.map(([one]) => one)")
+    steps = [i for i, one in enumerate(tour, 1) if not one.get("focus")]
+    opened = [i for i in steps if "cell" in tour[i - 1] or "largest" in tour[i - 1]]
+    assert len(opened) > 10
+    for step in opened:
+        script = "transduce.goToTour(arguments[0]).then(arguments[1])"
+        browser.command("execute/async", {"script": script, "args": [step]})
+        browser.wait(READY)
+        frame, cell, total, sheet = browser.run(
+            RECTANGLES, ".box .picked", "#cell", "#cell tr:last-child", "#tour"
+        )
+        below = sheet["top"] if size[0] < 900 else size[1]
+        for box in (frame, cell, total):
+            assert 0 < box["top"] < box["bottom"] <= below, (step, size)
+        assert total["height"] > 9, "is large enough to be read"
+    browser.resize(1200, 900)
+
+
+def test_the_tour_has_chapters_to_go_to(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    browser.click("#begin-tour")
+    browser.wait(f"{READY} && transduce.state().tour === 1")
+    options = "return [...document.querySelectorAll('#tour-chapter option')].map(one => one.text)"
+    ranges = [one.rpartition(" ")[2].split("–") for one in browser.run(options)]
+    assert [int(first) for first, _ in ranges] == [1, *(int(last) + 1 for _, last in ranges[:-1])]
+    assert int(ranges[-1][1]) == browser.run("return transduce.TOUR.length")
+    browser.choose("#tour-chapter", ranges[2][0])
+    browser.wait(f"{READY} && transduce.state().tour === {ranges[2][0]}")
+    browser.click("#tour-back")
+    chosen = "document.getElementById('tour-chapter').value"
+    browser.wait(f"{READY} && {chosen} === '{ranges[1][0]}'")
+
+
+def test_no_piece_flows_through_the_map_while_the_tour_speaks(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    flows = "return getComputedStyle(document.querySelector('.flow')).display !== 'none'"
+    assert browser.run(flows)
+    go_to(browser, "The sentence becomes pieces")
+    assert not browser.run(flows)
+
+
+def test_cross_attention_is_also_called_by_the_papers_name(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    go_to(browser, "The source is read")
+    assert text_of(browser, "#panel-title") == "Cross-attention"
+    assert "encoder-decoder attention" in text_of(browser, "#plain")
 
 
 def test_the_beams_picture_ends_at_its_step(browser, translator):

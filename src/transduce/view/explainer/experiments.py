@@ -36,10 +36,15 @@ LONGEST = 40  # pieces of an output
 MOST_ENDLESS = 2  # an experiment is given up after this many outputs of the greatest length
 RESIDUAL = "encoder.1.self.residual"
 MOST_TRIED = 16  # pairs of a change and a sentence that are tried for an experiment
-MOST_SEARCHED = 60  # sentences and beginnings of sentences of which a search with another α is made
+MOST_SEARCHED = 60  # sentences and parts of sentences of which a search with another α is made
 WORD_ORDER = (
     *("The dog sees the cat.", "The cat sees the dog.", "The teacher sees the girl."),
     *("The man helps the woman.", "The child sees the doctor.", "The girl visits the teacher."),
+)
+TWO_CLAUSES = (  # such a translation is long enough for words to be read that come later
+    "The dog sees the cat and the cat sees the dog.",
+    "The teacher sees the girl and the man helps the woman.",
+    "The child sees the doctor and the girl visits the teacher.",
 )
 Edit = tuple[int, int, int, int, float]  # decoder layer, head, row, column, weight
 
@@ -70,6 +75,7 @@ class Experiment:
     before: str = ""
     after: str = ""
     alpha: float | None = None
+    twin: str = ""  # for positions: the same pieces in another order, "" if no text has them
 
 
 def list_changes(model: Transformer) -> dict[str, list[Change]]:
@@ -136,14 +142,17 @@ def find_alpha(
 ) -> Experiment:
     """Return a text whose output α = 0 makes shorter or α = 1 longer; whole sentences come first.
 
-    Of a sentence that a model knows well, one output is far likelier than all others. So beginnings
-    of sentences are tried, too, the longest first. `search` returns the ids of a text's output with
+    Of a sentence that a model knows well, one output is far likelier than all others. So sentences
+    without their third word, often the verb, are tried, too, and then beginnings of sentences, the
+    longest first. `search` returns the ids of a text's output with
     some α, or with the recipe's for None; `speak` returns their text.
     """
+    split = [text.split(" ") for text in outputs]
+    torn = [" ".join([*one[:2], *one[3:]]) for one in split if len(one) > 3]
     words = [text.rstrip(".?!").split(" ") for text in outputs]
     most = max(map(len, words), default=0)
     begun = [" ".join(one[:-cut]) for cut in range(1, most) for one in words if len(one) > cut + 1]
-    for text in list(dict.fromkeys([*outputs, *begun]))[:MOST_SEARCHED]:
+    for text in list(dict.fromkeys([*outputs, *torn, *begun]))[:MOST_SEARCHED]:
         ids = outputs.get(text) or search(text, None)
         for alpha in (0.0, 1.0) if len(ids) <= LONGEST else ():
             found = search(text, alpha)
@@ -152,6 +161,13 @@ def find_alpha(
             if before and is_wanted and after not in ("", before):
                 return Experiment([], [], text, before, after, alpha)
     return Experiment([], [], alpha=0.0)
+
+
+def find_twin(translator: Translator, text: str, texts: Sequence[str]) -> str:
+    """Return the first of `texts` that has the pieces of a text in another order, "" if none."""
+    own, *others = [sorted(ids) for ids in translator.task.encode_sources([text, *texts])]
+    twins = (one for one, ids in zip(texts, others, strict=True) if ids == own and one != text)
+    return next(twins, "")
 
 
 def is_reordered(before: str, after: str) -> bool:

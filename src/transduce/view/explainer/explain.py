@@ -25,11 +25,13 @@ from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import read_path, require_string
 from transduce.view.drawings.architecture import NIGHT, draw_figure_1
 from transduce.view.explainer.experiments import (
+    TWO_CLAUSES,
     WORD_ORDER,
     Change,
     choose_reading,
     find_alpha,
     find_experiments,
+    find_twin,
     list_changes,
     say,
     search_changed,
@@ -184,6 +186,8 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     reading, turned, turns = choose_reading(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
     texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
+    swap = experiments["positions"]
+    experiments["positions"] = replace(swap, twin=find_twin(translator, swap.text, [*outputs]))
     experiments["alpha"] = find_alpha(
         outputs,
         lambda text, alpha: search_changed(translator, model, text, Change(alpha=alpha)),
@@ -258,7 +262,8 @@ def choose_texts(translator: Translator) -> list[str]:
         from transduce.runs.texts import GeneratedCorpus
 
         lines = [source for source, _ in GeneratedCorpus("phrasebook", "test", 60).read()]
-        return [*WORD_ORDER, *[line for line in lines if len(line.split()) in WORDS][:TRIED]]
+        drawn = [line for line in lines if len(line.split()) in WORDS][:TRIED]
+        return [*WORD_ORDER, *TWO_CLAUSES, *drawn]
     if not translator.task.has_words:
         return ["a b c d", "e a d c b", "b b a"]
     require(
@@ -266,7 +271,7 @@ def choose_texts(translator: Translator) -> list[str]:
         f"the model reads {data.source_language}, and no sentence was given",
         "give one: transduce explain MODEL TEXT -o explainer.html",
     )
-    return [*WORD_ORDER, *ENGLISH]
+    return [*WORD_ORDER, *TWO_CLAUSES, *ENGLISH]
 
 
 def require_text(translator: Translator, text: str) -> str:

@@ -28,7 +28,7 @@ PICTURES = MappingProxyType(
         "heads": "All heads of the last encoder layer: which piece reads which, from 0 to 1.",
         "write": "The translation word by word, with lines to what is read.",
         "mask": "Training: each piece of the answer reads those up to it; the rest is hatched.",
-        "swap": "A sentence with its translation, and with the one without positions.",
+        "swap": "The same words in two orders: their translations, and those without positions.",
         "stages": "The translation at each stage of the training.",
         "table": "The paper's Table 2, not of this model: English to German, BLEU and cost.",
         "map": "Figure 1 of this model; encoder and decoder light up in turn.",
@@ -112,7 +112,7 @@ def write_storyboard(header: Mapping[str, Any], said: str, texts: Mapping[str, s
     facts = {
         **dict.fromkeys(("sentence", "order", "write", "mask", "without"), sentence),
         **dict.fromkeys(("recurrent", "fading", "pieces", "heads"), f"“{reading['text']}”."),
-        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}”.",
+        "swap": f"“{swap['text']}” → “{swap['before']}”, “{swap['after']}”. {swap['twin']}".strip(),
         "stages": f"{sentence} {', '.join(steps)}.",
     }
     film = choose_lines(header)

@@ -16,15 +16,17 @@ function timeLines() {
 async function computeFilm() {
   const last = header.stages.length - 1, base = { ...firstState(), text: header.reading.text }, always = () => true;
   const search = parts => searchNow({ ...base, ...parts }, always);
-  const found = await search({}), { model, source, output } = found, trace = await runSliced(traceModel(model, source, output, new Set()), always), stages = [];
+  const found = await search({}), { model, source, output } = found, trace = await runSliced(traceModel(model, source, output, new Set()), always), stages = [], { positions } = header.experiments;
   for (let stage = 0; stage < last; stage++) stages.push(textOf(await search({ stage })));
+  const swapped = []; // texts of the same words in another order, each with its translation, and with that without positions
+  for (const text of [positions.text, positions.twin].filter(Boolean)) swapped.push([text, textOf(await search({ text })), textOf(await search({ text, off: positions.off }))]);
   const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(writtenPiece);
-  const { positions } = header.experiments, { layer } = header.reading, peak = head => largest(trace[`decoder.${layer}.cross.weights.${head}`]);
+  const { layer } = header.reading, peak = head => largest(trace[`decoder.${layer}.cross.weights.${head}`]);
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));
   return {
     trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: textOf(found), stages: [...stages, textOf(found)], taken: `${layer}.${strongest}`,
     without: textOf(await search({ off: [`decoder.${layer}.cross.${strongest}`] })),
-    ...(positions.text ? { before: textOf(await search({ text: positions.text })), after: textOf(await search({ text: positions.text, off: positions.off })) } : {}),
+    swapped,
   };
 }
 

@@ -114,6 +114,7 @@ function fillPage() {
   fill("deviations", header.notes.map(note => gettext(note)).join(" "));
   fill("examples", ...header.texts.map(text => createButton(() => change({ text, prefix: "", source: 0, target: 0, step: 0, cell: "" }), { dir: "auto" }, visible(text))));
   fillMap();
+  fillChapters();
   byId("text").maxLength = byId("prefix").maxLength = 1000;
   byId("text").value = example.text;
 }
@@ -135,6 +136,8 @@ function listen() {
     clearTimeout(timer);
     change({ text: byId("text").value, prefix: byId("prefix").value });
   });
+  on("tour-chapter", "change", () => goToTour(Number(byId("tour-chapter").value)));
+  document.querySelector("#what-if > summary").addEventListener("click", () => requestAnimationFrame(() => byId("what-if").open && byId("what-if").scrollIntoView()));
   on("beam", "change", () => change({ beam: Number(byId("beam").value) }, { remember: true }));
   on("slider", "input", () => change({ [panelNow().slider]: byId("slider").valueAsNumber }));
   on("edit", "submit", event => {

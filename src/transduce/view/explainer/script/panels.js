@@ -201,13 +201,13 @@ function editCell(number) {
   changeInSight({ edits: number === null ? others : [...others, `${state.cell}=${clamp(number, -999999, 999999).toFixed(6)}`] });
 }
 
-const TERMS = 8; // of a sum that are shown; the others are added up
+const TERMS = [8, 3]; // of a sum that are shown, beside a picture or below it; the others are added up
 
 /** Returns the rows of a sum: its largest terms, the others together, bias, total. */
 function termRows({ terms, bias, total, divisor, value }) {
-  const sorted = [...terms].sort(([, a, b], [, c, d]) => Math.abs(c * d) - Math.abs(a * b)), rest = sorted.slice(TERMS);
-  const line = (text, x) => create("tr", {}, rowHead(text), create("td", {}, show5(x)));
-  const rows = sorted.slice(0, TERMS).map(([k, a, b]) => line(gettext("{0} · {1} ({2})", show5(a), show5(b), typeof k === "string" ? k : gettext("number {0}", k)), a * b));
+  const sorted = [...terms].sort(([, a, b], [, c, d]) => Math.abs(c * d) - Math.abs(a * b)), count = TERMS[Number(state.tour > 0 && innerWidth < 1280)], rest = sorted.slice(count);
+  const line = (text, x, ...product) => create("tr", {}, create("th", { scope: "row", dir: "auto", colSpan: 2 - product.length }, text), ...[...product, show5(x)].map(one => create("td", {}, one)));
+  const rows = sorted.slice(0, count).map(([k, a, b]) => line(typeof k === "string" ? k : gettext("number {0}", k), a * b, `${show5(a)} · ${show5(b)}`));
   if (rest.length) rows.push(line(gettext("{0} smaller terms", rest.length), rest.reduce((sum, [, a, b]) => sum + a * b, 0)));
   if (bias) rows.push(line(gettext("bias"), bias));
   rows.push(line(gettext("sum"), total));

@@ -59,8 +59,8 @@ const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/[
 
 /** Returns rows of a name and a text. */
 const textRows = (rows, progress) => rows.slice(0, Math.ceil(progress * rows.length + 0.01)).flatMap(([name, text, accent], i) => {
-  const y = SCENE.height / 2 + 84 * (i - (rows.length - 1) / 2), cut = text.length > 76 ? `${text.slice(0, 75)}…` : text;
-  return [write(name, SCENE.middle, y - 16, Math.min(16, (1.8 * SCENE.width) / name.length), { class: "quiet-text" }), write(visible(cut), SCENE.middle, y + 14, Math.min(26, (1.8 * SCENE.width) / Math.max(1, cut.length)), { class: accent ? "film-accent" : "" })];
+  const most = SCENE.isNarrow ? 44 : 76, y = SCENE.height / 2 + 84 * (i - (rows.length - 1) / 2), cut = text.length > most ? `${text.slice(0, most - 1)}…` : text, size = (one, wanted) => Math.min(wanted, (1.5 * SCENE.width) / Math.max(1, one.length));
+  return [write(name, SCENE.middle, y - 16, size(name, 16), { class: "quiet-text" }), write(visible(cut), SCENE.middle, y + 14, size(visible(cut), 26), { class: accent ? "film-accent" : "" })];
 });
 
 /** Returns the boxes of a recurrent network: word i is reached when progress is i / n. */
@@ -115,7 +115,11 @@ const SCENES = {
       ...note(gettext("All rows at once; blue: how much each reads."), gettext("The framed row is to predict “{0}”. So “{0}” and all after it are masked (hatched) there.", visible(next[at]))),
     ];
   },
-  swap: (film, progress) => textRows([[gettext("sentence"), header.experiments.positions.text], [gettext("its translation"), film.before, true], [gettext("without positions"), film.after, true]], progress + 0.3),
+  swap: ({ swapped }, progress) => {
+    const one = swapped[0]?.[2], isSame = swapped.every(([, , after]) => after === one);
+    const without = isSame ? [[swapped.length > 1 ? gettext("both, without positions") : gettext("without positions"), one]] : swapped.map(([text, , after]) => [gettext("{0} Without positions:", text), after]);
+    return textRows([...swapped.map(([text, before]) => [text, before, true]), ...without], progress + 0.3);
+  },
   stages: (film, progress) => textRows(film.stages.map((text, i) => [stageName(header.stages[i]), text, i === film.stages.length - 1]), progress),
   table: (_, progress) => [...TABLE2.flatMap(([name, bleu, cost], i) => {
     const { isNarrow } = SCENE, x = isNarrow ? 60 : 350, y = (isNarrow ? 60 : 40) + (isNarrow ? 120 : 80) * i;
@@ -123,12 +127,12 @@ const SCENES = {
   }), ...note(gettext("English to German. BLEU: how near it comes to people's translations, at most 100. FLOPs: the arithmetic of its training."))],
   figure: () => SCENES.map(null, -1),
   map: (_, progress) => {
-    const [left, top, width, high] = byId("figure").getAttribute("viewBox").split(" ").map(Number), scale = Math.min(SCENE.height / high, (SCENE.width - 130) / width);
+    const [left, top, width, high] = byId("figure").getAttribute("viewBox").split(" ").map(Number), scale = Math.min(SCENE.height / high, (SCENE.width - 160) / width);
     const x = SCENE.middle - (scale * width) / 2, y = (SCENE.height - scale * high) / 2, figure = createSvg("use", { href: "#figure", x, y, width: scale * width, height: scale * high });
     if (progress < 0) return [figure];
     const isEncoder = progress < 0.5, [from, to] = isEncoder ? [46, 397] : [398, 754];
-    const name = (text, at, down, isOn) => write(text, x + scale * at, y + scale * down, 26, { class: isOn ? "film-accent film-bold" : "quiet-text" });
-    return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", 200, 0.3 * high, isEncoder), name("GPT", width + 40, 0.3 * high, !isEncoder)];
+    const name = (text, at, anchor, isOn) => write(text, at, y + 0.3 * scale * high, 26, { "text-anchor": anchor, class: isOn ? "film-accent film-bold" : "quiet-text" });
+    return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", x + scale * 200, "middle", isEncoder), name("GPT", x + scale * (754 - left) + 12, "start", !isEncoder)];
   },
   without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("the same without head {0} (cross-attention), that of the largest weight", film.taken) : gettext("without head {0} (cross-attention), that of the largest weight", film.taken), film.without, true]], progress + 0.65),
 };

@@ -36,7 +36,7 @@ const PANELS = [
     boxes: [["decoder.{l}.self.scores.{h}", "scores, head {h}"], ["decoder.{l}.self.weights.{h}", "weights"], ["decoder.{l}.self.joined", "heads joined"], ["decoder.{l}.self.norm", "added and normalised"]] },
   { id: "cross", title: "Cross-attention", section: "3.2.3", side: "target", layered: true, headed: true,
     equation: "MultiHead(X, Z, Z)",
-    plain: "Queries come from what is written, keys and values from the source. The weights say which source pieces are read most for the piece that comes next.",
+    plain: "Queries come from what is written, keys and values from the source; the paper calls this “encoder-decoder attention”. The weights say which source pieces are read most for the next one.",
     exact: "Queries come from the decoder, keys and values from the encoder's output Z; nothing is masked.",
     boxes: [["decoder.{l}.cross.q", "queries of head {h}"], ["decoder.{l}.cross.k", "keys, from the source"], ["decoder.{l}.cross.scores.{h}", "scores"], ["decoder.{l}.cross.weights.{h}", "weights on source pieces"], ["decoder.{l}.cross.v", "values, from the source"], ["decoder.{l}.cross.joined", "heads joined"], ["decoder.{l}.cross.norm", "added and normalised"]] },
   { id: "decoder", title: "Decoder feed-forward", section: "3.3", side: "target", layered: true,

@@ -1,36 +1,35 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 // A step of a user's tour has a link, and one of the page's own the parts of its state, in layer 1 and head 1 unless it names others:
-// `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried.
+// `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried; `then` is said only where that found something.
 const TOUR = header.tour.map(({ title, text, link, ...parts }) => {
   const { d_k, d_v } = header.sizes, say = one => gettext(one, d_k, d_v, header.search.extra_length);
   return link === undefined ? [parts, say(title), say(text)] : [link, title, text];
 });
 
+// The steps that begin a chapter; a user's tour has none.
+const CHAPTERS = numbers(TOUR.length).filter(step => TOUR[step - 1][0].chapter);
+
+/** Fills the list of the tour's chapters. */
+const fillChapters = () => fill("tour-chapter", ...CHAPTERS.map((step, i) => create("option", { value: step }, gettext("{0} {1}–{2}", gettext(TOUR[step - 1][0].chapter), step, (CHAPTERS[i + 1] ?? TOUR.length + 1) - 1))));
+
 /** Returns the state of a tour step, of its link or of its parts: layer 99 is the last. */
 function tourState([wanted]) {
   if (typeof wanted === "string") return readHash(`#${wanted.split("#").at(-1)}`, { follow: false });
-  const { experiment, largest, focus, ...parts } = { cell: "", layer: 1, head: 1, ...unchanged(), ...wanted };
+  const { experiment, largest, focus, then, chapter, ...parts } = { cell: "", layer: 1, head: 1, ...unchanged(), ...wanted };
   parts.layer = Math.min(parts.layer, depthOf(parts.panel));
   const { off, edits, text, alpha } = header.experiments[experiment] ?? parts;
   return { ...parts, off, edits, alpha: alpha ?? parts.alpha, ...(text ? { text } : {}) };
 }
 
-/** Returns the row of weights that is spread most: the one with the largest entropy. */
-function widestRow(weights) {
-  const spread = weights.map(row => -row.reduce((sum, x) => sum + xlogx(x), 0));
-  return spread.indexOf(Math.max(...spread));
-}
+/** Returns whether row or column i of a side is a word or a part of one. */
+const isWord = (side, i) => !/^<.+>$/.test(piecesOf(side)[i]) && /\p{L}/u.test(piecesOf(side)[i]);
 
-/** Returns the cell whose number is largest in the box of a name; of weights and scores, in the widest row, outside of the diagonal. */
+/** Returns the cell whose number is largest in a word's row of the box of a name; of weights, on another word, and of scores, that of the weight. */
 function largestCell(name) {
-  const rows = page.result.trace[name], [side, across] = sidesOf(name), isSquare = across === side, { d_v } = header.sizes, [first, width] = name.endsWith(".joined") ? [(state.head - 1) * d_v, d_v] : columnsOf(name, Infinity);
-  const widest = across ? widestRow(page.result.trace[name.replace(".scores.", ".weights.")]) : -1;
-  const size = x => name.includes(".scores.") ? x : Math.abs(x); // a large negative score is a small weight
-  let best = [-Infinity, 0, 0];
-  rows.forEach((row, i) => row.forEach((x, j) => {
-    if ((!across || i === widest) && j >= first && j < first + width && Number.isFinite(x) && !(isSquare && i === j && rows.length > 1) && size(x) > best[0]) best = [size(x), i, j];
-  }));
-  return best.slice(1);
+  const rows = page.result.trace[name.replace(".scores.", ".weights.")], [side, across] = sidesOf(name), { d_v } = header.sizes, [first, width] = name.endsWith(".joined") ? [(state.head - 1) * d_v, d_v] : columnsOf(name, Infinity);
+  const cells = rows.flatMap((row, i) => Array.from(row, (x, j) => [Math.abs(x), i, j]).slice(first, first + width)), isOfWords = ([, i, j]) => isWord(side, i) && (!across || (isWord(across, j) && (side !== across || i !== j)));
+  const fit = cells.filter(isOfWords);
+  return (fit.length ? fit : cells).reduce((best, cell) => (cell[0] > best[0] ? cell : best)).slice(1);
 }
 
 /** Goes to a step of the tour; 0 ends it. What it returns is settled when the step is shown. */
@@ -50,7 +49,9 @@ async function goToTour(number) {
 function targetsOf() {
   const wanted = TOUR[state.tour - 1][0], name = state.cell.split(":")[0];
   if (wanted.focus) return findAll(wanted.focus);
-  return [document.querySelector(`.box[data-name="${name}"] .scroll`) ?? document.querySelector("#compare:not([hidden])") ?? document.querySelector("#boxes .scroll, #boxes .chart, #boxes .box") ?? byId("boxes")];
+  const box = document.querySelector(`.box[data-name="${name}"] .scroll`), [top, bottom] = freePart();
+  if (box && !byId("cell").hidden && bottom - top > 340) return [box, byId("cell")];
+  return [box ?? document.querySelector("#compare:not([hidden])") ?? document.querySelector("#boxes .scroll, #boxes .chart, #boxes .box") ?? byId("boxes")];
 }
 
 /** Returns top and bottom of the part of the window that neither bar, station's sentence nor sheet covers. */
@@ -59,9 +60,9 @@ function freePart() {
   return [(isSheet ? byId("here").offsetHeight : 0) + byId("said").offsetHeight + 4, innerHeight - (isSheet ? sheet.offsetHeight : 0) - 12];
 }
 
-/** Returns where the step's targets begin and end in the window. */
+/** Returns where the step's targets begin and end in the window; a picture with its calculation begins with its title. */
 function spanOf() {
-  const boxes = targetsOf().map(one => one.getBoundingClientRect());
+  const targets = targetsOf(), isTitled = targets.includes(byId("cell")), boxes = targets.map(one => ((isTitled && one.closest(".box")) || one).getBoundingClientRect());
   return [Math.min(...boxes.map(box => box.top)), Math.max(...boxes.map(box => box.bottom))];
 }
 
@@ -72,12 +73,18 @@ function showTarget() {
   scrollBy({ top: last - least <= bottom ? least : (last - begin <= bottom - top ? begin : first) - top, behavior: "instant" });
 }
 
+/** Shows an element larger or smaller. */
+function zoomTo({ style }, zoom) {
+  style.zoom = zoom;
+  style.setProperty("--zoom", zoom);
+}
+
 /** Shows the step of the tour. */
 function showTour() {
   const at = state.tour;
   for (const one of findAll(".focus")) {
     one.classList.remove("focus");
-    one.style.zoom = "";
+    zoomTo(one, "");
   }
   document.body.classList.toggle("touring", at > 0);
   byId("tour").hidden = !at;
@@ -85,8 +92,10 @@ function showTour() {
   if (!at) return;
   const [, title, text] = TOUR[at - 1];
   fill("tour-title", gettext("{0} of {1}: {2}", at, TOUR.length, title));
-  const { experiment } = TOUR[at - 1][0], isFruitless = experiment && !header.experiments[experiment].text;
-  fill("tour-text", ...typeset(isFruitless ? `${text} ${gettext("No sentence that was tried changes in this model.")}` : text));
+  const { experiment, then } = TOUR[at - 1][0], isFruitless = experiment && !header.experiments[experiment].text, more = isFruitless ? "No sentence that was tried changes in this model." : then;
+  fill("tour-text", ...typeset(more ? `${text} ${gettext(more)}` : text));
+  byId("tour-chapter").hidden = !CHAPTERS.length;
+  byId("tour-chapter").value = CHAPTERS.findLast(one => one <= at);
   byId("tour-back").disabled = at === 1;
   byId("tour-next").disabled = at === TOUR.length;
 }
@@ -102,7 +111,7 @@ function markTarget() {
     const [first, last] = spanOf();
     if (last - first <= bottom - top) break;
     zoom = Math.max(0.25, zoom * Math.min(0.97, (bottom - top) / (last - first)));
-    for (const one of targets) one.style.zoom = zoom;
+    for (const one of targets) zoomTo(one, zoom);
   }
 }
 
