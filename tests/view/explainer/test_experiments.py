@@ -9,6 +9,7 @@ from transduce.view.explainer.experiments import (
     Change,
     find_alpha,
     find_experiments,
+    find_twin,
     is_reordered,
     list_changes,
     search_changed,
@@ -116,7 +117,7 @@ def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
     example = "Object.assign(transduce.header.experiments.alpha, { text: 'a dog', alpha: 0.1 })"
     browser.run(f"{example}; transduce.change({{ step: 1, beam: 2 }})")
     browser.wait(READY)
-    assert text_of(browser, "#alpha-example") == "Try it: a dog, α = 0.1"
+    assert text_of(browser, "#alpha-example") == "Try it: α = 0.1: a dog"
     browser.click("#alpha-example button")
     browser.wait(f"{READY} && transduce.page.before")
     state = browser.run("return transduce.state()")
@@ -164,6 +165,12 @@ def test_experiments_end_in_different_translations_where_a_sentence_allows_it(tr
     assert found["one"].after != found["other"].after
     only = find_experiments(translator, model, {TEXTS[0]: outputs[TEXTS[0]]}, twice)
     assert only["one"] == only["other"] == found["one"], "better the same than none"
+
+
+def test_a_twin_has_the_same_pieces_in_another_order(translator):
+    text, twin, other = "the dog sees the woman", "the woman sees the dog", TEXTS[0]
+    assert find_twin(translator, text, [text, other, twin]) == twin
+    assert find_twin(translator, text, [text, other]) == ""
 
 
 def test_without_sentences_there_is_no_experiment(translator):

@@ -57,10 +57,19 @@ function wordWeights(film, t) {
 /** Returns what a picture shows as a line of text below it, or as lines in a narrow window. */
 const note = (...texts) => (SCENE.isNarrow ? texts.flatMap(text => text.match(/[^.]+\./gu)) : [texts.join(" ")]).map((text, i, all) => write(text, SCENE.middle, SCENE.height - 10 - 20 * (all.length - 1 - i), Math.min(15, (1.8 * SCENE.width) / text.length), { class: "quiet-text" }));
 
+/** Returns a text as lines of at most so many characters, in a narrow window two; what finds no room becomes "…". */
+function foldText(text) {
+  const [most, count] = SCENE.isNarrow ? [38, 2] : [76, 1], lines = [""];
+  for (const word of text.split(" ")) if (lines.at(-1) && `${lines.at(-1)} ${word}`.length > most) lines.push(word);
+    else lines[lines.length - 1] = `${lines.at(-1)} ${word}`.trim();
+  if (lines.length > count) lines[count - 1] = `${lines[count - 1]} ${lines[count]}`;
+  return lines.slice(0, count).map(line => (line.length > most ? `${line.slice(0, most - 1)}…` : line));
+}
+
 /** Returns rows of a name and a text. */
 const textRows = (rows, progress) => rows.slice(0, Math.ceil(progress * rows.length + 0.01)).flatMap(([name, text, accent], i) => {
-  const most = SCENE.isNarrow ? 44 : 76, y = SCENE.height / 2 + 84 * (i - (rows.length - 1) / 2), cut = text.length > most ? `${text.slice(0, most - 1)}…` : text, size = (one, wanted) => Math.min(wanted, (1.5 * SCENE.width) / Math.max(1, one.length));
-  return [write(name, SCENE.middle, y - 16, size(name, 16), { class: "quiet-text" }), write(visible(cut), SCENE.middle, y + 14, size(visible(cut), 26), { class: accent ? "film-accent" : "" })];
+  const y = SCENE.height / 2 + (SCENE.isNarrow ? 112 : 84) * (i - (rows.length - 1) / 2), size = (one, wanted) => Math.min(wanted, (1.5 * SCENE.width) / Math.max(1, one.length));
+  return [write(name, SCENE.middle, y - 16, size(name, 16), { class: "quiet-text" }), ...foldText(visible(text)).map((line, k, [first, second = ""]) => write(line, SCENE.middle, y + 14 + 28 * k, Math.min(size(first, 26), size(second, 26)), { class: accent ? "film-accent" : "" }))];
 });
 
 /** Returns the boxes of a recurrent network: word i is reached when progress is i / n. */

@@ -10,7 +10,7 @@ const TOUR = header.tour.map(({ title, text, link, ...parts }) => {
 const CHAPTERS = numbers(TOUR.length).filter(step => TOUR[step - 1][0].chapter);
 
 /** Fills the list of the tour's chapters. */
-const fillChapters = () => fill("tour-chapter", ...CHAPTERS.map((step, i) => create("option", { value: step }, gettext("{0} {1}–{2}", gettext(TOUR[step - 1][0].chapter), step, (CHAPTERS[i + 1] ?? TOUR.length + 1) - 1))));
+const fillChapters = () => fill("tour-chapter", ...CHAPTERS.map(step => create("option", { value: step }, gettext(TOUR[step - 1][0].chapter))));
 
 /** Returns the state of a tour step, of its link or of its parts: layer 99 is the last. */
 function tourState([wanted]) {

@@ -20,7 +20,7 @@ function showBeam() {
 function showSearch({ id }) {
   const { text, alpha } = header.experiments.alpha, name = `α = ${oneDigit(alpha ?? 0)}`;
   byId("beam-width").hidden = byId("alpha-example").hidden = id !== "beam";
-  fill("alpha-example", ...(text ? [gettext("Try it:"), " ", createButton(() => change({ ...unchanged(), text, alpha }, { remember: true }), { dir: "auto" }, `${visible(text)}, ${name}`)] : [`α: ${gettext("No sentence that was tried changes in this model.")}`]));
+  fill("alpha-example", ...(text ? [gettext("Try it:"), " ", createButton(() => change({ ...unchanged(), text, alpha }, { remember: true }), { dir: "auto" }, `${name}: ${visible(text)}`)] : [`α: ${gettext("No sentence that was tried changes in this model.")}`]));
 }
 
 /** Plays the steps from the chosen one, one a second, or stops. */
