@@ -12,10 +12,10 @@ Every function is imported when it is first used, so that `import transduce` is 
 
 import importlib
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from transduce.version import __version__
 
+TYPE_CHECKING = False  # typing's own takes as long to import as all else here
 if TYPE_CHECKING:
     from transduce import recipes, reproduce
     from transduce.cleaning.clean import clean

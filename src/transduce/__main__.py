@@ -1,10 +1,13 @@
 """`python -m transduce` is the command `transduce`."""
 
 import signal
-from typing import NoReturn
+
+TYPE_CHECKING = False  # typing is slow to import, and Ctrl-C meanwhile shows a traceback
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def start() -> NoReturn:
+def start() -> "NoReturn":
     """Load and run the command line; Ctrl-C during loading ends the process without a traceback."""
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # otherwise Ctrl-C is ignored here

@@ -134,6 +134,9 @@ def test_markup_of_no_known_format_is_named(call, babbler, tmp_path):
         assert said.count("line 1: this is Markdown, and its markup is translated like text") == 1
     said = call("translate", babbler, stdin=b"A dog.\n\\begin{itemize}\n").stderr
     assert "note: standard input, line 2: this is LaTeX" in said
+    said = call("translate", babbler, stdin=b"<!doctype html>\n<p>A dog.\n").stderr
+    assert said.startswith("note: standard input, line 1: this is HTML")
+    assert "; --format html keeps it\n" in said
 
 
 def test_markup_in_a_document_is_named_with_its_line_and_not_its_sentence(call, babbler):

@@ -174,6 +174,39 @@ def test_an_option_without_its_value_is_wrong_usage(call):
     assert ended.stderr.startswith("error: option '--set' requires an argument\nhint: `transduce")
 
 
+@pytest.mark.parametrize(
+    ("typed", "fact", "hint"),
+    [
+        ("translate m -o --quiet", "option '-o' requires an argument, and --quiet", "./--quiet"),
+        ("recipes show --set --json", "option '--set' requires an argument, and --json", "empty?"),
+        ("train —source a -o r", "'—source' begins with a printed dash", "type --source"),
+        ("recipes list –h", "'–h' begins with a printed dash, not with hyphens", "type -h"),  # noqa: RUF001
+        ("train a.en a.de -o r", "a.en: is a file, but no recipe", "--source FILE --target FILE"),
+    ],
+)
+def test_what_an_unset_variable_a_web_page_or_a_habit_puts_in_a_line_is_named(
+    call, tmp_path, monkeypatch, typed, fact, hint
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.en").write_text("A dog.\n")
+    ended = call(*typed.split())
+    assert (ended.code, sorted(tmp_path.iterdir())) == (2, [tmp_path / "a.en"])
+    told, hinted = ended.stderr.splitlines()
+    assert fact in told
+    assert hint in hinted
+
+
+def test_a_sign_after_a_short_option_is_no_part_of_its_value(call, tmp_path):
+    assert call("draw", "rate", f"-o={tmp_path}/a.svg").code == 0
+    assert [one.name for one in tmp_path.iterdir()] == ["a.svg"]
+
+
+def test_a_text_may_begin_with_a_printed_dash_and_a_value_with_hyphens(call):
+    for words in (["attend", "no", "— Ja."], ["average", "no", "-o=--x"], ["draw", "--", "-h"]):
+        assert "dash" not in (ended := call(*words)).stderr
+        assert "requires an argument" not in ended.stderr
+
+
 def test_no_command_at_all_shows_the_help_and_is_wrong_usage(call):
     ended = call()
     assert ended.code == 2

@@ -219,6 +219,10 @@ def test_a_corpus_is_prepared_once_and_named_as_store(tmp_path):
             {"train": PAIRS, "recipe": "tiny", "callbacks": print},
             "callbacks must be a TrainingCallbacks, not <built-in function print>",
         ),
+        (
+            {"train": PAIRS, "recipe": "tiny", "callbacks": TrainingCallbacks},
+            "callbacks must be a TrainingCallbacks, not <class",
+        ),
     ],
 )
 def test_an_error_names_the_argument_and_leaves_no_folder(tmp_path, arguments, fact):
@@ -277,19 +281,21 @@ def test_a_development_set_that_is_the_training_text_is_told_of(tmp_path):
     assert any("the development set is the training text" in one for one in told)
 
 
-def test_a_short_default_type_of_numbers_is_refused_when_a_model_is_loaded(tmp_path):
+@pytest.mark.parametrize("function", [transduce.load, transduce.average])
+def test_a_short_default_type_of_numbers_is_refused_when_a_model_is_loaded(tmp_path, function):
     torch.set_default_dtype(torch.float16)
     try:
         with pytest.raises(InputError, match=r"its default dtype is torch\.float16"):
-            transduce.load(tmp_path)
+            function(tmp_path)
     finally:
         torch.set_default_dtype(torch.float32)
 
 
-def test_a_device_that_computes_nothing_translates_nothing(tmp_path):
+@pytest.mark.parametrize("function", [transduce.load, transduce.average])
+def test_a_device_that_computes_nothing_translates_nothing(tmp_path, function):
     refused = pytest.raises(InputError, match="its default device is meta")
     with torch.device("meta"), refused:
-        transduce.load(tmp_path)
+        function(tmp_path)
 
 
 def test_a_callers_autocast_changes_no_output():

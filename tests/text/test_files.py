@@ -7,6 +7,7 @@ import os
 import sys
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -156,6 +157,11 @@ def test_closing_an_unpacked_stream_closes_the_file(file):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match=r"none.en: cannot be read .No such file(.|\n)*check"):
         list(read_lines(tmp_path / "none.en"))
+
+
+def test_an_address_in_the_place_of_a_file_is_to_be_downloaded():
+    with pytest.raises(InputError, match=r"cannot be read(.|\n)*files: download it first"):
+        list(read_lines(Path("https://example.org/a.en")))
 
 
 def test_a_sentence_in_the_place_of_a_file_is_sent_to_standard_input():

@@ -6,6 +6,7 @@ import os
 import re
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 
 import click
 
@@ -38,6 +39,7 @@ MOST_COMMANDS = 2  # that have an option, for a hint to name one of them
 TOO_MANY = (
     "got unexpected extra argument"  # how click's message begins, for one argument or several
 )
+SHORT_WITH_SIGN = re.compile("(?<=^-[a-z])=")  # between a short option and its value
 UNREACHABLE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP)
 COMPLETION = "_TRANSDUCE_COMPLETE"  # set by the shell when the tab key is pressed
 
@@ -53,7 +55,10 @@ class Commands(click.Group):
         known = self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
             raise InputError(f"unknown command {short_repr(name)}", suggest_names(name, known))
-        return super().resolve_command(ctx, args)
+        found, command, words = super().resolve_command(ctx, args)
+        if command is not None:
+            words = split_words(command, ctx, words)
+        return found, command, words
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands in `--help`, each with its first paragraph uncut."""
@@ -62,6 +67,27 @@ class Commands(click.Group):
             formatter.write_dl(
                 [(name, (one.help or "").split("\n\n")[0]) for name, one in commands]
             )
+
+
+def split_words(command: click.Command, context: click.Context, words: list[str]) -> list[str]:
+    """Return a command's words, with -o=FILE as two of them, which click takes as the file =FILE.
+
+    Raises InputError for an option in place of another's value, or one with a printed dash.
+    """
+    options = {name: one for one in command.get_params(context) for name in one.opts}
+    end = words.index("--") if "--" in words else len(words)
+    split = [part for word in words[:end] for part in SHORT_WITH_SIGN.split(word, 1)]
+    for word, following in pairwise(["", *split]):
+        before, plain = options.get(word), following.lstrip("–—−")  # noqa: RUF001 - printed dashes
+        takes_value = isinstance(before, click.Option) and not before.is_flag
+        if takes_value and following.startswith("-") and following in options:
+            fact = f"option '{word}' requires an argument, and {following} is an option"
+            raise InputError(fact, f"is a shell variable empty? ./{following} is a file's name")
+        typed = {f"-{plain}", f"--{plain}"} & options.keys()
+        if typed and plain != following and not takes_value:
+            fact = f"{short_repr(following)} begins with a printed dash, not with hyphens"
+            raise InputError(fact, f"type {typed.pop()}")
+    return split + words[end:]
 
 
 class Terminated(KeyboardInterrupt):

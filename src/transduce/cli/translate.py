@@ -261,16 +261,17 @@ def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
 def note_markup(
     file: Path, lines: Iterable[str], numbers: Iterable[int] | None = None
 ) -> Iterator[str]:
-    """Yield lines unchanged; print a note if the file's name or a line shows LaTeX or Markdown.
+    """Yield lines unchanged; print a note if the file's name or a line shows markup.
 
     `numbers` are the numbers of the lines in the file, by default 1, 2, 3 and so on.
     """
     told, ending = False, find_ending(file, MARKUP_SUFFIXES)
     for line, number in zip(lines, numbers or count(1), strict=False):
         if not told and (kind := ending or name_markup(line)):
+            other = "pandoc makes HTML of it, which --format html keeps"
             display.print_note(
                 f"note: {display_name(file)}, line {number}: this is {kind}, and its markup is "
-                "translated like text; pandoc makes HTML of it, which --format html keeps"
+                f"translated like text; {'--format html keeps it' if kind == 'HTML' else other}"
             )
             told = True
         yield line

@@ -11,7 +11,7 @@ from transduce.checkpoint.model_files import KIND
 from transduce.corpus.store import Store
 from transduce.errors import TransduceError
 from transduce.inference.choose_heads import choose_without_gold
-from transduce.inference.load import load
+from transduce.inference.load import load, require_usable_torch
 from transduce.inference.pairs import TOKENS, EncodedPair, target_log_probs
 from transduce.runs.average import open_or_write_average, write_average
 from transduce.runs.prepared_corpus import STORE
@@ -62,6 +62,7 @@ def average(
     that counting finds in the training text. If a snapshot from the first half of training was
     averaged, the result has the `perplexities` of the mean and of the run's last weights.
     """
+    require_usable_torch()
     run = read_path("run", run)
     if last is not None:
         require_count("last", last)

@@ -24,6 +24,7 @@ SIZE_LIMIT = 1 << 20
 MOST_DOTS = 60  # in a line, because tomllib's time is quadratic in the parts of a key a.b.c
 FORM = 'a recipe reads: start = "table3/base", then [training] and below it steps = 2000'
 HINT_FOLDER = "name a file of settings; the recipe of a model or run: transduce recipes show FOLDER"
+HINT_TEXT = "a text has options: --source FILE --target FILE, or --pairs FILE"
 TITLE = re.compile(r"(\S+, )?(\d+)\+\2 layers, [\d,]+ updates?")  # what `build_title` returns
 
 
@@ -37,6 +38,8 @@ def find_recipe(recipe: object) -> Recipe:
     path = Path(recipe)
     if str(recipe) not in ("", *RECIPES) and path.is_dir():
         raise InputError("is a folder, no recipe file", HINT_FOLDER, file=path)
+    if str(recipe) not in RECIPES and path.suffix not in (".toml", ".json") and path.is_file():
+        raise InputError("is a file, but no recipe (.toml, .json)", HINT_TEXT, file=path)
     return from_file(path) if path.suffix in (".toml", ".json") else by_name(str(recipe))
 
 

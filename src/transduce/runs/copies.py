@@ -43,7 +43,7 @@ class RunCopy:
             self.system, root = url_to_fs(address)
             self.root = root.rstrip("/")
         fact = "is in the memory of this process, and would be lost when it ends"
-        if self.system.protocol == "memory":
+        if any(part.partition("://")[0] == "memory" for part in address.split("::")):
             raise InputError(fact, "name a folder, or s3://BUCKET/NAME", file=address)
         self.hashes: dict[Path, tuple[tuple[int, int], str]] = {}  # by size and time of change
 

@@ -205,6 +205,7 @@ def require_callbacks(callbacks: object) -> None:
     from transduce.training.callbacks import TrainingCallbacks
 
     may_display = callable(callbacks) and not inspect.isbuiltin(callbacks)
+    may_display &= callbacks is not TrainingCallbacks  # the class in place of an object
     if not (callbacks is None or may_display or isinstance(callbacks, TrainingCallbacks)):
         refuse_callbacks(callbacks)
 

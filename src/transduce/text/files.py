@@ -33,6 +33,7 @@ ZSTD_CHUNK = 1 << 9
 # Files count as misaligned when `MisalignmentDetector.surprise` exceeds this, as happens after
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
+ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # of a path, which has lost one of two slashes
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
@@ -101,8 +102,13 @@ def explain_read_errors(name: str, describe_read: Callable[[], str]) -> Iterator
         ) from error
     except OSError as error:
         hint = "check the path and its rights"
-        if isinstance(error, FileNotFoundError) and " " in name:
-            hint = "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …"
+        if isinstance(error, FileNotFoundError) and ADDRESS.match(name):
+            hint = "texts are read from files: download it first"
+        elif isinstance(error, FileNotFoundError) and " " in name:
+            hint = (
+                "check the path; a sentence goes to standard input: echo 'A dog.' | transduce …, "
+                "and in Python into a list: ['A dog.']"
+            )
         raise InputError(f"cannot be read ({error.strerror or error})", hint, file=name) from error
 
 
@@ -398,9 +404,11 @@ BEGINNINGS = (  # first bytes, what such a file is, and what to do with it
     (b"\x89PNG\r\n", "a picture (PNG)", OTHER),
     (b"\xff\xd8\xff", "a picture (JPEG)", OTHER),
     (b"\x7fELF", "a program", OTHER),
+    (b"version https://git-lfs.", "a pointer of Git LFS", "`git lfs pull` fetches the text"),
 )
 TAR = 257  # offset of a tar archive's signature
 LATEX = re.compile(r"\s*\\(?:documentclass|begin|end|usepackage|(?:sub)*section)\b")
+HTML = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 MARKDOWN = re.compile(r"\s*(?:```|~~~|#{1,6} +\S|\[[^\[\]]{1,200}\]: )|.{0,1000}?\]\(")
 MARKUP_SUFFIXES = {".tex": "LaTeX", ".ltx": "LaTeX", ".md": "Markdown", ".markdown": "Markdown"}
 
@@ -418,7 +426,8 @@ def require_plain(head: bytes, file: str) -> None:
 
 
 def name_markup(line: str) -> str:
-    """Return the markup that a line clearly has, "LaTeX" or "Markdown"; "" if it has neither."""
-    if LATEX.match(line):
-        return "LaTeX"
+    """Return the markup that a line clearly has: "HTML", "LaTeX" or "Markdown"; "" if none."""
+    for kind, pattern in (("HTML", HTML), ("LaTeX", LATEX)):
+        if pattern.match(line):
+            return kind
     return "Markdown" if MARKDOWN.match(line) else ""
