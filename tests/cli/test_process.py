@@ -1,6 +1,9 @@
 """Switches of the whole process, as the commands set them."""
 
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +13,32 @@ from transduce.machine.process_settings import KERNEL_CACHES, KERNELS, SPINS, TR
 
 POLICY, SPIN_COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT"
 TRAIN = ("train", "table3/base", "--store", "corpus", "-o", "run")
+
+CALLBACK = """
+import ctypes, os, sys, time
+import click
+from transduce.cli import main, verify
+number, swallowing = int(sys.argv.pop()), sys.argv.pop()
+class Finalised:
+    def __del__(self): send()
+def send(): os.kill(os.getpid(), number); time.sleep(0)
+@click.command
+def command():
+    ctypes.CFUNCTYPE(None)(send)() if swallowing == "callback" else Finalised()
+    time.sleep(60)
+verify.command = command
+sys.argv = ["transduce", "verify"]
+main.main()
+"""
+
+
+@pytest.mark.parametrize("swallowing", ["callback", "finaliser"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_that_code_in_c_swallows_ends_a_command_all_the_same(swallowing, number, code):
+    program = [sys.executable, "-c", CALLBACK, swallowing, str(int(number))]
+    ended = subprocess.run(program, capture_output=True, text=True, check=False, timeout=50)
+    assert (ended.returncode, ended.stderr.count("error: ")) == (code, 1)
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.fixture

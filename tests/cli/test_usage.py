@@ -180,7 +180,7 @@ def test_an_option_without_its_value_is_wrong_usage(call):
         ("translate m -o --quiet", "option '-o' requires an argument, and --quiet", "./--quiet"),
         ("recipes show --set --json", "option '--set' requires an argument, and --json", "empty?"),
         ("train —source a -o r", "'—source' begins with a printed dash", "type --source"),
-        ("recipes list –h", "'–h' begins with a printed dash, not with hyphens", "type -h"),  # noqa: RUF001
+        ("recipes list –h", "'–h' begins with a printed dash, not with hyphens", "type -h"),
         ("train a.en a.de -o r", "a.en: is a file, but no recipe", "--source FILE --target FILE"),
     ],
 )

@@ -68,9 +68,10 @@ def test_what_came_into_being_meanwhile_is_not_written_over(tmp_path):
     assert names(tmp_path / "f") == []
 
 
-def test_an_interrupt_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("name", ["f", "new/and/newer/f"])
+def test_an_interrupt_leaves_nothing(tmp_path, name):
     def interrupted():
-        with atomic_folder(tmp_path / "f", kind="store", about={}) as writer:
+        with atomic_folder(tmp_path / name, kind="store", about={}) as writer:
             writer.write("a", b"alpha")
             with writer.open("b") as stream:
                 stream.write(b"be")

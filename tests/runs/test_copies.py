@@ -103,7 +103,9 @@ def test_an_empty_address_is_refused(train):
         train(copy="")
 
 
-@pytest.mark.parametrize("address", ["memory://run", "simplecache::memory://run", "dir::memory://r"])
+@pytest.mark.parametrize(
+    "address", ["memory://run", "simplecache::memory://run", "dir::memory://r"]
+)
 def test_an_address_that_keeps_nothing_is_refused(train, tmp_path, address):
     with pytest.raises(InputError, match="in the memory of this process"):
         train(copy=address)

@@ -38,7 +38,11 @@ def pack_tar():
         ("a.tar", pack_tar(), "is a tar archive"),
         ("a.tar.gz", gzip.compress(pack_tar(), mtime=0), "is a tar archive"),
         ("a.txt", b"\x89PNG\r\n\x1a\n\0\0", "is a picture (PNG)"),
-        ("a.en", b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "is a pointer of Git"),
+        (
+            "a.en",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
+            "is a pointer of Git",
+        ),
         ("a.rtf", rb"{\rtf1\ansi A dog runs.}", "is a document in rich text format"),
     ],
 )

@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType, MappingProxyType
@@ -14,7 +15,7 @@ import click
 
 from transduce.cli import display
 from transduce.cli.outcome import Commands, ProcessorTimeSpent, TerminalClosed, Terminated, run
-from transduce.cli.signals import SignalsDeferred
+from transduce.cli.signals import ENDS, SignalsDeferred
 from transduce.errors import InputError
 from transduce.machine.process_settings import set_environment_of_torch
 
@@ -124,6 +125,7 @@ def main() -> NoReturn:
         signal.signal(number, terminate)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # nohup ignores it
         signal.signal(signal.SIGHUP, terminate)
+    sys.unraisablehook = repeat_swallowed_signal
     sys.meta_path.insert(0, SignalsDeferred())
     code = run(transduce, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
@@ -133,6 +135,22 @@ def main() -> NoReturn:
         # release a tensor; shutting the interpreter down meanwhile has caused SIGABRT.
         os._exit(code)
     sys.exit(code)
+
+
+def repeat_swallowed_signal(found: "sys.UnraisableHookArgs") -> None:
+    """Deliver an ending signal again if code in C swallowed its error; print other such errors.
+
+    A callback of a compiler does so, or an object's finaliser.
+    """
+    kinds = [number for number, kind in ENDS.items() if kind is found.exc_type]
+    if not kinds:
+        sys.__unraisablehook__(found)
+        return
+    if signal.getsignal(kinds[0]) == signal.SIG_IGN:  # as after the first SIGXCPU
+        signal.signal(kinds[0], terminate)
+    again = threading.Timer(0.01, os.kill, (os.getpid(), kinds[0]))  # after this hook
+    again.daemon = True
+    again.start()
 
 
 def terminate(number: int, _frame: FrameType | None) -> NoReturn:

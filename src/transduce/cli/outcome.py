@@ -78,7 +78,7 @@ def split_words(command: click.Command, context: click.Context, words: list[str]
     end = words.index("--") if "--" in words else len(words)
     split = [part for word in words[:end] for part in SHORT_WITH_SIGN.split(word, 1)]
     for word, following in pairwise(["", *split]):
-        before, plain = options.get(word), following.lstrip("–—−")  # noqa: RUF001 - printed dashes
+        before, plain = options.get(word), following.lstrip("–—−")
         takes_value = isinstance(before, click.Option) and not before.is_flag
         if takes_value and following.startswith("-") and following in options:
             fact = f"option '{word}' requires an argument, and {following} is an option"

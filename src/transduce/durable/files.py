@@ -216,20 +216,20 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         return
     if is_other:
         raise InputError(NO_FILE, NO_FILE_HINT, file=path)
-    ensure_folder(path.parent)
-    delete_abandoned(path)
-    temporary = temporary_path(path)
-    try:
-        with create_file(temporary, path) as (stream, file):
-            with suppress(OSError):  # there is no old file, or this file system has no permissions
-                os.fchmod(file.descriptor, path.stat().st_mode & 0o777)
-            yield stream
-        with raise_save_errors(path):
-            temporary.replace(path)
-            sync_folder(path.parent)
-    except BaseException:  # delete the temporary file after Ctrl-C, too
-        delete(temporary)
-        raise
+    with new_folders(path.parent):
+        delete_abandoned(path)
+        temporary = temporary_path(path)
+        try:
+            with create_file(temporary, path) as (stream, file):
+                with suppress(OSError):  # there is no old file, or no permissions on this disk
+                    os.fchmod(file.descriptor, path.stat().st_mode & 0o777)
+                yield stream
+            with raise_save_errors(path):
+                temporary.replace(path)
+                sync_folder(path.parent)
+        except BaseException:  # delete the temporary file after Ctrl-C, too
+            delete(temporary)
+            raise
 
 
 @final
@@ -332,6 +332,23 @@ def ensure_folder(folder: Path) -> None:
     with raise_save_errors(folder):
         folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
+
+
+@contextmanager
+def new_folders(folder: Path) -> Iterator[None]:
+    """Context manager that creates a folder with its parents; an error deletes the new, empty ones.
+
+    An error of deleting is ignored, because the one that is raised matters.
+    """
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        ensure_folder(folder)
+        yield
+    except BaseException:
+        with suppress(OSError):  # one of them may hold something else by now
+            for one in new:
+                one.rmdir()
+        raise
 
 
 def sync_folder(folder: Path) -> None:

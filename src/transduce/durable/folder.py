@@ -20,9 +20,9 @@ from transduce.durable.files import (
     create_file,
     delete,
     delete_abandoned,
-    ensure_folder,
     is_stream,
     mark_alive,
+    new_folders,
     raise_save_errors,
     require_file_name,
     sync_folder,
@@ -65,25 +65,25 @@ def atomic_folder(
     require_open(path)
     # a path through the old folder, such as m/../m, breaks when that folder is moved away
     real = Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
-    ensure_folder(path.parent)
-    delete_abandoned(real)
-    temporary = temporary_path(real)
-    with raise_save_errors(path):
-        temporary.mkdir()
-        if real.is_dir():  # who could not read the old folder cannot read the new one
-            temporary.chmod(stat.S_IMODE(real.stat().st_mode) | stat.S_IRWXU)
-    try:
-        with protect_folder(temporary, path):
-            writer = FolderWriter(temporary, path)
-            yield writer
-            writer.write_manifest(kind, about)
-            with raise_save_errors(path):
-                sync_folder(temporary)
-            require_free(path)
-            publish_folder(temporary, real)
-    except BaseException:  # delete the temporary folder after Ctrl-C, too
-        delete(temporary)
-        raise
+    with new_folders(path.parent):
+        delete_abandoned(real)
+        temporary = temporary_path(real)
+        with raise_save_errors(path):
+            temporary.mkdir()
+            if real.is_dir():  # who could not read the old folder cannot read the new one
+                temporary.chmod(stat.S_IMODE(real.stat().st_mode) | stat.S_IRWXU)
+        try:
+            with protect_folder(temporary, path):
+                writer = FolderWriter(temporary, path)
+                yield writer
+                writer.write_manifest(kind, about)
+                with raise_save_errors(path):
+                    sync_folder(temporary)
+                require_free(path)
+                publish_folder(temporary, real)
+        except BaseException:  # delete the temporary folder after Ctrl-C, too
+            delete(temporary)
+            raise
 
 
 @final

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from transduce.durable.files import delete, list_entries
+from transduce.durable.files import delete, list_entries, new_folders
 from transduce.durable.folder import require_open
 from transduce.durable.lock import lock_folder
 from transduce.errors import InputError
@@ -38,14 +38,11 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
     Folders around it that were created for it are deleted, too.
     """
-    new = [one for one in (folder, *folder.parents) if not one.exists()]
-    with lock_folder(folder):
+    is_new = not folder.exists()
+    with new_folders(folder.parent), lock_folder(folder):
         try:
             yield
         except BaseException:
-            if new and [entry.name for entry in list_entries(folder)] == ["lock"]:
+            if is_new and [entry.name for entry in list_entries(folder)] == ["lock"]:
                 delete(folder)  # ignores its own errors, because the one that is raised matters
-                with suppress(OSError):  # one of them may hold something else by now
-                    for one in new[1:]:
-                        one.rmdir()
             raise
