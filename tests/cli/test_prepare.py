@@ -223,6 +223,12 @@ def test_a_pipe_is_refused_before_it_is_drunk(prepare, corpus):
     )
 
 
+def test_a_folder_in_the_place_of_a_text_is_called_one(prepare, corpus):
+    (corpus / "clean").mkdir()
+    ended = prepare(source="clean")
+    assert f"{corpus / 'clean'}: is a folder, and a text is a file\nhint: name a" in ended.stderr
+
+
 def test_an_empty_text_is_refused(prepare, corpus):
     (corpus / "a.en").write_bytes(b"")
     (corpus / "a.de").write_bytes(b"")

@@ -98,6 +98,12 @@ def test_an_address_that_holds_something_else_is_refused_before_training(train, 
     assert not (tmp_path / "run").exists()
 
 
+def test_a_password_in_an_address_is_in_no_message(train):
+    with pytest.raises(InputError, match=r"^ftp://…@127\.0\.0\.1:9/x: cannot be opened") as refusal:
+        train(copy="ftp://user:secret@127.0.0.1:9/x")
+    assert "secret" not in str(refusal.value)
+
+
 def test_an_empty_address_is_refused(train):
     with pytest.raises(InputError, match="the address of the copy is empty"):
         train(copy="")

@@ -38,7 +38,7 @@ class RunCopy:
         from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
         require(address != "", "the address of the copy is empty", "a dot, '.', names this folder")
-        self.address = address
+        self.address = re.sub("(?<=//)[^/@]*@", "…@", address)  # in messages, without a password
         with self.refuse_faults():
             self.system, root = url_to_fs(address)
             self.root = root.rstrip("/")

@@ -260,6 +260,8 @@ def require_file(path: Path) -> None:
         raise InputError(
             "training text cannot come from standard input: it is read more than once", hint
         )
+    if path.is_dir():
+        raise InputError("is a folder, and a text is a file", "name a file in it", file=path)
     if path.exists() and not path.is_file():
         fact = "is no regular file, and training text is read more than once"
         raise InputError(fact, hint, file=path)
