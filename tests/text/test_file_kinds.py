@@ -43,6 +43,8 @@ def pack_tar():
             b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
             "is a pointer of Git",
         ),
+        ("a.tsv.Z", b"\x1f\x9d\x90a\n", "is packed by compress"),
+        ("a.parquet", b"PAR1\x15\0\n", "is a table (Parquet)"),
         ("a.rtf", rb"{\rtf1\ansi A dog runs.}", "is a document in rich text format"),
     ],
 )
