@@ -1,5 +1,6 @@
 """A run that is copied to another address goes on from there on a machine that never saw it."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -87,6 +88,14 @@ def test_a_list_of_a_stranger_leads_nowhere_else(train, copied, tmp_path, files)
     with pytest.raises(FolderError, match="is not as a copy's list is written"):
         train(steps=3)
     assert (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_list_that_is_no_file_is_not_waited_for(train, copied, make):
+    (copied / "copy.json").unlink()
+    make(copied / "copy.json")
+    with pytest.raises(InputError, match=r"copy: cannot be opened: copy\.json is no regular file"):
+        train(steps=3)
 
 
 def test_an_address_that_holds_something_else_is_refused_before_training(train, tmp_path):

@@ -125,6 +125,8 @@ class RunCopy:
             self.system.invalidate_cache()
             if not self.system.exists(path):
                 return None
+            if not self.system.isfile(path):
+                raise OSError(f"{LIST} is no regular file")  # a pipe would wait for a writer
             data = self.system.cat_file(path)
         match listed := from_checksummed_json(data, Path(path)):
             case {"run": str(), "step": int(), "files": dict() as files} if files:
