@@ -245,7 +245,7 @@ def suggest_names(name: object, known: Iterable[str]) -> str:
     """Return a hint that lists the known names most similar to an unknown name, or all of them."""
     name, names = str(name), sorted(known)
     longer = [one for one in names if one.endswith((f".{name}", f"/{name}"))]
-    close = longer or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    close = longer or difflib.get_close_matches(name, names)
     if close:
         return "did you mean " + " or ".join(close) + "?"
     return "known: " + ", ".join(names)

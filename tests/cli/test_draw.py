@@ -3,6 +3,7 @@
 import pytest
 
 import transduce
+from transduce.checkpoint.run_file import read_run
 
 
 def test_the_command_writes_what_python_returns(call, tmp_path):
@@ -20,6 +21,12 @@ def test_a_figure_speaks_the_language_and_has_the_theme_that_are_asked_for(call,
     assert out.read_text("utf-8") == transduce.draw_model("demo", language="de", theme="dark")
     assert call("draw", "attention", "--set", "architecture.heads=3", "-o", out).code == 0
     assert "h = 3, each n × 64" in out.read_text("utf-8")
+
+
+def test_a_model_s_folder_stands_for_its_recipe(call, made, tmp_path):
+    out = tmp_path / "m.svg"
+    assert call("draw", "rate", made / "model", "-o", out).code == 0
+    assert out.read_text("utf-8") == transduce.draw_rate(read_run(made / "run").recipe)
 
 
 def test_settings_may_be_changed(call, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.treebank import SETTINGS, TINY, write_treebank
 
+from transduce.checkpoint.run_file import read_run
 from transduce.errors import NotFiniteError
 from transduce.runs import training_run
 from transduce.runs.sweep import SweepRow, describe_chance, rank_row
@@ -68,13 +69,14 @@ def test_settings_of_the_search_train_once_and_decode_with_every_combination(
     call, bank, sweep, tmp_path
 ):
     vary = ["--vary", "search.beam=1,3", "--vary", "search.alpha=0,1"]
-    ended = sweep(*vary, "--json")
+    ended = sweep(*vary, "--languages", "is", "--json")
     assert ended.code == 0
     rows = [json.loads(line) for line in ended.stdout.splitlines()]
     folders = {path.name for path in (tmp_path / "sweep").iterdir() if path.is_dir()}
     assert folders == {"store", "run", "run-model"}
     found = {tuple(row["settings"].values()): row["score"] for row in rows}
     assert list(found) == [("1", "0"), ("1", "1"), ("3", "0"), ("3", "1")]
+    assert read_run(tmp_path / "sweep/run").recipe.data.source_language == "is"
     for (beam, alpha), score in found.items():
         search = ["--beam", beam, "--alpha", alpha, "--json"]
         told = call("evaluate", rows[0]["model"], bank / "dev.pos", *search)
@@ -82,10 +84,10 @@ def test_settings_of_the_search_train_once_and_decode_with_every_combination(
     files = [*(tmp_path / "sweep").glob("*.json"), *tmp_path.rglob("*.safetensors")]
     assert len(files) > 4
     written = {path: path.stat().st_mtime_ns for path in files}
-    again = sweep(*vary, "--json", "--quiet")
+    again = sweep(*vary, "--languages", "is", "--json", "--quiet")
     assert (again.stdout, again.stderr) == (ended.stdout, "")
     assert {path: path.stat().st_mtime_ns for path in files} == written
-    said = sweep(*vary).stderr
+    said = sweep(*vary, "--languages", "is").stderr
     assert said.endswith("run-model decodes best with search.beam=1 search.alpha=0\n")
     assert "note: the best leads by " in said
 

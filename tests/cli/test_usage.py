@@ -9,7 +9,7 @@ import transduce
 from transduce.cli.line_outputs import open_output
 from transduce.cli.options import FilePath
 from transduce.durable.folder import require_open
-from transduce.errors import InputError
+from transduce.errors import InputError, suggest_names
 from transduce.settings import Search
 from transduce.view.explainer.explain import Explainer
 
@@ -18,6 +18,11 @@ def test_an_unknown_command_is_answered_with_the_nearest(call):
     ended = call("verfiy")
     assert ended.code == 2
     assert ended.stderr.startswith("error: unknown command 'verfiy'\nhint: did you mean verify")
+
+
+def test_a_name_that_is_like_no_other_is_answered_with_no_guess():
+    options = ["--no-progress", "--tags", "--target"]
+    assert suggest_names("--languages", options) == "known: --no-progress, --tags, --target"
 
 
 def test_an_unknown_command_of_a_group_is_answered_with_the_nearest(call):
@@ -34,9 +39,7 @@ def test_an_unknown_option_is_answered_with_the_nearest(call):
 
 def test_an_option_of_another_command_is_answered_with_that_command(call):
     ended = call("evaluate", "model", "a", "b", "--against", "c")
-    assert ended.stderr.startswith(
-        "error: unknown option --against\nhint: `transduce score` has it; did you mean "
-    )
+    assert ended.stderr == "error: unknown option --against\nhint: `transduce score` has it\n"
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,9 @@ def test_a_tagger_of_ones_own_is_no_tagger_of_the_recipes_treebank(tmp_path):
         "gum-pos, on your own text",
     )
     assert said == ["language: de"]
+    (tmp_path / "tags.tsv").write_text("Hund\tNN\n")
+    _, said = name_text(by_name("gum-pos"), TaskFiles(tmp_path / "tags.tsv", TAGGING), None, {})
+    assert said == ["the language is not known: --languages en names it"]
 
 
 @pytest.mark.usefixtures("without_detector")
@@ -182,6 +185,16 @@ def test_languages_are_guessed_from_the_text_and_that_is_said_and_kept():
         "languages: en to fr, guessed from the text by py3langid; --languages en-fr says otherwise"
     ]
     assert found.because == "the languages were guessed from the text by py3langid"
+    assert name_text(C_N2, PAIRS, None, {}, ("de", "fr"))[0].data.languages == ("en", "fr")
+    for parents in (("en-GB", "fr"), ("en", "fr-CA")):
+        found, said = name_text(C_N2, PAIRS, None, {}, parents)
+        assert found.data.languages == parents
+        assert said == [f"languages: {' to '.join(parents)}"]
+
+
+@pytest.mark.usefixtures("without_detector")
+def test_languages_that_nothing_tells_are_those_of_the_model_to_go_on_from():
+    assert name_text(C_N2, PAIRS, None, {}, ("is", "fo"))[0].data.languages == ("is", "fo")
 
 
 @pytest.mark.skipif(find_spec("py3langid") is None, reason="skipped: py3langid is not installed")

@@ -81,11 +81,24 @@ def test_a_page_of_several_texts_has_the_language_of_all(client):
     assert f">{GERMAN}\nHallo</textarea>" in page.body.decode()
 
 
+@pytest.mark.parametrize("source", ["auto", "de"])
+def test_a_text_that_is_in_the_target_language_comes_back_unchanged(client, source):
+    german = "Der Hund ist heute nicht zu Hause,\n und die Katze schläft  unter dem Tisch."
+    fields = {"source": source, "target": "de", "alternatives": 2, "detail": True}
+    found = client.translate([german, ""], **fields).json
+    assert found["translatedText"] == [german, ""]
+    assert found["sentences"] == found["alternatives"] == [[], []]
+    detected = [one["language"] for one in found.get("detectedLanguage", [])]
+    assert detected == (["de"] * 2 if source == "auto" else [])
+    refused = client.post("/attention", {"q": german, **fields})
+    assert (refused.status, refused.json) == (400, {"error": "the text is in de already"})
+
+
 def test_a_text_in_another_language_than_the_only_source_is_warned_of(client):
-    long = "Der Hund ist heute nicht zu Hause, und die Katze schläft unter dem Tisch."
+    long = "Le chien n'est pas à la maison aujourd'hui, et le chat dort sous la table."
     found = client.translate(long, source="auto", target="de", detail=True).json
     assert found["detectedLanguage"]["language"] == "en"
-    warning = "the text reads like de, and is taken as en"
+    warning = "the text reads like fr, and is taken as en"
     assert all(warning in one["warnings"] for one in found["sentences"])
     for text, source in ((long, "en"), ("The dog is not at home today.", "auto")):
         found = client.translate(text, source=source, target="de", detail=True).json

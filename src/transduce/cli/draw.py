@@ -6,16 +6,16 @@ from pathlib import Path
 import click
 
 from transduce.cli import display, options
+from transduce.cli.recipes import KnownRecipe, RecipeOrFolder
 from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
-from transduce.settings import Recipe
 
 FIGURES = ("model", "attention")
 
 
 @click.command("draw")
 @click.argument("what", type=click.Choice([*FIGURES, "positions", "rate"]))
-@click.argument("recipes", nargs=-1, type=options.RecipeName(), metavar="[RECIPE]...")
+@click.argument("recipes", nargs=-1, type=RecipeOrFolder(), metavar="[RECIPE]...")
 @options.output("The picture to write, a name ending in .svg.")
 @click.option(
     "--positions", type=click.IntRange(1, 2_000), help="Positions that are drawn (default: 100)."
@@ -30,7 +30,7 @@ FIGURES = ("model", "attention")
 def command(
     *,
     what: str,
-    recipes: tuple[Recipe, ...],
+    recipes: tuple[KnownRecipe, ...],
     output: Path | None,
     changes: Sequence[tuple[str, str]],
     **given: str | int | None,
@@ -39,8 +39,8 @@ def command(
 
     `model` draws Figure 1 and `attention` Figure 2, labelled with the sizes of the recipe and the
     parameters of each block. `positions` draws the sines and cosines of section 3.5, which depend
-    on d_model alone; `rate` draws equation 3 for one or more recipes. The default is the paper's
-    base model.
+    on d_model alone; `rate` draws equation 3 for one or more recipes. A model's or a run's folder
+    stands for its recipe. The default is the paper's base model.
 
     \b
     transduce draw model table3/big -o model.svg
@@ -65,7 +65,8 @@ def command(
         "positions": draw.draw_positions,
         "rate": draw.draw_rate,
     }
-    chosen = [customise_recipe(one, dict(changes)) for one in recipes or (by_name(draw.BASE),)]
+    named = [one.recipe for one in recipes] or [by_name(draw.BASE)]
+    chosen = [customise_recipe(one, dict(changes)) for one in named]
     svg = functions[what](*chosen, **chosen_options)
     write_atomically(resolve_output(output), svg.encode())
     display.print_note(f"the picture: {output}")

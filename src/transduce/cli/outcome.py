@@ -227,7 +227,7 @@ def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
         known = [name for name in options if name.startswith("-")]
         hint = suggest_names(error.option_name, known)
         if others := _list_commands_with(error.option_name, context):
-            hint = f"`transduce {others[0]}` has it; {hint}"
+            hint = f"`transduce {others[0]}` has it"
         if not error.option_name.startswith("--"):  # it may be the first letter of a file's name
             hint = "; ".join(filter(None, [hint, "a name that begins with - comes after --"]))
         return f"unknown option {error.option_name}", hint

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @options.output_folder("A folder for the prepared corpus and a run for each combination.")
 @options.scale
 @options.settings
+@options.languages
 @options.as_json
 @options.quiet
 @options.no_progress
@@ -45,6 +46,7 @@ def command(
     output: Path,
     scale: str | None,
     changes: Sequence[tuple[str, str]],
+    languages: tuple[str, ...] | None,
     as_json: bool,
 ) -> None:
     """Train RECIPE, or one made for the text, with every combination of some settings.
@@ -63,6 +65,7 @@ def command(
     transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
+    from transduce.runs.text_names import set_languages
     from transduce.runs.sweep import (
         describe_chance,
         format_rows,
@@ -75,8 +78,9 @@ def command(
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
     require(len(chosen) == len(vary), "--vary names a setting twice", "all values after one name")
     with display.show_pair_count() as on_progress:
+        settings = {**dict(changes), **set_languages(languages)}
         start, combinations = prepare_sweep(
-            output, named_texts, named, dict(changes), chosen, on_progress, display.print_note
+            output, named_texts, named, settings, chosen, on_progress, display.print_note
         )
     with signals.ending_signals_as_interrupts():
         rows = train_combinations(output, start, combinations, display_combination)

@@ -30,7 +30,7 @@ from transduce.runs.choice import open_texts
 from transduce.runs.machine_settings import require_trainable
 from transduce.runs.output_folder import locked_folder, require_own_folder
 from transduce.runs.prepared_corpus import read_side, require_learnable
-from transduce.runs.text_names import read_languages
+from transduce.runs.text_names import list_primary, read_languages
 from transduce.runs.texts import FilePair, TaskFiles
 from transduce.runs.train import train
 from transduce.settings import Recipe
@@ -40,7 +40,6 @@ from transduce.settings.recipe import Value, with_changes
 from transduce.tasks import find_task_kind
 from transduce.tasks.text import TRANSLATION
 from transduce.text.arguments import ignore_event, read_folder, read_path
-from transduce.text.languages import read_primary_code
 from transduce.text.pair_files import Columns
 from transduce.vocabulary.learn import WORD, max_vocabulary_size
 
@@ -196,7 +195,7 @@ def require_languages(teacher: Translator, pairs: Path) -> None:
     if all(named) and not {*ours} & {*UNNAMED}:
         fact = f"{pairs} is {' to '.join(named)}, and the teacher translates {' to '.join(ours)}"
         hint = "--columns 2,1 exchanges its columns, --columns en,de names the sides of a memory"
-        require([*map(read_primary_code, named)] == [*map(read_primary_code, ours)], fact, hint)
+        require(list_primary(named) == list_primary(ours), fact, hint)
 
 
 def find_languages(teacher: Translator | None, inputs: Inputs) -> tuple[str, str] | None:

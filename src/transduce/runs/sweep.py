@@ -76,6 +76,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     recipe: str | PathLike[str] | Recipe | None = None,
     vary: Mapping[str, Sequence[Value]],
     settings: Mapping[str, Value] | None = None,
+    languages: Sequence[str] | None = None,
     scale: str | None = None,
     callbacks: "TrainingCallbacks | ObserveTraining | None" = None,
 ) -> list[SweepRow]:
@@ -96,6 +97,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
         rows = transduce.sweep("sweep", *texts, recipe="demo", vary=vary, settings=settings)
         best = rows[0].settings
     """
+    from transduce.runs.text_names import set_languages
     from transduce.runs.train import open_callbacks, require_callbacks
 
     require_callbacks(callbacks)
@@ -109,7 +111,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     folder = read_folder(folder)
     start, combinations = prepare_sweep(
-        folder, (train, dev), named, {} if settings is None else settings, vary
+        folder, (train, dev), named, {**(settings or {}), **set_languages(languages)}, vary
     )
     return train_combinations(folder, start, combinations, observe)
 
@@ -149,9 +151,9 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         seen.append(values)
     require_own_folder(folder, STORE, [], "sweep")
     require(not is_run(folder), f"{folder} is a run, and no sweep", "choose another name")
-    given, changes = (None, settings) if recipe is None else (start, {})
     told = on_progress or ignore_event, on_message or ignore_event
-    prepared = prepare_store(folder / STORE, texts, given, changes, *told, needs_dev=True)
+    given = None if recipe is None else start
+    prepared = prepare_store(folder / STORE, texts, given, settings, *told, needs_dev=True)
     assert prepared.dev is not None
     if recipe is None:
         start, _ = recommend_for_corpus(prepared, settings)

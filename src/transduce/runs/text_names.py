@@ -6,7 +6,7 @@ installed, or left open, and a sentence tells the user.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -47,12 +47,17 @@ LONGEST_NAME = 100
 
 
 def name_text(
-    recipe: Recipe, text: Pairs, corpus: str | None, settings: Mapping[str, Value]
+    recipe: Recipe,
+    text: Pairs,
+    corpus: str | None,
+    settings: Mapping[str, Value],
+    inherited: tuple[str, str] = UNNAMED,
 ) -> tuple[Recipe, list[str]]:
     """Return the recipe with the names of the text's corpus and languages, and sentences on these.
 
     `corpus` is the name of the public or generated corpus that the text was read from; None for the
-    user's own text. Names that the caller's `settings` set are kept, and not reported.
+    user's own text. Names that the caller's `settings` set are kept, and not reported. Where
+    nothing names a language and no guess contradicts, it is the `inherited` one of a parent model.
     """
     text = find_whole_text(text)
     if isinstance(text, GeneratedCorpus):
@@ -67,6 +72,12 @@ def name_text(
     languages = find_languages(recipe, text, settings) if has_languages else UNNAMED
     is_guessed = has_languages and can_detect_languages()
     guesses = guess_languages(text, languages) if is_guessed else languages
+    filled = tuple(
+        parents if ours in UNNAMED else ours
+        for ours, parents in zip(languages, inherited, strict=True)
+    )
+    if guesses == languages or list_primary(guesses) == list_primary(filled):
+        languages = guesses = filled[0], filled[1]
     names = {CORPUS: describe_text(text), **dict(zip(LANGUAGES, guesses, strict=True))}
     because = [recipe.because, GUESSED if guesses != languages else ""]
     recipe = with_names(recipe, names, settings)
@@ -84,11 +95,16 @@ def warn_of_other_languages(text: Pairs) -> Iterator[str]:
     languages = read_languages(text)
     for one in text.texts[1:] if isinstance(text, MixedPairs) and all(languages) else ():
         named = read_languages(one.pairs)
-        if all(named) and [*map(read_primary_code, named)] != [*map(read_primary_code, languages)]:
+        if all(named) and list_primary(named) != list_primary(languages):
             yield (
                 f"warning: {one.share.name} is {' to '.join(named)}, and the first text is "
                 f"{' to '.join(languages)}"
             )
+
+
+def list_primary(languages: Iterable[str]) -> list[str]:
+    """Return the first parts of languages' codes, such as "pt" for "pt-BR"."""
+    return [*map(read_primary_code, languages)]
 
 
 def with_names(recipe: Recipe, names: Mapping[str, Value], settings: Mapping[str, Value]) -> Recipe:
@@ -188,10 +204,7 @@ def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
     `recipe` is the recipe with its former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.
     """
-    codes = [
-        [code.partition("-")[0].partition("_")[0] for code in one.data.languages]
-        for one in (recipe, renamed)
-    ]
+    codes = [list_primary(one.data.languages) for one in (recipe, renamed)]
     corpus = recipe.data.corpus
     is_known = corpus.startswith(OWN) or text.startswith(f"{corpus} ")  # a generated corpus
     if is_known or codes[0] == codes[1]:
@@ -292,9 +305,10 @@ def describe_languages(data: Data, *, are_guessed: bool = False) -> str:
         del names[1]
     what, codes = ("languages", "en-fr") if len(names) == 2 else ("language", "en")
     if {*names} & {*UNNAMED}:
-        verb, them = ("are", "them") if len(names) == 2 else ("is", "it")
-        name = f"name {them} with --languages {codes} (`serve` and `export` need {them})"
-        return f"the {what} {verb} not known: {name}"
+        if len(names) == 1:  # that of a tagger or parser, which is neither served nor exported
+            return f"the language is not known: --languages {codes} names it"
+        name = f"name them with --languages {codes} (`serve` and `export` need them)"
+        return f"the languages are not known: {name}"
     if len(names) == 2 and names[0] == names[1]:
         fact = f"warning: the text says that both of its languages are {names[0]}"
         return f"{fact}; if one is another, --languages {codes} names it"

@@ -35,6 +35,7 @@ from transduce.runs.text_names import (
     describe_languages,
     is_untitled,
     keep_names,
+    list_primary,
     name_languages,
     name_text,
     read_name,
@@ -43,7 +44,6 @@ from transduce.runs.text_names import (
 from transduce.settings import Data, Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
-from transduce.text.languages import read_primary_code
 from transduce.training.distributed.rank import ProcessRank
 
 
@@ -176,7 +176,9 @@ def choose_adapted_recipe(
         recipe = keep_names(recipe, stored.recipe, inputs.settings)
     elif texts is not None:
         corpus_name = find_corpus_name(inputs.train)
-        recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings)
+        before = parent.recipe.data
+        languages = before.source_language, before.target_language
+        recipe, told = name_text(recipe, texts[0], corpus_name, inputs.settings, languages)
         reasons = [*reasons, *told]
         if inputs.dev is None and inputs.recipe is None:
             texts, told = hold_out(texts, recipe.data, inputs.own_store)
@@ -184,8 +186,8 @@ def choose_adapted_recipe(
     elif known is not None:
         recipe = copy_names(recipe, known.data, inputs.settings)
     ours, theirs = recipe.data.languages, parent.recipe.data.languages
-    codes = [[*map(read_primary_code, languages)] for languages in (ours, theirs)]
-    if stored is None and len(ours) == len(theirs) and codes[0] != codes[1]:
+    is_other = len(ours) == len(theirs) and list_primary(ours) != list_primary(theirs)
+    if stored is None and is_other:
         reasons.append(
             f"warning: {parent.folder} translates {' to '.join(theirs)}, and the new text is "
             f"{' to '.join(ours)}: it will forget its own languages"

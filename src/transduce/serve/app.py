@@ -189,6 +189,8 @@ class Routes:
         if len(text) > self.limits.picture_characters:
             raise too_large(f"a picture is of at most {self.limits.picture_characters} characters")
         model, _ = await find_model(self.service, wanted, text)
+        if model is None:
+            raise bad_request(f"the text is in {wanted.target} already")
         orders = [AttentionRequest(0, text, self.limits.picture_bytes)]
         (page,) = await self.service.run(model, orders, request.receive)
         assert isinstance(page, Page)

@@ -23,6 +23,7 @@ from transduce.serve.messages import Found, Sentence
 from transduce.serve.service import Receive, Service
 from transduce.text.documents.html import split_html
 from transduce.text.documents.markup import SplitMarkup
+from transduce.text.languages import DOUBTFUL, SURE, read_primary_code
 from transduce.text.paragraphs import SplitText, split_text
 from transduce.view.translation.page import AUTO
 
@@ -33,10 +34,16 @@ FEW = 2_000  # the most characters that are split in the event loop's own thread
 async def translate_texts(
     service: Service, wanted: TranslateRequest, receive: Receive
 ) -> TranslateAnswer:
-    """Translate the texts of a request; return the answer in LibreTranslate's shape."""
+    """Translate the texts of a request; return the answer in LibreTranslate's shape.
+
+    Texts that are in the target language already come back unchanged, without details.
+    """
     cuts = await cut_texts(wanted, wanted.source)
     text = " ".join(one for cut in cuts for one in cut.sentences)
     model, detected = await find_model(service, wanted, text)
+    if model is None:
+        whole = [SplitText((), (one,)) for one in wanted.texts]
+        return build_answer(wanted, whole, [[]] * len(whole), detected)
     if detected:
         cuts = await cut_texts(wanted, detected["language"])
     assert model.facts
@@ -78,12 +85,21 @@ async def translate_items(
 
 async def find_model(
     service: Service, wanted: TranslateRequest, text: str
-) -> tuple[Dispatcher, Detection | None]:
-    """Return the model for a request, and the source language if it had to be detected."""
+) -> tuple[Dispatcher | None, Detection | None]:
+    """Return the model for a request, and the source language if it had to be detected.
+
+    There is no model for a text that is in the target language already, by request or surely.
+    """
+    sources, target = service.list_sources(wanted.target), wanted.target
     if wanted.source != AUTO:
-        return service.find(wanted.source, wanted.target), None
-    found, *_ = await service.detect(text, wanted.target)
-    return service.find(found["language"], wanted.target), found
+        is_same = wanted.source == target not in sources
+        return None if is_same else service.find(wanted.source, target), None
+    found, *_ = await service.detect(text, target)
+    likeliest, *_ = await service.detect(text)
+    is_same = likeliest["language"] == read_primary_code(target)
+    if is_same and likeliest["confidence"] >= 100 * SURE and found["confidence"] <= 100 * DOUBTFUL:
+        return None, likeliest
+    return service.find(found["language"], target), found
 
 
 async def cut_texts(wanted: TranslateRequest, language: str) -> list[CutText]:
