@@ -65,7 +65,6 @@ def command(
     transduce sweep multi30k-en-de -o SWEEP --vary search.beam=1,4,8 --vary search.alpha=0,0.6,1
     """
     signals.ignore_checkpoint_signal()
-    from transduce.runs.text_names import set_languages
     from transduce.runs.sweep import (
         describe_chance,
         format_rows,
@@ -73,6 +72,7 @@ def command(
         split_search,
         train_combinations,
     )
+    from transduce.runs.text_names import set_languages
 
     named, named_texts = read_recipe(recipe, scale), (texts.read_train(), texts.read_dev())
     chosen = {path: [value.strip() for value in text.split(",")] for path, text in vary}
