@@ -275,6 +275,17 @@ def test_a_callback_that_leaves_torch_without_gradients_is_refused(tmp_path):
         torch.set_grad_enabled(True)
 
 
+def test_what_a_finished_corpus_cannot_follow_any_more_is_refused(tmp_path):
+    def prepare(*codes):
+        return transduce.prepare(tmp_path / "s", PAIRS, PAIRS[:9], recipe="tiny", languages=codes)
+
+    assert prepare("en", "de").data.languages == prepare("en", "de").data.languages
+    with pytest.raises(InputError, match="s was prepared as en to de"):
+        prepare("fr", "it")
+    with pytest.raises(InputError, match=r"a development set, and none is wanted(.|\n)*dev=False"):
+        transduce.train(tmp_path / "run", store=tmp_path / "s", recipe="tiny", dev=False)
+
+
 def test_a_development_set_that_is_the_training_text_is_told_of(tmp_path):
     told: list[str] = []
     train(tmp_path / "run", dev=PAIRS, callbacks=TrainingCallbacks(on_message=told.append))

@@ -14,7 +14,7 @@ from transduce.runs.prepared_corpus import (
     prepare_corpus,
     require_corpus_folder,
 )
-from transduce.runs.text_names import set_languages
+from transduce.runs.text_names import LANGUAGES, list_names, set_languages
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value, require_changes
@@ -104,4 +104,9 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
         require(dev is not None or not needs_dev, "a sweep compares by a development set", hint)
         for reason in chosen.reasons:
             on_message(reason)
-        return prepare_corpus(folder, chosen.recipe.data, train, dev, on_progress)
+        prepared = prepare_corpus(folder, chosen.recipe.data, train, dev, on_progress)
+        stored = list_names(prepared.data)
+        fact = f"was prepared as {' to '.join(prepared.data.languages)}"
+        is_same = all(settings.get(path, stored[path]) == stored[path] for path in LANGUAGES)
+        require(is_same, f"{folder} {fact}", "`transduce train --languages` names a run's")
+        return prepared

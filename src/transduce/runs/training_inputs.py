@@ -115,6 +115,9 @@ def choose_and_prepare(inputs: TrainingInputs, on_progress: OnProgress) -> Prepa
     """Choose a training's recipe (`inputs.minutes` is not used yet); open or prepare its corpus."""
     parent = None if inputs.parent is None else read_parent(inputs.parent, inputs.folder)
     known = None if inputs.store is None else open_prepared(inputs.store)
+    fact = f"{inputs.store} has a development set, and none is wanted"
+    is_ignored = known is not None and known.dev is not None and inputs.dev is False
+    require(not is_ignored, fact, "leave out --no-dev, or prepare the corpus with it")
     if parent is None:
         chosen = choose_run_recipe(inputs, known, on_progress)
     else:
