@@ -32,7 +32,7 @@ TEST = ("test_source", "test_target", "test_pairs")
 def read_columns(value: str) -> str:
     """Return `value` if it names two different columns, as 1,3 or en,de; else raise InputError."""
     if not COLUMNS.fullmatch(value) or len(set(value.split(","))) < 2:
-        hint = "the columns of source and target, counted from 1, or their names: --columns 1,2"
+        hint = "the columns of source and target, from 1 to 9,999, or their names: --columns 1,2"
         raise InputError(f"--columns {value}: not two different columns", hint)
     return value
 
