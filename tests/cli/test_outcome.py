@@ -1,6 +1,7 @@
 """How the command line ends: one sentence, one hint, the right exit code."""
 
 import errno
+import importlib
 import inspect
 import os
 import pty
@@ -138,6 +139,22 @@ INTERRUPTED = "error: interrupted before it was done\n"
 TERMINATED = "error: terminated before it was done\n"
 SPENT = "error: the limit of processor time was reached before it was done\n"
 HINT = "hint: the same command starts again; a run or a prepared corpus resumes from what is "
+
+
+def test_another_package_that_does_not_load_is_named(call, tmp_path, monkeypatch):
+    (tmp_path / "broken_package.py").write_text("raise ImportError('built for numpy 1')")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    @click.command()
+    def command() -> None:
+        importlib.import_module("broken_package")
+
+    ended = call(command=command)
+    assert (ended.code, ended.stderr) == (
+        2,
+        "error: broken_package cannot be loaded: 'built for numpy 1'\n"
+        "hint: look at PYTHONPATH, or install broken_package again\n",
+    )
 
 
 def test_an_interrupt_is_reported_in_a_sentence(call):

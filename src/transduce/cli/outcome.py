@@ -192,10 +192,12 @@ def convert_system_error(error: BaseException) -> BaseException:
     origin = error.__context__ if is_ours else error
     if origin and (exhaustion := find_exhaustion(origin)):  # this may have caused the error
         return exhaustion
-    if isinstance(error, Exception) and is_raised_while_loading("torch", error):
+    if isinstance(error, Exception) and (package := find_broken_package(error)):
         # the variable TORCH_LOGS=junk does this, for example; a signal is no Exception
-        fact = f"torch cannot be loaded: {short_repr(str(error), 200)}"
-        return InputError(fact, "look at the environment variables that begin with TORCH")
+        fact = f"{package} cannot be loaded: {short_repr(str(error), 200)}"
+        variables = "the environment variables that begin with TORCH"
+        other = f"PYTHONPATH, or install {package} again"
+        return InputError(fact, f"look at {variables if package == 'torch' else other}")
     if not isinstance(error, OSError):
         return error
     if error.errno == errno.EBADF:  # such as `1< FILE`, which opens the output for reading
@@ -210,13 +212,15 @@ def convert_system_error(error: BaseException) -> BaseException:
     return error
 
 
-def is_raised_while_loading(module: str, error: BaseException) -> bool:
-    """Return whether an error ended the import of a module of this name."""
+def find_broken_package(error: BaseException) -> str:
+    """Return the name of another package whose import an error ended, or ""."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(
-        frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == module
+    names = [
+        str(frame.f_globals.get("__name__")).partition(".")[0]
         for frame in frames
-    )
+        if frame.f_code.co_name == "<module>"
+    ]
+    return next((name for name in names if name not in ("transduce", "__main__")), "")
 
 
 def _describe_usage_error(error: click.ClickException) -> tuple[str, str]:
