@@ -145,7 +145,7 @@ def test_a_package_is_not_written_without_codes_of_its_languages(tmp_path, monke
         transduce.export(folder, to="argos", output=out, languages=("e n", "de"))
     twin = replace(module.TARGETS["argos"], open_engine=lambda _, member: Twin(member))
     monkeypatch.setitem(module.TARGETS, "argos", twin)
-    monkeypatch.setattr("transduce.exports.to_argos.compile_rules", list)
+    monkeypatch.setattr("transduce.exports.sentencepiece.compile_rules", lambda *_, **__: [])
     transduce.export(folder, to="argos", output=out, prove=LINES, languages=("en", "de"))
     metadata = json.loads(zipfile.ZipFile(out).read("out/metadata.json"))
     assert (metadata["from_code"], metadata["to_code"]) == ("en", "de")
@@ -230,7 +230,7 @@ def test_the_python_of_every_readme_is_python():
     member = random_member()
     for target in module.TARGETS.values():
         code = target.describe_use(member).removeprefix("```python").removesuffix("```")
-        if target.name != "onnx":
+        if target.name not in ("onnx", "bergamot"):  # they speak of other languages
             compile(code, target.name, "exec")
 
 

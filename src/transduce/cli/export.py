@@ -13,7 +13,7 @@ from transduce.cli.options import FILE
 @click.option(
     "--to",
     required=True,
-    type=click.Choice(["ctranslate2", "huggingface", "argos", "onnx"]),
+    type=click.Choice(["ctranslate2", "huggingface", "argos", "bergamot", "onnx"]),
     help="The program that is to load it.",
 )
 @options.output_folder("The folder to write; for argos a file, NAME.argosmodel.")
@@ -22,7 +22,7 @@ from transduce.cli.options import FILE
     type=click.Choice(["float32", "int8"]),
     default="float32",
     show_default=True,
-    help="Number format of the weights; only ctranslate2 and argos accept int8.",
+    help="Number format of the weights; ctranslate2, argos and bergamot accept int8.",
 )
 @click.option(
     "--prove",

@@ -31,6 +31,7 @@ from transduce.exports.proof import (
 )
 from transduce.exports.target import README, Target
 from transduce.exports.to_argos import ARGOS
+from transduce.exports.to_bergamot import BERGAMOT
 from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
@@ -42,7 +43,7 @@ from transduce.settings.fields import require
 from transduce.tasks import TextToText, require_task
 from transduce.text.arguments import Text, read_path, read_text
 
-TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, ONNX)}
+TARGETS = {target.name: target for target in (CTRANSLATE2, HUGGINGFACE, ARGOS, BERGAMOT, ONNX)}
 KIND = "export"
 KNOWN_VOCABULARIES = ("BPE", "WordPiece", "Unigram")
 HERE = "use it with transduce itself"

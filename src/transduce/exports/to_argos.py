@@ -1,41 +1,28 @@
 """Export to Argos Translate and LibreTranslate: files of CTranslate2 and SentencePiece.
 
-The SentencePiece model has our vocabulary's merges, and rules on characters: the input rules clean
-a text and write each character beyond ASCII as letters, one for each of its UTF-8 bytes; the output
-rules turn the letters back into characters. SentencePiece compiles the rules when it trains a
-tiny model; we copy everything in that model except the pieces. A model is a protocol buffer; each
-field has a number and a length.
+The SentencePiece model cleans a text and spells its bytes as letters (sentencepiece.py).
 """
 
 import json
 import math
-import struct
-import sys
-import unicodedata
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any, final
 
-from transduce.durable.files import atomic_file, raise_save_errors
+from transduce.durable.files import atomic_file
 from transduce.durable.folder import FolderWriter
 from transduce.durable.json import to_json
+from transduce.exports.sentencepiece import build_spelling_model, spell_symbol
 from transduce.exports.target import README, EngineOutput, Target, importing
 from transduce.exports.to_ctranslate2 import write_ctranslate2_weights, write_symbols
 from transduce.exports.tokenizer import find_model_type
 from transduce.inference.load import TaskModel
-from transduce.text.clean import normalise
-from transduce.vocabulary.sentencepiece import SPACE
-from transduce.vocabulary.sentencepiece_file import NORMAL, PIECES, UNKNOWN, read_fields
-from transduce.vocabulary.symbols import SPECIALS, byte_letters
 
 PIECES_FILE, METADATA = "sentencepiece.model", "metadata.json"
 MOST_SYMBOLS = 256  # of an output, whatever the source: the default of CTranslate2
-LENGTHS = 2  # protobuf's wire type of a field that begins with its length
-UNASSIGNED = ("Cn", "Cs", "Co")  # Unicode categories: unassigned, surrogate, private
-LETTERS = tuple(byte_letters())
 ARGOS_VERSION = "1.9"  # the oldest version of Argos that the metadata asks for
 
 
@@ -45,120 +32,11 @@ def write_argos(model: TaskModel, writer: FolderWriter, precision: str) -> None:
         [spell_symbol(symbol) for symbol in vocabulary.symbols]
         for vocabulary in (model.task.source, model.task.target)
     )
-    pieces = build_sentencepiece_model(model.task.source.symbols)
+    pieces = build_spelling_model(model.task.source.symbols)
     write_ctranslate2_weights(model, writer, precision)
     write_symbols(writer, source, target)
     writer.write(PIECES_FILE, pieces)
     writer.write(METADATA, to_json(build_metadata(model)))
-
-
-def build_sentencepiece_model(symbols: Sequence[str]) -> bytes:
-    """Return the bytes of a SentencePiece model that merges pieces in the order of `symbols`."""
-    learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
-    pieces = [pack_piece("<unk>", 0.0, UNKNOWN)]
-    pieces += [pack_piece(piece, -float(rank), NORMAL) for rank, piece in enumerate(learned)]
-    rest = [pack_field(number, value) for number, value in compile_rules() if number != PIECES]
-    return b"".join([*(pack_field(PIECES, piece) for piece in pieces), *rest])
-
-
-def compile_rules() -> list[tuple[int, bytes]]:
-    """Train a tiny SentencePiece model to get our text rules compiled; return its protobuf fields.
-
-    SentencePiece works on files. If they cannot be written, a SaveError names the folder.
-    """
-    with importing("sentencepiece"):
-        import sentencepiece
-
-    with raise_save_errors(Path(gettempdir())), TemporaryDirectory() as name:
-        folder = Path(name)
-        every = [chr(code) for code in range(1, sys.maxunicode + 1)]
-        assigned = [one for one in every if unicodedata.category(one) not in UNASSIGNED]
-        (folder / "text").write_text("a b\nab ba\n" * 9, encoding="utf-8")
-        for file, list_rules in (("in", list_input_rules), ("out", list_output_rules)):
-            rules = list_rules(assigned).items()
-            lines = (f"{to_hex(before)}\t{to_hex(after)}\n" for before, after in rules)
-            (folder / file).write_text("".join(lines), encoding="utf-8")
-        sentencepiece.SentencePieceTrainer.train(
-            input=str(folder / "text"),
-            model_prefix=str(folder / "tiny"),
-            model_type="bpe",
-            vocab_size=8,
-            normalization_rule_tsv=str(folder / "in"),
-            denormalization_rule_tsv=str(folder / "out"),
-            add_dummy_prefix=False,
-            remove_extra_whitespaces=True,
-            hard_vocab_limit=False,
-            minloglevel=2,
-        )
-        fields = read_fields((folder / "tiny.model").read_bytes())
-        return [(number, value) for number, value in fields if isinstance(value, bytes)]
-
-
-def pack_piece(piece: str, score: float, kind: int) -> bytes:
-    """Return the protobuf message of one piece: its text, its score, its type (`kind`)."""
-    text = pack_field(1, piece.encode())
-    return text + b"\x15" + struct.pack("<f", score) + b"\x18" + pack_number(kind)
-
-
-def pack_field(number: int, content: bytes) -> bytes:
-    """Return a protobuf field: its number, the length of its content, and the content."""
-    return pack_number(number << 3 | LENGTHS) + pack_number(len(content)) + content
-
-
-def pack_number(value: int) -> bytes:
-    """Return a number as a protobuf varint, with 7 bits in each byte."""
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*found, value])
-
-
-def spell(text: str) -> str:
-    """Return a text with each character beyond ASCII written as one letter per UTF-8 byte."""
-    return "".join(
-        one if one.isascii() else "".join(LETTERS[byte] for byte in one.encode()) for one in text
-    )
-
-
-def spell_symbol(symbol: str) -> str:
-    """Return a vocabulary symbol as a SentencePiece piece, in which a space is written ▁."""
-    return symbol.replace(LETTERS[ord(" ")], SPACE)
-
-
-def clean_character(character: str) -> str:
-    """Return a character normalised as if inside a text, so that a space is not stripped."""
-    if character.isascii():
-        return normalise(f"a{character}b")[1:-1]
-    return " " if character.isspace() else normalise(character)
-
-
-def list_input_rules(characters: Iterable[str]) -> dict[str, str]:
-    """Return the input rules: characters and their decompositions -> cleaned, spelled forms."""
-    rules = dict[str, str]()
-    for one in characters:
-        cleaned = spell(clean_character(one))
-        forms = {one, unicodedata.normalize("NFD", one), split_canonically(one)}
-        rules |= {form: cleaned for form in forms if form != cleaned}
-    return rules
-
-
-def split_canonically(character: str) -> str:
-    """Return a composed character's two parts, such as e and an accent, or the character itself."""
-    found = unicodedata.decomposition(character)
-    if not found or found.startswith("<"):
-        return character
-    return "".join(chr(int(number, 16)) for number in found.split())
-
-
-def list_output_rules(characters: Iterable[str]) -> dict[str, str]:
-    """Return the output rules, which turn byte letters back into each non-ASCII character."""
-    return {spell(one): one for one in characters if not one.isascii()}
-
-
-def to_hex(text: str) -> str:
-    """Return a text's code points as SentencePiece's trainer reads them, such as "41 308"."""
-    return " ".join(f"{ord(one):X}" for one in text)
 
 
 def describe_use(model: TaskModel) -> str:

@@ -13,8 +13,8 @@ from transduce.paper.model import (
     DecoderLayer,
     EncoderLayer,
     LearnedPositions,
+    SinusoidalPositions,
     Transformer,
-    compute_sinusoids,
 )
 from transduce.settings import Architecture
 
@@ -102,11 +102,16 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
     collector = Collector(model.sizes, width)
     matrices = {id(one): to_numpy(one.weight) for one in (model.source, model.target, model.output)}
 
-    def collect(embedding: nn.Module, positions: nn.Module, layers: Any, norm: nn.Module) -> Stack:  # noqa: ANN401
-        table = compute_sinusoids(POSITIONS, model.sizes.d_model)
+    def collect(
+        embedding: nn.Module,
+        positions: SinusoidalPositions | LearnedPositions,
+        layers: Any,  # noqa: ANN401
+        norm: nn.Module,
+    ) -> Stack:
+        learned = isinstance(positions, LearnedPositions)
         return Stack(
             matrices[id(embedding)],
-            to_numpy(positions.weight if isinstance(positions, LearnedPositions) else table),
+            to_numpy(positions.weight if learned else positions.compute(POSITIONS)),
             tuple(collector.collect_layer(layer) for layer in layers),
             collect_affine(norm) if isinstance(norm, nn.LayerNorm) else None,
         )

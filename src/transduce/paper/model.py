@@ -563,14 +563,22 @@ class OutputBias(nn.Module):
 # --- Positional encoding (section 3.5) ------------------------------------------------------------
 
 
-def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"]:
+def compute_sinusoids(
+    count: int, d_model: int, form: str = "sinusoidal"
+) -> Float[Tensor, "count d_model"]:
     """Return PE of the first `count` positions    (section 3.5)
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model))
     PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))
+
+    The form "tensor2tensor" is that of the authors' code and of Marian: all sines come first, then
+    all cosines, and the exponent is i / (d_model/2 - 1).
     """
     pos = torch.arange(count, dtype=torch.float64)[:, None]
     i = torch.arange(d_model // 2, dtype=torch.float64)[None, :]
+    if form == "tensor2tensor":
+        angle = pos / 10_000 ** (i / max(d_model // 2 - 1, 1))
+        return torch.cat([angle.sin(), angle.cos()], dim=1)
     angle = pos / 10_000 ** (2 * i / d_model)  # [count d_model/2]
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
@@ -579,18 +587,21 @@ def compute_sinusoids(count: int, d_model: int) -> Float[Tensor, "count d_model"
 class SinusoidalPositions(nn.Module):
     """Sinusoidal positional encoding, with a table that grows for longer sentences    (3.5)"""
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, form: str = "sinusoidal") -> None:
         super().__init__()
-        self.d_model = d_model
-        self.register_buffer("table", compute_sinusoids(512, d_model).float(), persistent=False)
+        self.d_model, self.form = d_model, form
+        self.register_buffer("table", self.compute(512).float(), persistent=False)
         self.table: Tensor
 
     def forward(self, positions: Int[Tensor, " T"], longest: int) -> Float[Tensor, "T d_model"]:
         """Return the encoding of each token's position; every position must be below `longest`."""
         table = self.table
         if longest > len(table):
-            self.table = table = compute_sinusoids(2 * longest, self.d_model).to(table)
+            self.table = table = self.compute(2 * longest).to(table)
         return table[positions]
+
+    def compute(self, count: int) -> Float[Tensor, "count d_model"]:
+        return compute_sinusoids(count, self.d_model, self.form)
 
 
 @final
@@ -619,7 +630,7 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
     """Build the positional encoding that `architecture.positions` names."""
     if sizes.positions == "learned":
         return LearnedPositions(sizes.max_positions, sizes.d_model)
-    return SinusoidalPositions(sizes.d_model)
+    return SinusoidalPositions(sizes.d_model, sizes.positions)
 
 
 # --- Initial weights, which the paper does not state ----------------------------------------------

@@ -14,7 +14,7 @@ from transduce.settings.fields import (
     require_types,
 )
 
-POSITIONS = ("sinusoidal", "learned")
+POSITIONS = ("sinusoidal", "learned", "tensor2tensor")
 TIES = ("all", "target", "none")
 NORMS = ("post", "pre")
 ACTIVATIONS = ("relu", "swish")
@@ -55,7 +55,10 @@ class Architecture:
         0.0, "5.4", "dropout inside the feed-forward network, which the paper does not mention"
     )
     positions: str = from_paper(
-        "sinusoidal", "3.5", "positional encodings are sines and cosines, interleaved"
+        "sinusoidal",
+        "3.5",
+        "positional encodings are sines and cosines, interleaved; with tensor2tensor, the sines come "
+        "first, as in the authors' code and in Marian",
     )
     max_positions: int = our_choice(
         1024, "number of learned positional vectors; sinusoids have no limit"

@@ -76,7 +76,7 @@ class Recipe:
         )
         reach = self.data.max_length + self.search.extra_length
         require(
-            self.architecture.positions == "sinusoidal" or reach <= self.architecture.max_positions,
+            self.architecture.positions != "learned" or reach <= self.architecture.max_positions,
             f"outputs may have data.max_length + search.extra_length = {reach} pieces, but there "
             f"are only {self.architecture.max_positions} learned positions "
             "(architecture.max_positions)",

@@ -17,7 +17,7 @@ from transduce.settings.fields import require
 from transduce.vocabulary.sentencepiece import Piece, require_valid
 
 UNIGRAM = 1  # the model type of the trainer's option --model_type=unigram
-NORMAL, UNKNOWN, CONTROL, UNUSED = 1, 2, 3, 5  # types of pieces
+NORMAL, UNKNOWN, CONTROL, UNUSED, BYTE = 1, 2, 3, 5, 6  # types of pieces
 PIECES, TRAINER, NORMALISER = 1, 2, 3  # fields of the file
 TRAINER_TYPE, TRAINER_SUFFIX = 3, 24  # fields of the trainer
 CHARSMAP, PREFIX, ESCAPE = 2, 3, 5  # fields of the normaliser

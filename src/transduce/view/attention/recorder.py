@@ -115,7 +115,7 @@ def encode_output(translator: Translator, source: str, target: str) -> list[int]
 def require_positions(side: str, ids: Sequence[int], sizes: Architecture) -> None:
     """Raise InputError if `ids` outnumber the learned positions; the message calls them `side`."""
     require(
-        sizes.positions == "sinusoidal" or len(ids) <= sizes.max_positions,
+        sizes.positions != "learned" or len(ids) <= sizes.max_positions,
         f"the {side} has {len(ids):,} pieces, and this model has {sizes.max_positions:,} learned "
         "positions",
         "give a shorter text",

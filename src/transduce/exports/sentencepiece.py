@@ -1,0 +1,205 @@
+"""Writes SentencePiece models without training one: our pieces, and our cleaning as its rules.
+
+A model is a protocol buffer; each field has a number and a length. SentencePiece compiles rules on
+characters when it trains a tiny model; everything in that model but its pieces is copied.
+"""
+
+import struct
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
+
+from transduce.durable.files import raise_save_errors
+from transduce.exports.target import importing
+from transduce.text.clean import normalise
+from transduce.vocabulary import BEGIN, END, Vocabulary
+from transduce.vocabulary.sentencepiece import SPACE
+from transduce.vocabulary.sentencepiece_file import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    PIECES,
+    UNKNOWN,
+    UNUSED,
+    read_fields,
+)
+from transduce.vocabulary.symbols import SPECIALS, byte_letters
+
+LENGTHS = 2  # protobuf's wire type of a field that begins with its length
+UNASSIGNED = ("Cn", "Cs", "Co")  # Unicode categories: unassigned, surrogate, private
+LETTERS = tuple(byte_letters())
+
+
+Piece = tuple[str, int]  # its text, and its type, such as NORMAL
+
+
+def build_spelling_model(symbols: Sequence[str]) -> bytes:
+    """Return a SentencePiece model that merges `symbols` in their order, for any text.
+
+    Input rules write each character beyond ASCII as letters, one for each of its UTF-8 bytes;
+    output rules turn the letters back into characters.
+    """
+    learned = [spell_symbol(symbol) for symbol in symbols[len(SPECIALS) :]]
+    rules = compile_rules(spell, vocab_size=8)
+    return pack_model([("<unk>", UNKNOWN), *((piece, NORMAL) for piece in learned)], rules)
+
+
+def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
+    """Return a SentencePiece model of whole characters, with single bytes where they fall short."""
+    special = {"unk_id": BEGIN, "bos_id": -1, "eos_id": END, "pad_id": -1}
+    return pack_model(pieces, compile_rules(str, vocab_size=300, byte_fallback=True, **special))
+
+
+def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
+    """Return our pieces as SentencePiece has them with byte fallback, by our ids, and its own.
+
+    Other pieces, such as those that cut a character, are UNUSED. SentencePiece needs a symbol for
+    each of the 256 bytes, besides the characters of ASCII; these come last, and UNUSED ones up to a
+    multiple of 8.
+    """
+    pieces: list[Piece] = [(SPECIALS[END], CONTROL), ("<unk>", UNKNOWN)]
+    taken = {text for text, _ in pieces}
+    for number in range(len(pieces), len(vocabulary)):
+        piece = to_fallback_piece(vocabulary.piece_bytes(number))
+        if piece is None or piece[0] in taken:
+            piece = f"<unused {number}>", UNUSED
+        taken.add(piece[0])
+        pieces.append(piece)
+    pieces += [(f"<0x{byte:02X}>", BYTE) for byte in range(0x20, 0x7F)]
+    return pieces + [(f"<unused {number}>", UNUSED) for number in range(-len(pieces) % 8)]
+
+
+def to_fallback_piece(data: bytes) -> Piece | None:
+    """Return a piece of whole characters or of one byte as SentencePiece has it, else None.
+
+    SentencePiece writes a space as ▁, so that a ▁ of the text cannot be told from it.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = SPACE
+    if SPACE not in text and (len(data) > 1 or text.isprintable()):
+        return text.replace(" ", SPACE), NORMAL
+    return (f"<0x{data[0]:02X}>", BYTE) if len(data) == 1 else None
+
+
+def pack_model(pieces: Sequence[Piece], rules: Sequence[tuple[int, bytes]]) -> bytes:
+    """Return the bytes of a SentencePiece model; of two merges the one with the lower id is first.
+
+    `rules` are the fields of a model whose rules it takes over.
+    """
+    packed = [
+        pack_field(PIECES, pack_piece(text, -float(rank) if kind == NORMAL else 0.0, kind))
+        for rank, (text, kind) in enumerate(pieces)
+    ]
+    rest = [pack_field(number, value) for number, value in rules if number != PIECES]
+    return b"".join([*packed, *rest])
+
+
+def compile_rules(spell: Callable[[str], str], **options: Any) -> list[tuple[int, bytes]]:  # noqa: ANN401
+    """Train a tiny SentencePiece model to get our text rules compiled; return its protobuf fields.
+
+    The rules clean a text and spell its characters; `options` are the trainer's. SentencePiece
+    works on files. If they cannot be written, a SaveError names the folder.
+    """
+    with importing("sentencepiece"):
+        import sentencepiece
+
+    with raise_save_errors(Path(gettempdir())), TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        every = [chr(code) for code in range(1, sys.maxunicode + 1)]
+        assigned = [one for one in every if unicodedata.category(one) not in UNASSIGNED]
+        (folder / "text").write_text("a b\nab ba\n" * 9, encoding="utf-8")
+        rules = {"normalization": list_input_rules(assigned, spell)}
+        if output := list_output_rules(assigned, spell):
+            rules["denormalization"] = output
+        for name, changes in rules.items():
+            lines = (f"{to_hex(before)}\t{to_hex(after)}\n" for before, after in changes.items())
+            (folder / name).write_text("".join(lines), encoding="utf-8")
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(folder / "text"),
+            model_prefix=str(folder / "tiny"),
+            model_type="bpe",
+            **{f"{name}_rule_tsv": str(folder / name) for name in rules},
+            add_dummy_prefix=False,
+            remove_extra_whitespaces=True,
+            hard_vocab_limit=False,
+            minloglevel=2,
+            **options,
+        )
+        fields = read_fields((folder / "tiny.model").read_bytes())
+        return [(number, value) for number, value in fields if isinstance(value, bytes)]
+
+
+def pack_piece(piece: str, score: float, kind: int) -> bytes:
+    """Return the protobuf message of one piece: its text, its score, its type (`kind`)."""
+    text = pack_field(1, piece.encode())
+    return text + b"\x15" + struct.pack("<f", score) + b"\x18" + pack_number(kind)
+
+
+def pack_field(number: int, content: bytes) -> bytes:
+    """Return a protobuf field: its number, the length of its content, and the content."""
+    return pack_number(number << 3 | LENGTHS) + pack_number(len(content)) + content
+
+
+def pack_number(value: int) -> bytes:
+    """Return a number as a protobuf varint, with 7 bits in each byte."""
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def spell(text: str) -> str:
+    """Return a text with each character beyond ASCII written as one letter per UTF-8 byte."""
+    return "".join(
+        one if one.isascii() else "".join(LETTERS[byte] for byte in one.encode()) for one in text
+    )
+
+
+def spell_symbol(symbol: str) -> str:
+    """Return a vocabulary symbol as a SentencePiece piece, in which a space is written ▁."""
+    return symbol.replace(LETTERS[ord(" ")], SPACE)
+
+
+def clean_character(character: str) -> str:
+    """Return a character normalised as if inside a text, so that a space is not stripped."""
+    if character.isascii():
+        return normalise(f"a{character}b")[1:-1]
+    return " " if character.isspace() else normalise(character)
+
+
+def list_input_rules(
+    characters: Iterable[str], spell: Callable[[str], str]
+) -> dict[str, str]:
+    """Return the input rules: characters and their decompositions -> cleaned, spelled forms."""
+    rules = dict[str, str]()
+    for one in characters:
+        cleaned = spell(clean_character(one))
+        forms = {one, unicodedata.normalize("NFD", one), split_canonically(one)}
+        rules |= {form: cleaned for form in forms if form != cleaned}
+    return rules
+
+
+def split_canonically(character: str) -> str:
+    """Return a composed character's two parts, such as e and an accent, or the character itself."""
+    found = unicodedata.decomposition(character)
+    if not found or found.startswith("<"):
+        return character
+    return "".join(chr(int(number, 16)) for number in found.split())
+
+
+def list_output_rules(
+    characters: Iterable[str], spell: Callable[[str], str]
+) -> dict[str, str]:
+    """Return the output rules, which turn the spelling of a character back into the character."""
+    return {spelled: one for one in characters if (spelled := spell(one)) != one}
+
+
+def to_hex(text: str) -> str:
+    """Return a text's code points as SentencePiece's trainer reads them, such as "41 308"."""
+    return " ".join(f"{ord(one):X}" for one in text)

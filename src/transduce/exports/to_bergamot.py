@@ -1,0 +1,394 @@
+"""Export to Bergamot, for web pages and translateLocally: Marian's weights and SentencePiece.
+
+Numbers are little-endian. Marian stores a matrix as [inputs outputs] and names it by its place; its
+decoder starts from a vector of zeros, so that the vector of BEGIN is folded into other weights.
+"""
+
+import json
+import math
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from transduce.durable.folder import FolderWriter
+from transduce.durable.json import to_json
+from transduce.errors import SaveError, shorten
+from transduce.exports.sentencepiece import Piece, build_fallback_model, list_fallback_pieces
+from transduce.exports.target import EngineOutput, Target
+from transduce.exports.tokenizer import find_model_type
+from transduce.exports.weights import (
+    Affine,
+    Array,
+    Attention,
+    Layer,
+    Projection,
+    Weights,
+    collect_weights,
+)
+from transduce.inference.load import TaskModel
+from transduce.settings.fields import require
+from transduce.vocabulary import BEGIN
+from transduce.vocabulary.sentencepiece_file import UNUSED
+
+Named = Iterator[tuple[str, Array]]
+ALIGNMENT = 256  # bytes: where a tensor's numbers begin in model.bin is a multiple of it
+FLOAT32, INT8, INTGEMM8 = 0x0404, 0x0101, 0x4101  # types of tensors
+NEVER = -1e4  # the bias of a symbol that no output may have
+QUANTISED = 64  # in 8 bits d_model and d_ff must be multiples of it
+CONFIG = "config.intgemm8bitalpha.yml"  # the name that translateLocally looks for
+GEMM = MappingProxyType({"float32": "float32", "int8": "int8shiftAll"})  # by precision
+PACKAGE = "@browsermt/bergamot-translator"
+DRIVER = Path(__file__).with_name("bergamot.mjs")  # translates lines by the package, in Node.js
+
+
+def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> None:
+    """Write Marian's weights, the vocabularies, and what names them to Bergamot's programs."""
+    sizes, data = model.recipe.architecture, model.recipe.data
+    for name in ("d_model", "d_ff"):
+        fact = f"in int8 architecture.{name} must be a multiple of {QUANTISED}"
+        value = getattr(sizes, name)
+        require(precision != "int8" or value % QUANTISED == 0, f"{fact}, not {value}", "float32")
+    source, target = model.task.source, model.task.target
+    pieces = {side: list_fallback_pieces(one) for side, one in (("src", source), ("trg", target))}
+    is_shared = source.hash == target.hash
+    names = {"vocab": "trg"} if is_shared else {"srcvocab": "src", "trgvocab": "trg"}
+    pair = "".join(data.languages)
+    vocabularies = {part: f"{part}.{pair}.spm" for part in names}
+    for part, side in names.items():
+        writer.write(vocabularies[part], build_fallback_model(pieces[side]))
+    weights = collect_weights(model.transformer, sizes.d_model // sizes.heads)
+    name = f"model.{pair}.{'intgemm8' if precision == 'int8' else 'float32'}.bin"
+    tensors = dict(name_tensors(weights, pieces["src"], pieces["trg"]))
+    config = describe_model(model, [len(pieces[side]) for side in ("src", "trg")])
+    with writer.open(name) as stream:
+        stream.writelines(serialise_tensors(tensors, config, precision))
+    files = {"model": name, "lex": f"lex.{pair}.bin", **vocabularies}
+    writer.write(files["lex"], b"")  # no list of likely symbols; the package asks for the file
+    writer.write(CONFIG, to_yaml(build_config(files, precision)).encode())
+    writer.write("model_info.json", to_json(build_model_info(model)))
+    registry: dict[str, Any] = {
+        part: {
+            "name": name,
+            "size": writer.files[name]["size"],
+            "expectedSha256Hash": writer.files[name]["sha256"],
+        }
+        for part, name in files.items()
+    }
+    registry["config"] = {"gemm-precision": GEMM[precision]}
+    writer.write("registry.json", to_json({pair: registry}))
+
+
+def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> Named:
+    """Yield Marian's name and array of every weight, with rows of zeros for the added pieces."""
+    encoder, decoder, projection = weights.encoder, weights.decoder, weights.projection
+    start = decoder.embedding[BEGIN]
+    reads_same = encoder.embedding is decoder.embedding
+    shift = start * np.float32(math.sqrt(len(start)))
+    embeddings = {"decoder_Wemb": pad_rows(decoder.embedding - start, len(target))}
+    if reads_same:
+        embeddings = {"Wemb": embeddings["decoder_Wemb"]}
+    else:
+        embeddings["encoder_Wemb"] = pad_rows(encoder.embedding, len(source))
+    yield from embeddings.items()
+    for side, stack, is_shifted in (("encoder", encoder, reads_same), ("decoder", decoder, True)):
+        for number, layer in enumerate(stack.layers, start=1):
+            shifted = shift_layer(layer, shift) if is_shifted and number == 1 else layer
+            yield from name_layer(f"{side}_l{number}", shifted)
+    bias = np.zeros(len(target), np.float32)
+    if projection.bias is not None:
+        bias[: len(projection.bias)] = projection.bias
+    bias[len(decoder.embedding) :] = NEVER
+    bias[[number for number, (_, kind) in enumerate(target) if kind == UNUSED]] = NEVER
+    yield "decoder_ff_logit_out_b", bias[None]
+    if projection.weight is not decoder.embedding:
+        yield "decoder_ff_logit_out_Wt", pad_rows(projection.weight, len(target))
+
+
+def pad_rows(matrix: Array, rows: int) -> Array:
+    """Return a matrix with rows of zeros at its end, `rows` in all."""
+    return np.pad(matrix, ((0, rows - len(matrix)), (0, 0)))
+
+
+def shift_layer(layer: Layer, shift: Array) -> Layer:
+    """Return a first layer that computes for x what it computed for x + `shift`."""
+    attention = layer.self_attention
+
+    def add(projection: Projection, more: Array) -> Projection:
+        bias = more if projection.bias is None else projection.bias + more
+        return replace(projection, bias=bias)
+
+    query, key, value = (
+        add(one, one.weight @ shift) for one in (attention.query, attention.key, attention.value)
+    )
+    output = add(attention.output, shift)  # x is also the residual
+    shifted = replace(attention, query=query, key=key, value=value, output=output)
+    return replace(layer, self_attention=shifted)
+
+
+def name_layer(scope: str, layer: Layer) -> Named:
+    """Yield Marian's name and array of each of a layer's weights."""
+    yield from name_attention(f"{scope}_self", layer.self_attention)
+    if layer.cross_attention is not None:
+        yield from name_attention(f"{scope}_context", layer.cross_attention)
+    for number, one in enumerate((layer.inner, layer.outer), start=1):
+        yield f"{scope}_ffn_W{number}", one.weight.T
+        yield f"{scope}_ffn_b{number}", one.bias[None]
+    yield from name_norm(f"{scope}_ffn_ffn_ln", layer.feed_forward_norm)
+
+
+def name_attention(scope: str, attention: Attention) -> Named:
+    """Yield Marian's name and array of the four projections of attention and of its norm."""
+    parts = (attention.query, attention.key, attention.value, attention.output)
+    for letter, one in zip("qkvo", parts, strict=True):
+        bias = np.zeros(len(one.weight), np.float32) if one.bias is None else one.bias
+        yield f"{scope}_W{letter}", one.weight.T
+        yield f"{scope}_b{letter}", bias[None]
+    yield from name_norm(f"{scope}_Wo_ln", attention.norm)
+
+
+def name_norm(scope: str, norm: Affine) -> Named:
+    """Yield Marian's name and array of a norm's gain and bias."""
+    yield f"{scope}_scale", norm.weight[None]
+    yield f"{scope}_bias", norm.bias[None]
+
+
+def describe_model(model: TaskModel, symbols: Sequence[int]) -> str:
+    """Return the description that model.bin holds, in YAML; `symbols` counts those of each side."""
+    sizes = model.recipe.architecture
+    unused = dict.fromkeys(("right-left", "skip", "ulr", "transformer-pool"), False)
+    return to_yaml(
+        {
+            "type": "transformer",
+            "dim-vocabs": list(symbols),
+            "dim-emb": sizes.d_model,
+            "enc-depth": sizes.encoder_depth,
+            "dec-depth": sizes.decoder_depth,
+            "transformer-heads": sizes.heads,
+            "transformer-dim-ffn": sizes.d_ff,
+            "transformer-ffn-depth": 2,
+            "transformer-ffn-activation": sizes.activation,
+            "transformer-preprocess": "",
+            "transformer-postprocess": "dan",
+            "transformer-postprocess-emb": "d",
+            "transformer-postprocess-top": "",
+            "transformer-decoder-autoreg": "self-attention",
+            "transformer-no-projection": False,
+            "transformer-tied-layers": [],
+            "transformer-guided-alignment-layer": "last",
+            "transformer-train-position-embeddings": False,
+            "tied-embeddings-all": sizes.tie_embeddings == "all",
+            "tied-embeddings": sizes.tie_embeddings == "target",
+            "tied-embeddings-src": False,
+            "output-omit-bias": False,
+            "layer-normalization": False,
+            "lemma-dim-emb": 0,
+            "special-vocab": [],
+            "input-types": [],
+            "version": "transduce",
+            **unused,
+            # of other kinds of models, which the reader of this file wants to see all the same
+            "dim-rnn": 1024,
+            "enc-cell": "gru",
+            "enc-cell-depth": 1,
+            "enc-type": "bidirectional",
+            "dec-cell": "gru",
+            "dec-cell-base-depth": 2,
+            "dec-cell-high-depth": 1,
+            "transformer-dim-aan": 2048,
+            "transformer-aan-depth": 2,
+            "transformer-aan-activation": "swish",
+            "transformer-aan-nogate": False,
+        }
+    )
+
+
+def to_yaml(values: Mapping[str, Any]) -> str:
+    """Return values by name as YAML, one on a line."""
+    return "".join(f"{name}: {json.dumps(value)}\n" for name, value in values.items())
+
+
+def serialise_tensors(
+    tensors: Mapping[str, Array], config: str, precision: str
+) -> Iterator[bytes]:
+    """Yield the bytes of model.bin in pieces: sizes of all tensors, their names, their numbers."""
+    text = np.frombuffer(config.encode() + b"\0", np.int8)
+    packed = [(name, *pack_tensor(name, tensors[name], precision)) for name in sorted(tensors)]
+    packed.append(("special:model.yml", INT8, text.shape, text.tobytes()))
+    names = [name.encode() + b"\0" for name, *_ in packed]
+    shapes = [struct.pack(f"<{len(shape)}i", *shape) for _, _, shape, _ in packed]
+    padded = [data + bytes(-len(data) % ALIGNMENT) for *_, data in packed]
+    head = struct.pack("<QQ", 1, len(packed))
+    for (_, kind, shape, _), name, data in zip(packed, names, padded, strict=True):
+        head += struct.pack("<QQQQ", len(name), kind, len(shape), len(data))
+    head += b"".join([*names, *shapes])
+    gap = ALIGNMENT - (len(head) + 8) % ALIGNMENT
+    yield head + struct.pack("<Q", gap) + bytes(gap)
+    yield from padded
+
+
+def pack_tensor(name: str, tensor: Array, precision: str) -> tuple[int, tuple[int, ...], bytes]:
+    """Return a tensor's type, its shape and its bytes; a matrix of a product may be in 8 bits.
+
+    In 8 bits the scale follows the numbers, which are those of the transposed matrix, except for
+    an embedding, whose rows are symbols.
+    """
+    is_embedding = name.endswith(("Wemb", "_Wt"))
+    if precision == "float32" or not (is_embedding or name[:-1].endswith("_W")):
+        return FLOAT32, tensor.shape, np.ascontiguousarray(tensor, "<f4").tobytes()
+    scale = np.float32(127 / max(np.abs(tensor).max(), 1e-9))
+    numbers = np.rint(scale * (tensor if is_embedding else tensor.T)).astype(np.int8)
+    return INTGEMM8, tensor.shape, numbers.tobytes() + scale.astype("<f4").tobytes()
+
+
+def build_config(files: Mapping[str, str], precision: str) -> dict[str, Any]:
+    """Return the settings of the engine that translateLocally reads."""
+    vocabularies = [name for part, name in files.items() if part.endswith("vocab")]
+    return {
+        "relative-paths": True,
+        "models": [files["model"]],
+        "vocabs": [vocabularies[0], vocabularies[-1]],
+        "beam-size": 1,
+        "normalize": 1.0,
+        "word-penalty": 0,
+        "mini-batch": 64,
+        "maxi-batch": 1000,
+        "maxi-batch-sort": "src",
+        "workspace": 128,
+        "max-length-factor": 2.0,
+        "skip-cost": True,
+        "gemm-precision": GEMM[precision],
+    }
+
+
+def build_model_info(model: TaskModel) -> dict[str, Any]:
+    """Return what translateLocally shows of a model."""
+    source, target = model.recipe.data.languages
+    name = f"{source}-{target}"
+    about = {"modelName": name, "shortName": name, "type": "tiny", "src": source, "trg": target}
+    return about | {"version": 1, "API": 1.0}
+
+
+def describe_use(model: TaskModel) -> str:
+    """Return how to translate with an exported folder, as Markdown."""
+    source, target = model.recipe.data.languages
+    return f"""translateLocally: *Edit → Translator settings → Import model*, this folder packed as .tar.gz.
+
+In a web page, beside `npm install {PACKAGE}`, with this folder at `FOLDER/` of the server:
+
+```js
+import {{ LatencyOptimisedTranslator, TranslatorBacking }}
+  from "./node_modules/{PACKAGE}/translator.js";
+
+const folder = new URL("FOLDER/", location);
+class Backing extends TranslatorBacking {{
+  fetch(name, ...rest) {{ return super.fetch(new URL(name, folder), ...rest); }}
+}}
+const options = {{ registryUrl: new URL("registry.json", folder), pivotLanguage: null }};
+const translator = new LatencyOptimisedTranslator(options, new Backing(options));
+const found = await translator.translate({{ from: "{source}", to: "{target}", text: "…" }});
+console.log(found.target.text);
+```"""
+
+
+def find_unsupported(model: TaskModel) -> str:
+    """Return why Bergamot cannot compute a model, or an empty string."""
+    sizes, data = model.recipe.architecture, model.recipe.data
+    kinds = {find_model_type(one) for one in (model.task.source, model.task.target)}
+    width, rest = divmod(sizes.d_model, sizes.heads)
+    facts = {
+        f"Bergamot computes tensor2tensor's positions, and this model has {sizes.positions} ones "
+        "(train it with --set architecture.positions=tensor2tensor)": (
+            sizes.positions != "tensor2tensor"
+        ),
+        "Bergamot normalises after each sub-layer, and architecture.norm is pre": (
+            sizes.norm == "pre"
+        ),
+        "SentencePiece merges byte pairs, and this model's vocabulary has other pieces": (
+            kinds != {"BPE"}
+        ),
+        f"Bergamot's heads have d_model / heads = {sizes.d_model / sizes.heads:g} features, and "
+        f"this model's have d_k = {sizes.d_k}, d_v = {sizes.d_v}": (
+            bool(rest) or max(sizes.d_k, sizes.d_v) > width
+        ),
+        "Bergamot finds a model by two languages of two letters, and this model's are "
+        f"{data.languages or 'not named'} (--languages en-de)": (
+            [len(code) for code in data.languages] != [2, 2]
+        ),
+    }
+    return next((fact for fact, holds in facts.items() if holds), "")
+
+
+def list_differences(model: TaskModel) -> list[str]:
+    """Return sentences on what Bergamot does differently from a model's own search."""
+    search = model.recipe.search
+    found = [
+        f"it searches with a beam of 1, whatever the model: search.beam={search.beam} is not "
+        "carried over",
+        "it splits text into sentences by rules of its own, and a line of over 128 pieces anywhere",
+        "an output has at most twice the pieces of its source",
+        "SentencePiece merges over a whole line, not inside the words of our regular expression; "
+        "the pieces are the same but for rare runs of apostrophes and letters",
+    ]
+    pieces = list_fallback_pieces(model.task.target)
+    if cut := sum(kind == UNUSED for _, kind in pieces[: len(model.task.target)]):
+        found.append(
+            f"{cut:,} of {len(model.task.target):,} pieces cut a character in two: it neither reads "
+            "nor writes them"
+        )
+    return found
+
+
+@final
+class BergamotEngine:
+    """Bergamot's WebAssembly in Node.js with an exported folder loaded, on one thread."""
+
+    limits_length = False  # it allows some multiple of the source's length
+    ends_in_best_half = True
+
+    def __init__(self, folder: Path, _model: TaskModel) -> None:
+        self.registry = folder / "registry.json"
+        try:
+            self.name = f"{PACKAGE} {run_driver()}"
+        except OSError as error:
+            raise ImportError(f"{PACKAGE} does not run here ({error})", name=PACKAGE) from None
+
+    def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:  # noqa: ARG002 - it has a limit of its own
+        """Return each line's best output by a beam of width `beam`; `max_length` is ignored."""
+        try:
+            found = run_driver(str(self.registry), str(beam), text="\n".join(lines))
+        except OSError as error:
+            raise SaveError(f"{self.name} does not load the export ({error})") from None
+        return [EngineOutput(text, math.nan) for text in json.loads(found)]
+
+
+def run_driver(*arguments: str, text: str = "") -> str:
+    """Run the package in Node.js and return what it prints; raise OSError if that fails."""
+    node = shutil.which("node")
+    if node is None:
+        raise OSError("Node.js is not installed")
+    command = [node, str(DRIVER), *arguments]
+    found = subprocess.run(command, input=text, capture_output=True, encoding="utf-8")  # noqa: S603, PLW1510
+    if found.returncode:
+        *_, why = found.stderr.strip().splitlines() or [f"exit code {found.returncode}"]
+        raise OSError(shorten(why, 200))
+    return found.stdout
+
+
+BERGAMOT = Target(
+    name="bergamot",
+    precisions=("float32", "int8"),
+    write=write_bergamot,
+    find_unsupported=find_unsupported,
+    list_differences=list_differences,
+    open_engine=BergamotEngine,
+    install=f"npm install {PACKAGE}",
+    library="bergamot",
+    describe_use=describe_use,
+)
