@@ -53,7 +53,7 @@ def test_settings_may_be_changed(call, tmp_path):
         (["rate", "--theme", "dark", "-o", "p.svg"], "--theme is for the figures"),
         (["positions", "--steps", "5", "-o", "p.svg"], "--steps is for the learning rate"),
         (["rate", "--positions", "5", "-o", "p.svg"], "--positions is for the positions"),
-        (["positions", "table3/E-learned", "-o", "p.svg"], "learns its positions"),
+        (["positions", "table3/E-learned", "-o", "p.svg"], "table3/E-learned is learned"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call, arguments, fact):

@@ -1,6 +1,7 @@
 """What is written for Hugging Face computes, in Marian's terms, what the model computes."""
 
 import json
+from dataclasses import replace
 from itertools import count, takewhile
 
 import numpy as np
@@ -99,6 +100,8 @@ def test_the_written_weights_compute_the_models_log_probabilities(tmp_path, name
 )
 def test_what_marian_cannot_compute_is_refused(name, why):
     assert why in find_unsupported(random_member(shapes()[name]))
+    other = replace(shapes()["post-norm"], positions="tensor2tensor")
+    assert "tensor2tensor's positions" in find_unsupported(random_member(other))
     assert not any(find_unsupported(random_member(shapes()[one])) for one in POSSIBLE)
 
 

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from tests.model.tiny import packed, sizes
@@ -23,6 +25,16 @@ def test_the_table_of_sinusoids_is_no_weight_and_is_in_no_file():
     positions = build_positions(sizes())
     assert not list(positions.parameters())
     assert not positions.state_dict()
+
+
+def test_marians_positions_are_all_sines_then_all_cosines_with_wavelengths_of_their_own():
+    positions = build_positions(sizes(positions="tensor2tensor"))
+    d_model = sizes().d_model
+    halves = [10000 ** (i / (d_model / 2 - 1)) for i in range(d_model // 2)]
+    row = [math.sin(7 / one) for one in halves] + [math.cos(7 / one) for one in halves]
+    found = positions(torch.tensor([7]), 8)[0]
+    torch.testing.assert_close(found, torch.tensor(row))
+    assert torch.equal(positions(torch.tensor([7]), 5001)[0], found)
 
 
 def test_learned_positions_are_rows_of_a_table():

@@ -6,12 +6,15 @@ import { dirname, join } from "node:path";
 import { runInThisContext } from "node:vm";
 
 const require = createRequire(join(process.cwd(), "/")), name = "@browsermt/bergamot-translator";
-let about;
+let about, reason;
+process.on("uncaughtException", error => {
+  console.error(reason ?? error.message);
+  process.exit(1);
+});
 try {
   about = require.resolve(`${name}/package.json`);
 } catch {
-  console.error(`no node_modules/${name} in or above ${process.cwd()}`);
-  process.exit(1);
+  throw new Error(`no node_modules/${name} in or above ${process.cwd()}`);
 }
 const [registry, beam] = process.argv.slice(2), worker = join(dirname(about), "worker");
 if (registry === undefined) {
@@ -22,7 +25,7 @@ if (registry === undefined) {
 const bergamot = await loadEngine();
 const [{ config, ...files }] = Object.values(JSON.parse(readFileSync(registry, "utf8")));
 const settings = {
-  "beam-size": Number(beam), normalize: 0, "word-penalty": 0, "max-length-break": 1024, "max-length-factor": 4,
+  "beam-size": Number(beam), normalize: 0, "word-penalty": 0, "max-length-break": 256, "max-length-factor": 4,
   "mini-batch-words": 1024, workspace: 128, "skip-cost": true, "cpu-threads": 0, quiet: true, "quiet-translation": true,
   alignment: "soft", "ssplit-mode": "sentence", ...config,
 };
@@ -59,8 +62,8 @@ async function loadEngine() {
   Object.assign(globalThis, { require, __dirname: worker });
   return new Promise((resolve, reject) => {
     globalThis.Module = {
-      print: console.error,
-      printErr: console.error,
+      print() {},
+      printErr: text => (reason ??= /Error: (.*)/.exec(text)?.[1]),
       onAbort: reject,
       instantiateWasm(imports, accept) {
         WebAssembly.instantiate(binary, { ...imports, wasm_gemm: products }).then(({ instance }) => accept(instance), reject);

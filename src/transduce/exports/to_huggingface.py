@@ -263,6 +263,8 @@ def find_unsupported(model: TaskModel) -> str:
         "MarianMTModel forgets learned positions when it is saved, and this model has them": (
             sizes.positions == "learned"
         ),
+        "MarianMTModel computes sinusoids of other lengths than tensor2tensor's positions, which "
+        "this model has": sizes.positions == "tensor2tensor",
         f"MarianMTModel's heads have d_model / heads = {sizes.d_model / sizes.heads:g} features, "
         f"and this model's have d_k = {sizes.d_k}, d_v = {sizes.d_v}": (
             bool(rest) or max(sizes.d_k, sizes.d_v) > width

@@ -105,7 +105,7 @@ def test_equal_recipes_give_equal_bytes_and_one_position_has_a_picture():
 @pytest.mark.parametrize(
     ("draw", "fact"),
     [
-        (lambda: transduce.draw_positions("table3/E-learned"), "learns its positions"),
+        (lambda: transduce.draw_positions("table3/E-learned"), "table3/E-learned is learned"),
         (lambda: transduce.draw_positions("demo", positions=0), "at least 1, not 0"),
         (lambda: transduce.draw_positions("demo", positions=2_001), "at most 2,000, not 2,001"),
         (

@@ -23,7 +23,9 @@ SHAPES = {
     "paper": PAPERS,
     "one layer, one head": replace(PAPERS, layers=1, heads=1),
     "odd": ODD,
-    "three layers, four heads": replace(ODD, layers=3, heads=4),
+    "three layers, four heads, sines first": replace(
+        ODD, layers=3, heads=4, positions="tensor2tensor"
+    ),
     "target tied": replace(ODD, tie_embeddings="target"),
     "untied": replace(ODD, tie_embeddings="none"),
     "learned positions": replace(ODD, positions="learned", max_positions=160),

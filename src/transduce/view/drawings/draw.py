@@ -59,7 +59,7 @@ def draw_positions(
 
         svg = transduce.draw_positions("demo", positions=60)
 
-    Raises InputError for a recipe that learns its positions, since no formula gives these.
+    Raises InputError for a recipe that has other positions.
     """
     from transduce.view.drawings.positions import draw_sinusoids
 
@@ -69,8 +69,9 @@ def draw_positions(
     chosen = find_recipe(recipe)
     require(
         chosen.architecture.positions == "sinusoidal",
-        f"{chosen.name} learns its positions: no formula gives them",
-        f"a recipe with sinusoids, such as {BASE}",
+        f"architecture.positions of {chosen.name} is {chosen.architecture.positions}, and the "
+        "paper's sinusoids are drawn",
+        f"a recipe that has them, such as {BASE}",
     )
     d_model = chosen.architecture.d_model
     fact = f"{positions:,} positions of {d_model:,} numbers are too many to draw"

@@ -47,10 +47,11 @@ function inputCell(model, trace, side, part, i, j, ids) {
     return { formula: "√d_model · E(w)", steps: [["E(w)", weight], ["√d_model", root]], value: weight * root };
   }
   if (part === "input") return sumOf(gettext("embedding + position"), trace[`${side}.embedding`][i][j], trace[`${side}.position`][i][j]);
-  const value = trace[`${side}.position`][i][j], learned = model.sizes.positions === "learned", power = 10000 ** ((2 * (j >> 1)) / model.sizes.d_model);
+  const value = trace[`${side}.position`][i][j], learned = model.sizes.positions === "learned", [power, isCosine] = wave(model.sizes, j);
   if (learned) return { formula: gettext("a learned vector"), steps: [[gettext("number"), value]], value };
-  const angle = i / power;
-  return { formula: j % 2 ? "PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))" : "PE(pos, 2i) = sin(pos / 10000^(2i/d_model))", steps: [["pos", i], ["10000^(2i/d_model)", power], [gettext("angle"), angle]], value: j % 2 ? Math.cos(angle) : Math.sin(angle) };
+  const angle = i / power, halves = model.sizes.positions === "tensor2tensor", exponent = halves ? "i/(d_model/2 - 1)" : "2i/d_model";
+  const column = halves ? (isCosine ? "d_model/2 + i" : "i") : isCosine ? "2i+1" : "2i", formula = `PE(pos, ${column}) = ${isCosine ? "cos" : "sin"}(pos / 10000^(${exponent}))`;
+  return { formula, steps: [["pos", i], [`10000^(${exponent})`, power], [gettext("angle"), angle]], value: isCosine ? Math.cos(angle) : Math.sin(angle) };
 }
 
 const sumOf = (formula, a, b) => ({ formula, steps: [[gettext("first"), a], [gettext("second"), b]], value: a + b });

@@ -15,9 +15,16 @@ function positionVector(model, side, position) {
   const { d_model, positions } = model.sizes, learned = model.weights[`${side}_positions.weight`];
   if (positions === "learned") return learned.data.slice(position * d_model, (position + 1) * d_model);
   return Float32Array.from({ length: d_model }, (_, j) => {
-    const angle = position / 10000 ** ((2 * (j >> 1)) / d_model);
-    return j % 2 ? Math.cos(angle) : Math.sin(angle);
+    const [power, isCosine] = wave(model.sizes, j);
+    return isCosine ? Math.cos(position / power) : Math.sin(position / power);
   });
+}
+
+/** Returns the divisor of positions in column j of PE, and whether the column holds cosines    (3.5) */
+function wave({ d_model, positions }, j) {
+  const half = d_model / 2;
+  if (positions === "tensor2tensor") return [10000 ** ((j % half) / (half - 1 || 1)), j >= half];
+  return [10000 ** ((2 * (j >> 1)) / d_model), j % 2 > 0];
 }
 
 /** Returns √d_model E(w) + PE(pos) of each id    (sections 3.4 and 3.5) */
