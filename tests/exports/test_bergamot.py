@@ -21,7 +21,6 @@ from transduce.exports.to_bergamot import BERGAMOT, CONFIG
 from transduce.vocabulary.learn import learn_vocabulary
 
 MARIAN = replace(SIZES, positions="tensor2tensor")
-TYPES = {0x0404: np.float32, 0x0101: np.int8, 0x4101: np.int8}
 SHAPES = [
     name for name in shapes() if name not in ("pre-norm", "wide heads", "learned", "narrow values")
 ]
@@ -44,28 +43,30 @@ def read_model_file(data):
         at += 4 * rank
     at += 8 + struct.unpack_from("<Q", data, at)[0]
     assert at % 256 == 0
-    found = {}
     lengths = [length for *_, length in heads]
-    for name, size, (_, kind, _, length), first in zip(
-        names, sizes, heads, accumulate(lengths, initial=at), strict=False
-    ):
-        amount = int(np.prod(size))
-        values = np.frombuffer(data, TYPES[kind], amount, first).astype(np.float64)
-        if kind == 0x4101:
-            (scale,) = struct.unpack_from("<f", data, first + amount)
-            is_embedding = name.endswith(("Wemb", "_Wt"))
-            values = values.reshape(size if is_embedding else size[::-1]) / scale
-            values = values if is_embedding else values.T
-        elif name == "special:model.yml":
-            values = data[first : first + amount].rstrip(b"\0").decode()
-        found[name] = values if isinstance(values, str) else values.reshape(size)
-        assert length % 256 == 0
-    assert at + sum(lengths) == len(data)
-    yaml = found.pop("special:model.yml")
-    return found, {
-        name: json.loads(value)
-        for name, value in (line.split(": ", 1) for line in yaml.splitlines())
+    starts = list(accumulate(lengths, initial=at))
+    assert starts.pop() == len(data)
+    assert all(length % 256 == 0 for length in lengths)
+    parts = {
+        name: (kind, size, data[first : first + length])
+        for name, size, (_, kind, _, length), first in zip(names, sizes, heads, starts, strict=True)
     }
+    kind, _, text = parts.pop("special:model.yml")
+    assert kind == 0x0101
+    lines = text.rstrip(b"\0").decode().splitlines()
+    about = {name: json.loads(value) for name, value in (line.split(": ", 1) for line in lines)}
+    return {name: read_tensor(name, *part) for name, part in parts.items()}, about
+
+
+def read_tensor(name, kind, size, data):
+    amount = int(np.prod(size))
+    if kind == 0x0404:
+        return np.frombuffer(data, np.float32, amount).reshape(size).astype(np.float64)
+    assert kind == 0x4101  # 8 bits, transposed but for embeddings, then the scale
+    (scale,) = struct.unpack_from("<f", data, amount)
+    is_embedding = name.endswith(("Wemb", "_Wt"))
+    numbers = np.frombuffer(data, np.int8, amount).reshape(size if is_embedding else size[::-1])
+    return (numbers if is_embedding else numbers.T) / scale
 
 
 @pytest.fixture
@@ -202,7 +203,9 @@ def test_pieces_of_whole_characters_keep_their_ids_and_others_are_single_bytes_o
     pieces = list_fallback_pieces(vocabulary)
     assert len(pieces) % 8 == 0
     assert len({text for text, _ in pieces}) == len(pieces)
-    assert {f"<0x{byte:02X}>" for byte in range(256)} <= {text for text, kind in pieces if kind == 6}
+    assert {f"<0x{byte:02X}>" for byte in range(256)} <= {
+        text for text, kind in pieces if kind == 6
+    }
     for number in range(2, len(vocabulary)):
         data, (text, kind) = vocabulary.piece_bytes(number), pieces[number]
         if kind == 1:

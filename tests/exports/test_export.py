@@ -35,7 +35,7 @@ class Twin:
     """An engine that answers as the model does, but for a wrong text every `wrong` lines."""
 
     name = "twin 1"
-    limits_length, ends_in_best_half = True, False
+    limits_length, is_greedy, ends_in_best_half = True, False, False
 
     def __init__(self, member, wrong=0, off=0.0):
         self.member, self.wrong, self.off, self.asked = member, wrong, off, 0

@@ -25,8 +25,8 @@ if (registry === undefined) {
 const bergamot = await loadEngine();
 const [{ config, ...files }] = Object.values(JSON.parse(readFileSync(registry, "utf8")));
 const settings = {
-  "beam-size": Number(beam), normalize: 0, "word-penalty": 0, "max-length-break": 256, "max-length-factor": 4,
-  "mini-batch-words": 1024, workspace: 128, "skip-cost": true, "cpu-threads": 0, quiet: true, "quiet-translation": true,
+  "beam-size": Number(beam), normalize: 0, "word-penalty": 0, "max-length-break": 256, "max-length-factor": 64,
+  "mini-batch-words": 16384, workspace: 128, "skip-cost": true, "cpu-threads": 0, quiet: true, "quiet-translation": true,
   alignment: "soft", "ssplit-mode": "sentence", ...config,
 };
 const vocabularies = new bergamot.AlignedMemoryList();

@@ -92,7 +92,7 @@ def compare_programs(
     sources = [encode(model, line) for line in lines]
     usable = [source for source in sources if 1 < len(source.ids) <= longest]
     usable.sort(key=lambda source: source.limit)
-    beams = sorted({1, model.recipe.search.beam})
+    beams = [1] if engine.is_greedy else sorted({1, model.recipe.search.beam})
     found = tuple(compare(model, engine, usable, beam) for beam in beams)
     return Proof(engine.name, text_name, found, left_out=len(sources) - len(usable))
 
@@ -119,7 +119,7 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
         else own
     )
     theirs = list[EngineOutput]()
-    for limit, group in groupby(sources, key=lambda source: source.limit):
+    for limit, group in groupby(sources, lambda one: one.limit if engine.limits_length else 0):
         lines = [source.line for source in group]  # sources of one length
         theirs += engine.translate(lines, beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))

@@ -119,11 +119,12 @@ def compile_rules(spell: Callable[[str], str], **options: Any) -> list[tuple[int
         for name, changes in rules.items():
             lines = (f"{to_hex(before)}\t{to_hex(after)}\n" for before, after in changes.items())
             (folder / name).write_text("".join(lines), encoding="utf-8")
+        files: dict[str, Any] = {f"{name}_rule_tsv": str(folder / name) for name in rules}
         sentencepiece.SentencePieceTrainer.train(
             input=str(folder / "text"),
             model_prefix=str(folder / "tiny"),
             model_type="bpe",
-            **{f"{name}_rule_tsv": str(folder / name) for name in rules},
+            **files,
             add_dummy_prefix=False,
             remove_extra_whitespaces=True,
             hard_vocab_limit=False,
@@ -173,9 +174,7 @@ def clean_character(character: str) -> str:
     return " " if character.isspace() else normalise(character)
 
 
-def list_input_rules(
-    characters: Iterable[str], spell: Callable[[str], str]
-) -> dict[str, str]:
+def list_input_rules(characters: Iterable[str], spell: Callable[[str], str]) -> dict[str, str]:
     """Return the input rules: characters and their decompositions -> cleaned, spelled forms."""
     rules = dict[str, str]()
     for one in characters:
@@ -193,9 +192,7 @@ def split_canonically(character: str) -> str:
     return "".join(chr(int(number, 16)) for number in found.split())
 
 
-def list_output_rules(
-    characters: Iterable[str], spell: Callable[[str], str]
-) -> dict[str, str]:
+def list_output_rules(characters: Iterable[str], spell: Callable[[str], str]) -> dict[str, str]:
     """Return the output rules, which turn the spelling of a character back into the character."""
     return {spelled: one for one in characters if (spelled := spell(one)) != one}
 

@@ -29,6 +29,7 @@ class Engine(Protocol):
 
     name: str  # name and version, such as "ctranslate2 4.5.0"
     limits_length: bool  # whether it obeys `max_length`
+    is_greedy: bool  # whether it is used with a beam of 1 only
     ends_in_best_half: bool  # whether a hypothesis ends only among the W best continuations
 
     def translate(self, lines: Sequence[str], beam: int, max_length: int) -> list[EngineOutput]:

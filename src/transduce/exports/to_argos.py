@@ -133,6 +133,7 @@ class ArgosEngine:
     """Argos Translate with an exported package installed in a temporary folder."""
 
     limits_length = False  # Argos allows 256 symbols for every source
+    is_greedy = False
     ends_in_best_half = True
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:

@@ -247,6 +247,7 @@ class CTranslate2Engine:
     """CTranslate2 with an exported folder loaded, on one thread."""
 
     limits_length = ends_in_best_half = True
+    is_greedy = False
 
     def __init__(self, folder: Path, model: TaskModel, compute_type: str = "default") -> None:
         from tokenizers import Tokenizer

@@ -301,6 +301,7 @@ class HuggingFaceEngine:
     """Hugging Face's `transformers` with an exported folder loaded."""
 
     limits_length = ends_in_best_half = True
+    is_greedy = False
 
     def __init__(self, folder: Path, _model: TaskModel) -> None:
         import torch

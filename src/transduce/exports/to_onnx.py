@@ -307,7 +307,7 @@ class OnnxState:
 class OnnxEngine:
     """A decoder for this package's beam search that runs both ONNX graphs in onnxruntime."""
 
-    limits_length, ends_in_best_half = True, False
+    limits_length, is_greedy, ends_in_best_half = True, False, False
 
     def __init__(self, folder: Path, model: TaskModel) -> None:
         with importing("onnxruntime"):

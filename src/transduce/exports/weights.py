@@ -108,10 +108,13 @@ def collect_weights(model: Transformer, head_width: int | None = None) -> Weight
         layers: Any,  # noqa: ANN401
         norm: nn.Module,
     ) -> Stack:
-        learned = isinstance(positions, LearnedPositions)
         return Stack(
             matrices[id(embedding)],
-            to_numpy(positions.weight if learned else positions.compute(POSITIONS)),
+            to_numpy(
+                positions.weight
+                if isinstance(positions, LearnedPositions)
+                else positions.compute(POSITIONS)
+            ),
             tuple(collector.collect_layer(layer) for layer in layers),
             collect_affine(norm) if isinstance(norm, nn.LayerNorm) else None,
         )

@@ -57,8 +57,8 @@ class Architecture:
     positions: str = from_paper(
         "sinusoidal",
         "3.5",
-        "positional encodings are sines and cosines, interleaved; with tensor2tensor, the sines come "
-        "first, as in the authors' code and in Marian",
+        "positional encodings are sines and cosines, interleaved; tensor2tensor: all sines first, "
+        "as in the authors' code and in Marian",
     )
     max_positions: int = our_choice(
         1024, "number of learned positional vectors; sinusoids have no limit"

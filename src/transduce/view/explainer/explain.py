@@ -361,7 +361,9 @@ def list_notes(translator: Translator) -> list[str]:
     if sizes.positions == "learned":
         found.append("This model learned its positions (Table 3, row E); the paper adds sinusoids.")
     if sizes.positions == "tensor2tensor":
-        found.append("This model's sines come first, then its cosines; the paper's alternate (3.5).")
+        found.append(
+            "This model's sines come first, then its cosines; the paper's alternate (3.5)."
+        )
     if sizes.tie_embeddings != "all":
         found.append("Not all three matrices of section 3.4 are shared in this model.")
     return found
