@@ -14,7 +14,6 @@ from tests.external.test_exports import MORE_LINES, SCRIPT, SOURCES, list_ended,
 
 pytestmark = pytest.mark.external
 PACKAGE = "@browsermt/bergamot-translator@0.4.9"
-WIDE = {"d_model": 64, "d_ff": 128, "heads": 4, "d_k": 16, "d_v": 16, "positions": "tensor2tensor"}
 SHAPES = ("post-norm", "tied target", "untied", "deep encoder", "imported")
 
 
@@ -29,7 +28,8 @@ def exported(tmp_path_factory):
     models = {}
     for name in SHAPES:
         path = folder / name.replace(" ", "-")
-        member = text_member(replace(shapes()[name], **WIDE))
+        sizes = replace(shapes()[name], d_model=64, d_ff=128, heads=4, d_k=16, d_v=16)
+        member = text_member(replace(sizes, positions="tensor2tensor"))
         lines = list(list_ended(member, filter(str.isascii, MORE_LINES)))[:16]
         Path(f"{path}.lines").write_text("\n".join(lines), encoding="utf-8")
         models[str(save_member(member, path))] = name
