@@ -302,7 +302,11 @@ def test_a_short_default_type_of_numbers_is_refused_when_a_model_is_loaded(tmp_p
         torch.set_default_dtype(torch.float32)
 
 
-@pytest.mark.parametrize("function", [transduce.load, transduce.average])
+def export(folder):
+    return transduce.export(folder, to="ctranslate2", output=folder / "export")
+
+
+@pytest.mark.parametrize("function", [transduce.load, transduce.average, export])
 def test_a_device_that_computes_nothing_translates_nothing(tmp_path, function):
     refused = pytest.raises(InputError, match="its default device is meta")
     with torch.device("meta"), refused:

@@ -36,7 +36,7 @@ from transduce.exports.to_ctranslate2 import CTRANSLATE2
 from transduce.exports.to_huggingface import HUGGINGFACE
 from transduce.exports.to_onnx import ONNX
 from transduce.exports.tokenizer import find_model_type
-from transduce.inference.load import TaskModel, load_task_model
+from transduce.inference.load import TaskModel, load_task_model, require_usable_torch
 from transduce.runs.text_names import name_languages
 from transduce.settings import Architecture
 from transduce.settings.fields import require
@@ -113,6 +113,7 @@ def export(  # noqa: PLR0913 - one parameter for each choice of the caller
     `("en", "de")`, replaces the codes of source and target in the recipe. `force` replaces an
     earlier export.
     """
+    require_usable_torch()
     target = find_target(to, precision)
     folder, path = read_path("output", output), read_path("model", model)
     require_free_output(target, folder, force=force)
