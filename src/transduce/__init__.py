@@ -143,5 +143,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return all names of the module, and its public names that are not imported yet."""
-    return [*globals(), *__all__]
+    """Return the public names, also those that are not imported yet."""
+    return [*__all__]

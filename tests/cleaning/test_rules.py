@@ -83,6 +83,14 @@ def test_a_report_tells_what_a_rule_dropped_alone():
     assert report.examples["letters"] == [["1 1 1 1", "1 1 1 1"], ["12", "zwölf"]]
 
 
+def test_examples_of_a_rule_are_rather_pairs_that_break_no_other():
+    report = RuleReport()
+    for number, rules in enumerate([["copy", "length"]] * 6 + [["copy"], ["length"], ["copy"]]):
+        report.add((str(number), ""), rules)
+    shown = {name: "".join(pair[0] for pair in report.examples[name]) for name in report.examples}
+    assert shown == {"copy": "68012", "length": "70123"}
+
+
 def test_repeats_are_those_of_brute_force():
     def brute(words):
         return max(

@@ -64,6 +64,17 @@ def test_a_teacher_translates_until_the_stage_that_is_named(call, babbler, corpu
     assert call("verify", folder / "shards" / "shard-1-of-1").code == 0
 
 
+def test_teacher_and_student_are_compared_with_one_beam(call, babbler, corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    files = ("--source=a.en", "--dev-source=d.en", "--dev-target=d.de", "--beam=1")
+    ended = call("distil", babbler, *files, *STUDENT, "-o", "d")
+    assert ended.code == 0, ended.stderr
+    scores = json.loads((corpus / "d/report/scores.json").read_text())
+    assert [scores[name]["beam"] for name in ("teacher", "student")] == [1, 1]
+    assert "A bar to the right" not in (corpus / "d/report/report.html").read_text()
+    assert "\nthe student: d/model\nall stages, teacher and student: d/report/rep" in ended.stderr
+
+
 def test_pairs_that_name_other_languages_than_the_teacher_s_are_refused(call, babbler, tmp_path):
     for name in ("a.de-en.tsv", "a.en-de.tsv"):
         (tmp_path / name).write_text("Hund\tdog\n")

@@ -128,6 +128,11 @@ def test_a_recipe_may_be_a_file(call, tmp_path):
     assert json.loads(ended.stdout) == {"setting": "training.steps", "first": 20, "second": 3}
 
 
+def test_a_long_name_of_a_text_does_not_widen_a_table(call):
+    name = ("--set", f"data.corpus=your own: {'a' * 90}.tsv")
+    assert "a" * 28 + "…  (wmt14-en-de)" in call("recipes", "show", "table3/base", *name).stdout
+
+
 def test_a_folder_is_no_recipe_file(call, tmp_path):
     assert f"error: {tmp_path}: is a folder, no recipe" in call("recipes", "show", tmp_path).stderr
 
@@ -143,7 +148,7 @@ def test_diff_shows_both_values_and_both_counts(call):
     assert [line.split() for line in lines] == [
         ["setting", "table3/base", "table3/C-N2"],
         ["architecture.layers", "6", "2"],
-        ["parameters", "63,045,632", "33,644,544"],
+        ["parameters", "63_045_632", "33_644_544"],
     ]
 
 

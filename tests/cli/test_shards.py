@@ -37,6 +37,7 @@ def shards(call, babbler, text):
             shard = ("--shard", f"{number}/{count}", "-o", folder)
             ended = call("translate", babbler, text, *(options or FAST), *shard)
             assert ended.code == 0, ended.stderr
+            assert f"the shard: {folder}/shard-{number}-of-{count}\n" in ended.stderr
         return folder
 
     return write

@@ -188,9 +188,10 @@ def test_a_bad_file_of_labels_is_one_sentence_with_its_place(call, tmp_path, con
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["craft", "--tags"], "is in the form of another task than parsing\nhint: name a recipe"),
-        (["gum-pos", "--trees"], "is in the form of another task than tagging\nhint: name a reci"),
-        (["tiny", "--tags"], "is in the form of another task than translation\nhint: name a reci"),
+        (["craft", "--tags"], "is for another task, and the recipe is for parsing\nhint: name"),
+        (["gum-pos", "--trees"], "is for another task, and the recipe is for tagging\nhint: name"),
+        (["tiny", "--dev-tags", "x", "--tags"], "error: train: "),
+        (["tiny", "--tags"], "is for another task, and the recipe is for translation\nhint: na"),
         (["gum-pos", "--silver", "x", "--tags"], "--silver needs --trees\nhint: "),
         (["gum", "--silver-ratio", "2", "--trees"], "--silver-ratio needs --silver\nhint: "),
         (["gum-pos", "--trees", "x", "--tags"], "--tags and --trees name the text twice"),

@@ -60,7 +60,7 @@ def test_one_changed_byte_is_found_and_the_other_parts_stay_good(call, run):
     assert lines[3].startswith(f"bad   {file}: is not as it was written: expected sha256 ")
     assert [line[:4] for line in lines] == ["good"] * 3 + ["bad "] + ["good"] * 6
     assert ended.stderr.startswith(
-        f"not covered: {run / 'log.jsonl'}\nerror: {run}: 1 of 10 parts are damaged\n"
+        f"not covered: {run / 'log.jsonl'}\nerror: {run}: 1 of 10 parts is damaged\n"
         "hint: a run resumes from its newest good checkpoint"
     )
 
@@ -77,6 +77,7 @@ def test_a_cut_file_is_reported_as_json(call, model):
     (model / "README.md").write_bytes(b"# Cut")
     ended = call("verify", "--json", model)
     assert ended.code == 3
+    assert f"error: {model}: is damaged\n" in ended.stderr
     said = json.loads(ended.stdout)
     assert (said["part"], said["good"]) == (str(model), False)
     assert " bytes, found 5 " in said["reason"]

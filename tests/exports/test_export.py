@@ -276,6 +276,7 @@ def test_the_ctranslate2_readme_has_the_length_penalty_that_comes_nearest(penalt
     search = replace(member.recipe.search, penalty=penalty)
     used = describe_use(replace(member, recipe=replace(member.recipe, search=search)))
     assert f"length_penalty={there})" in used
+    assert '\nsource = target = Tokenizer.from_file("FOLDER/tokenizer.json")\n' in used
 
 
 def test_a_proof_of_outputs_without_an_end_says_that_nothing_was_compared():

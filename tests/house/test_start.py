@@ -81,7 +81,7 @@ def test_the_package_is_imported_in_a_tenth_of_a_second():
 
 
 def test_every_public_name_is_there_and_listed():
-    assert set(transduce.__all__) <= set(dir(transduce))
+    assert set(dir(transduce)) == set(transduce.__all__)
     for name in transduce.__all__:
         assert getattr(transduce, name) is not None
     assert transduce.recipes.by_name("table3/base").architecture.layers == 6

@@ -129,3 +129,12 @@ def test_a_synthetic_text_of_empty_sources_is_refused_with_its_own_counts(tmp_pa
     text = mix({back: 0}, {blank: 0.5})
     with pytest.raises(InputError, match=r"is left of 50, all were left out [(]empty side: 50[)]"):
         transduce.prepare(tmp_path / "store", text, False, recipe=MIXED)
+
+
+def test_a_synthetic_text_of_pairs_that_are_known_is_refused_with_the_reason(tmp_path, back):
+    (tmp_path / "same.tsv").write_text(back.read_text())
+    text = mix({back: 0}, {tmp_path / "same.tsv": 0.5})
+    with pytest.raises(InputError) as error:
+        transduce.prepare(tmp_path / "store", text, False, recipe=MIXED)
+    assert str(error.value).startswith("synthetic same.tsv: no pair is left of ")
+    assert error.value.hint == "they stand in the other texts already"

@@ -146,7 +146,7 @@ def test_an_unconstrained_search_is_repaired_and_counted(run):
 
 
 def test_trees_need_a_recipe_of_parsing(tmp_path, treebank):
-    with pytest.raises(InputError, match="another task than translation"):
+    with pytest.raises(InputError, match="another task, and the recipe is for translation"):
         transduce.prepare(tmp_path / "p", TaskFiles(treebank, PARSING), recipe="tiny")
 
 

@@ -156,13 +156,18 @@ class RuleReport:
     examples: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def add(self, pair: Pair, rules: Collection[str]) -> None:
-        """Count a pair for each of `rules`, which it breaks, and keep the first as examples."""
+        """Count a pair for each of `rules`, which it breaks, and keep the first as examples.
+
+        Pairs that break one rule alone go before others, which several rules would show.
+        """
         for name in rules:
             self.broken[name] = self.broken.get(name, 0) + 1
             self.alone[name] = self.alone.get(name, 0) + (len(rules) == 1)
             examples = self.examples.setdefault(name, [])
-            if len(examples) < EXAMPLES:
-                examples.append([shorten(side, SHOWN) for side in pair])
+            place = self.alone[name] - 1 if len(rules) == 1 else len(examples)
+            if place < EXAMPLES:
+                examples.insert(place, [shorten(side, SHOWN) for side in pair])
+                del examples[EXAMPLES:]
 
     def filter(self, pairs: Iterable[Pair], rules: Rules) -> Iterator[Pair]:
         """Yield the pairs that break no rule, and count all pairs."""

@@ -150,9 +150,10 @@ def command(
     if found.report is not None:
         display.print_note(*found.report.describe())
     if found.model is not None:
-        display.print_note(f"the student: {found.model}")
+        display.print_note(f"the student: {output / found.model.relative_to(found.folder)}")
     if found.page is not None:
-        display.print_note(f"all stages, teacher and student: {found.page}")
+        page = output / found.page.relative_to(found.folder)
+        display.print_note(f"all stages, teacher and student: {page}")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.outcome import Commands
+from transduce.errors import shorten
 from transduce.recipes import SCALES, by_name, cite, difference, names
 from transduce.recipes.choice import customise_recipe
 from transduce.recipes.citations import PEERS
@@ -16,6 +17,7 @@ from transduce.settings import Recipe
 from transduce.settings.counts import count_parameters, count_recipe_parameters
 from transduce.settings.recipe import Value, find_setting
 
+LONGEST = 40  # characters of a value, such as the name of a text with its files and hashes
 COUNTS = (
     "note: parameters are counted with as many symbols as data.vocabulary_size says. "
     "With 37,000 base has 63.0 million; Table 3 prints 65, as 41,004 to 41,208 symbols give"
@@ -167,7 +169,7 @@ def diff(*, first: KnownRecipe, second: KnownRecipe, as_json: bool) -> None:
     table = [
         ("setting", first.recipe.name, second.recipe.name),
         *((path, _format_value(a), _format_value(b)) for path, a, b in rows),
-        ("parameters", *(f"{one.parameters:,}" for one in (first, second))),
+        ("parameters", *(_format_value(one.parameters) for one in (first, second))),
     ]
     display.print_result(*display.align_columns(table))
 
@@ -230,7 +232,9 @@ def _format_setting(recipe: Recipe, path: str, value: Value) -> tuple[str, ...]:
 
 
 def _format_value(value: object) -> str:
-    """Format a value as `--set` and TOML accept it."""
+    """Format a value as `--set` and TOML accept it; cut a name too long for a table's column."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:,}".replace(",", "_") if isinstance(value, int) else str(value)
+    return (
+        f"{value:,}".replace(",", "_") if isinstance(value, int) else shorten(str(value), LONGEST)
+    )

@@ -94,7 +94,9 @@ def command(
     if rows[0].model is not None:
         _, search = split_search(rows[0].settings)
         best = " ".join(f"{path}={value}" for path, value in search.items())
-        display.print_note(f"hint: {rows[0].model} decodes best with {best}")
+        equal = sum(row.score == rows[0].score for row in rows[1:])
+        tie = f"; {equal} of the other combinations score the same" if equal else ""
+        display.print_note(f"hint: {rows[0].model} decodes best with {best}{tie}")
     elif not rows[0].failure:
         display.print_note(f"hint: transduce average {shlex.quote(str(rows[0].run))} -o MODEL")
 

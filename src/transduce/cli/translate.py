@@ -5,7 +5,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -248,8 +248,14 @@ def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | No
     if is_written(folder, text, how):
         display.print_note(f"{folder} is written already")
         return TextPart(nullcontext(io.StringIO()), WORKER_BLOCK, cut=lambda _: iter(()))
-    opened = as_text(create_shard(folder, text, how))
-    return TextPart(opened, WORKER_BLOCK, text.lines.start + 1, text.cut)
+
+    @contextmanager
+    def opened() -> Iterator[IO[str]]:
+        with as_text(create_shard(folder, text, how)) as stream:
+            yield stream
+        display.print_note(f"the shard: {folder}")
+
+    return TextPart(opened(), WORKER_BLOCK, text.lines.start + 1, text.cut)
 
 
 def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:

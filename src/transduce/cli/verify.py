@@ -47,8 +47,9 @@ def require_good_parts(folder: Path, parts: "Sequence[VerifiedPart]") -> None:
     """Raise FolderError if a part is damaged, or if this user may not read it."""
     bad = [part for part in parts if not part.is_good]
     damaged = [part for part in bad if part.may_read]
+    share = f"{len(damaged or bad)} of {len(parts)} parts " if len(parts) > 1 else ""
     if damaged:
-        raise FolderError(f"{len(damaged)} of {len(parts)} parts are damaged", HINT, file=folder)
+        is_one = len(damaged) == 1
+        raise FolderError(f"{share}{'is' if is_one else 'are'} damaged", HINT, file=folder)
     if bad:
-        fact = f"{len(bad)} of {len(parts)} parts cannot be read"
-        raise FolderError(fact, PERMISSION, file=folder)
+        raise FolderError(f"{share}cannot be read", PERMISSION, file=folder)

@@ -154,14 +154,9 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
         model = average(run, None)  # beside the run, in folder/model
         if last == 4:
             return Distillation(folder, report, model.folder)
-        models = {"teacher": teacher} if teacher else {}
-        page = write_report(
-            folder,
-            {"text": text, "pairs": pairs_folder},
-            report,
-            models | {"student": load(model.folder, on_warning=ignore_event)},
-            dev_pairs,
-        )
+        stages = {"text": text, "pairs": pairs_folder}
+        trained = load(model.folder, on_warning=ignore_event)
+        page = write_report(folder, stages, report, (teacher, trained), dev_pairs)
         return Distillation(folder, report, model.folder, page)
 
 

@@ -25,23 +25,29 @@ def write_report(
     folder: Path,
     stages: Mapping[str, VerifiedFolder],
     rules: RuleReport,
-    models: Mapping[str, Translator],
+    models: tuple[Translator | None, Translator],
     dev: Sequence[tuple[str, str]],
 ) -> Path:
     """Complete the stage `report`; return the path of its page.
 
     `stages` are the folders of text and pairs, `models` the teacher, if there is one, and the
-    student. The models are scored and timed on `dev`, which are pairs of source and reference.
+    student. The models are scored and timed on `dev`, which are pairs of source and reference, both
+    with the teacher's beam.
     """
+    teacher, student = models
+    named = {"student": student}
+    if teacher is not None:
+        beam = teacher.recipe.search.beam
+        named = {"teacher": teacher, "student": student.searching(beam=beam)}
 
     def write(writer: FolderWriter) -> None:
-        measured = {name: measure_model(one, dev) for name, one in models.items()}
+        measured = {name: measure_model(one, dev) for name, one in named.items()}
         writer.write(SCORES, to_json(measured))
         writer.write(PAGE, build_report_page(folder, stages["text"], rules, measured).encode())
 
     about = {
         "pairs": stages["pairs"].hash,
-        "models": {name: list(one.hashes) for name, one in models.items()},
+        "models": {name: list(one.hashes) for name, one in named.items()},
     }
     return complete_folder(folder / "report", REPORT_KIND, about, write).verified_path(PAGE)
 

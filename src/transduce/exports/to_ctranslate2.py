@@ -206,13 +206,17 @@ def describe_use(model: TaskModel) -> str:
     """Return how to translate with an exported folder, as Markdown."""
     files, search = list(name_tokenizers(model)), model.recipe.search
     penalty = {"gnmt": search.alpha, "average": 1.0}.get(search.penalty, 0.0)
-    names = f'"{files[0]}", "{files[-1]}"'
+    sides = ("source", "target") if len(files) == 2 else ("source = target",)
+    opened = "\n".join(
+        f'{side} = Tokenizer.from_file("FOLDER/{file}")'
+        for side, file in zip(sides, files, strict=True)
+    )
     return f"""```python
 import ctranslate2
 from tokenizers import Tokenizer
 
 model = ctranslate2.Translator("FOLDER")  # this folder
-source, target = (Tokenizer.from_file(f"FOLDER/{{name}}") for name in ({names}))
+{opened}
 source.encode_special_tokens = True  # "</s>" in a text stays text
 pieces = source.encode("…", add_special_tokens=False).tokens
 found = model.translate_batch([pieces], beam_size={search.beam}, length_penalty={penalty})

@@ -48,9 +48,10 @@ def choose_texts(data: Data, train: object, dev: object) -> Opened:
 
     There is no development set if `dev` is False.
     """
+    is_own = train is not None and not is_corpus_name(train)
+    own_train = open_texts("train", train, data) if is_own else None
     own_dev = None if dev in (None, False) else open_texts("dev", dev, data)
-    if train is not None and not is_corpus_name(train):
-        own_train = open_texts("train", train, data)
+    if own_train is not None:
         return own_train, None if dev is False else own_dev or find_dev_split(own_train)
     corpus = data.corpus if train is None else str(train)
     found = read_corpus(corpus, "train", data)
@@ -97,7 +98,7 @@ def require_texts_of_task(argument: str, texts: Pairs, data: Data) -> Pairs:
     """Return the texts unchanged; refuse files in the format of a task other than `data.task`."""
     kind = find_task_kind(data)
     if isinstance(texts, TaskFiles) and texts.kind.read_file is not kind.read_file:
-        fact = f"{argument}: {texts.path} is in the form of another task than {data.task}"
+        fact = f"{argument}: {texts.path} is for another task, and the recipe is for {data.task}"
         raise InputError(fact, "name a recipe of that task: `transduce recipes` lists them")
     if isinstance(texts, FilePair) and kind.read_test_file is not None:
         fact = f"{argument}: two files of lines are no text for {data.task}"

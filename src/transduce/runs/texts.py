@@ -226,20 +226,21 @@ def clean_pairs(cleaner: Cleaner, pairs: Iterable[Pair], name: str = "") -> Iter
     dropped = {reason: found.count for reason, found in report.dropped.items()}
     yield from cleaner.clean(pairs)
     read, kept = report.read - before[0], report.kept - before[1]
-    text = f"the {name} text" if name else "the text"
-    require(read > 0, f"{text} is empty", "look at the files")
+    place = f"{name}: " if name else ""
+    require(read > 0, f"{place}the text is empty", "look at the files")
     counts = {one: found.count - dropped.get(one, 0) for one, found in report.dropped.items()}
     here = {reason: count for reason, count in counts.items() if count}
     reasons = "; ".join(f"{reason}: {count:,}" for reason, count in here.items())
     rules = " ".join(f"--set {RULES[one]}" for one in here if one in RULES)
-    hint = "look at the text" + f", or change the rule: {rules}" * bool(rules)
+    is_known = bool(name) and list(here) == ["duplicate"]
+    look = "they stand in the other texts already" if is_known else "look at the text"
+    hint = look + f", or change the rule: {rules}" * bool(rules)
     if list(here) == [EMPTY]:
         hint = "one side of every pair is blank: are these the right files?"
         if kind.unusable != EMPTY:  # the reader's error is in place of a tree
             why = report.dropped[EMPTY].samples[0]["target"]
             reasons, hint = why or kind.unusable, f"are these the right files? {kind.options}"
-    of = f" of {text}" if name else ""
-    fact = f"no {kind.unit}{of} is left of {read:,}, all were left out ({reasons})"
+    fact = f"{place}no {kind.unit} is left of {read:,}, all were left out ({reasons})"
     require(kept > 0, fact, hint)
 
 

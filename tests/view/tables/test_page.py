@@ -21,6 +21,7 @@ def test_the_papers_figure_stands_beside_ours_and_the_difference_is_a_bar():
     bars = re.findall(r'<rect x="([\d.]+)" y="2" width="([\d.]+)"', page)
     assert [tuple(map(float, bar)) for bar in bars] == [(30, 30), (15.3, 14.7)]
     assert "<td>7.00</td><td></td><td></td>" in page
+    assert "A bar to the right: our figure is larger" in page
 
 
 def test_differences_of_one_measure_have_one_scale():

@@ -13,6 +13,10 @@ PARTS = PageParts(
     markup="tables/tables.html",
 )
 MARK = "<!--report-->"
+BARS = (
+    "A bar to the right: our figure is larger than the paper's. Bars of one column have one scale, "
+    "and those of one measure in a table of claims."
+)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
 CODE = re.compile("`([^`]*)`")
 WIDTH, HEIGHT = 60, 14  # pixels of a bar's cell
@@ -40,6 +44,8 @@ def build_tables_page(
     for heading, remark, cells in parts:
         body += [f"<h2>{html.escape(heading)}</h2>", f"<p>{write_text(remark)}</p>"]
         body += ['<div class="scroll" tabindex="0">', *write_table(cells), "</div>"]
+    if any("<rect" in one for one in body):
+        body.append(f'<p class="quiet">{BARS}</p>')
     page = build_page(title, PARTS, [])
     return page.replace(MARK, "\n".join(body))
 
