@@ -46,6 +46,20 @@ def test_an_encoder_layer_has_two_sub_layers_and_a_decoder_layer_three():
         assert len(norms_of(layer)) == len(expected)
 
 
+def test_every_sub_layer_computes_once_in_its_place_and_decoders_read_the_encoder_s_output():
+    model, called = model_of(), []
+    for layer in (*model.encoder, *model.decoder):
+        for one in layer.sub_layers():
+            one.register_forward_hook(lambda own, given, _: called.append((type(own), given)))
+    memory = model.encode(packed([4]))
+    model.decode(packed([3]), memory)
+    assert [kind for kind, _ in called] == [
+        *[SelfAttention, FeedForward] * 2,
+        *[SelfAttention, CrossAttention, FeedForward] * 2,
+    ]
+    assert all(given[1] is memory.states for kind, given in called if kind is CrossAttention)
+
+
 def norms_of(module):
     return [one for one in module.modules() if isinstance(one, nn.LayerNorm)]
 

@@ -37,8 +37,11 @@ def test_scores_are_divided_by_the_root_of_d_k():
 def test_the_scale_follows_d_k_and_not_d_v_nor_d_model():
     q = torch.randn(1, 2, 9, dtype=torch.float64)
     for d_v in (1, 9, 25):
-        _, weights = attention(q, q, torch.zeros(1, 2, d_v, dtype=torch.float64))
-        torch.testing.assert_close(weights, (q @ q.transpose(1, 2) / 3).softmax(dim=-1))
+        v = torch.randn(1, 2, d_v, dtype=torch.float64)
+        seen, weights = attention(q, q, v)
+        expected = (q @ q.transpose(1, 2) / 3).softmax(dim=-1)
+        torch.testing.assert_close(weights, expected)
+        torch.testing.assert_close(seen, expected @ v)
 
 
 def test_illegal_connections_are_minus_infinity_before_the_softmax():

@@ -32,15 +32,19 @@ def test_projections_have_the_shapes_of_the_text(d_k, d_v):
 
 def test_projections_are_matrices_without_biases():
     model = built()
-    for stack in (model.encoder, model.decoder):
-        for name, _ in stack.named_parameters():
-            assert not ("attention" in name and "bias" in name)
+    for stack, stored in ((model.encoder, 2), (model.decoder, 2 + 3)):
+        of_attention = [one for name, one in stack.named_parameters() if "attention" in name]
+        assert len(of_attention) == 6 * stored, "some projections lie in one matrix"
+        assert all(one.dim() == 2 for one in of_attention)
 
 
 @pytest.mark.parametrize("changes", [{"heads": 1}, {"heads": 3}, {"d_k": 1}, {"d_v": 2}])
 def test_d_k_and_d_v_are_free_of_d_model_over_h(changes):
     """Rows (A) and (B) of Table 3 vary them; here every combination runs."""
-    model = model_of(sizes(**changes))
+    model, own = model_of(sizes(**changes)), {"heads": 2, "d_k": 3, "d_v": 5} | changes
+    for layer in (*model.encoder, *model.decoder):
+        rows = len(layer.self_attention.query_key_value.weight)
+        assert rows == own["heads"] * (2 * own["d_k"] + own["d_v"])
     for states in states_of(model, packed([3, 4]), packed([2, 5])):
         assert states.shape == (7, 8)
 

@@ -23,14 +23,15 @@ def test_the_network_is_two_linear_maps_with_a_relu_between(network):
 
 
 def test_the_inner_layer_has_2048_numbers_and_both_maps_have_biases():
-    network = built().decoder[3].feed_forward
-    shapes = {name: tuple(weight.shape) for name, weight in network.named_parameters()}
-    assert shapes == {
-        "inner.weight": (2048, 512),
-        "inner.bias": (2048,),
-        "outer.weight": (512, 2048),
-        "outer.bias": (512,),
-    }
+    model = built()
+    for layer in (*model.encoder, *model.decoder):
+        weights = layer.feed_forward.named_parameters()
+        assert {name: tuple(weight.shape) for name, weight in weights} == {
+            "inner.weight": (2048, 512),
+            "inner.bias": (2048,),
+            "outer.weight": (512, 2048),
+            "outer.bias": (512,),
+        }
 
 
 def test_it_is_applied_to_each_position_alike(network):

@@ -1,12 +1,16 @@
 """Embeddings and softmax."""
 
+import pytest
 import torch
-from tests.model.tiny import BEGIN, model_of, packed, sizes
+from tests.model.tiny import BEGIN, model_of, packed, sizes, states_of
 from tests.paper.test_section_3_1_stacks import built
 
-from transduce.packed import Packed
+from transduce.packed import Batch, Packed
 from transduce.paper.model import TransformerDecoder
-from transduce.settings import Architecture
+from transduce.paper.training import batch_loss
+from transduce.settings import Architecture, Training
+
+every_tie = pytest.mark.parametrize("tied", ["all", "target", "none"])
 
 
 def test_one_matrix_serves_both_embeddings_and_the_map_before_the_softmax():
@@ -28,9 +32,11 @@ def test_a_setting_keeps_all_three_apart():
     assert len({id(one.weight) for one in (model.source, model.target, model.output)}) == 3
 
 
-def test_embeddings_are_multiplied_by_the_root_of_d_model():
-    """On the way in, in both embedding layers."""
-    model, words = model_of(), packed([4])
+@every_tie
+def test_embeddings_are_multiplied_by_the_root_of_d_model(tied):
+    """On the way in, in both embedding layers, whether they share a matrix or not."""
+    model, words = model_of(sizes(tie_embeddings=tied)), packed([4])
+    assert (model.source is model.target) == (tied == "all")
     for embedding, places in (
         (model.source, model.source_positions),
         (model.target, model.target_positions),
@@ -39,11 +45,19 @@ def test_embeddings_are_multiplied_by_the_root_of_d_model():
         torch.testing.assert_close(model.embed(words, embedding, places), by_hand)
 
 
-def test_the_map_before_the_softmax_is_neither_scaled_nor_biased():
-    model = model_of(sizes(tie_embeddings="none"))
+@every_tie
+@torch.no_grad()
+def test_the_map_before_the_softmax_is_neither_scaled_nor_biased(tied):
+    """In search, in training and where likelihoods are computed."""
+    model = model_of(sizes(tie_embeddings=tied))
     states = torch.randn(3, 8, dtype=torch.float64)
     torch.testing.assert_close(model.logits(states), states @ model.output.weight.T)
-    assert not model.logits(torch.zeros_like(states)).any()
+    batch = Batch(packed([5, 3]), packed([2, 4]))
+    states = states_of(model, batch.source, batch.target)[1]
+    log_p = (states @ model.output.weight.T).log_softmax(dim=1)
+    right = log_p.gather(1, batch.target.ids[:, None])[:, 0]
+    torch.testing.assert_close(batch_loss(model, Training(), batch)[1], -right.sum())
+    torch.testing.assert_close(model.target_log_probs(states, batch.target.ids), right)
 
 
 @torch.no_grad()

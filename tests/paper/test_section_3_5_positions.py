@@ -8,7 +8,7 @@ from tests.model.tiny import BEGIN, model_of, packed, sizes
 from tests.paper.test_section_3_1_stacks import built
 
 from transduce.packed import Packed
-from transduce.paper.model import compute_sinusoids
+from transduce.paper.model import EncoderOutput, compute_sinusoids
 from transduce.settings import Architecture
 
 
@@ -20,6 +20,23 @@ def test_without_positions_a_word_s_state_is_the_same_wherever_the_words_stand()
     assert not torch.allclose(model.encode(turned).states, model.encode(words).states[order])
     torch.nn.init.zeros_(model.source_positions.weight)
     torch.testing.assert_close(model.encode(turned).states, model.encode(words).states[order])
+
+
+def test_without_positions_a_decoder_layer_knows_no_order_of_the_symbols_before():
+    """Nor of the source. A second layer would: symbols in front have states of what they saw."""
+    model = model_of(sizes(positions="learned", layers=1))
+    memory, order = model.encode(packed([4])), torch.tensor([3, 0, 2, 1, 4])
+    words = packed([5], seed=3)
+    turned = Packed(words.ids[order], words.lengths)
+
+    def last_state(inputs):
+        return model.decode(inputs, memory)[-1]
+
+    assert not torch.allclose(last_state(turned), last_state(words))
+    torch.nn.init.zeros_(model.target_positions.weight)
+    torch.testing.assert_close(last_state(turned), last_state(words))
+    source = EncoderOutput(memory.states[torch.tensor([2, 0, 3, 1])], memory.lengths)
+    torch.testing.assert_close(model.decode(words, source), model.decode(words, memory))
 
 
 def test_sine_and_cosine_are_interleaved():
@@ -73,8 +90,13 @@ def test_row_e_learns_a_table_of_the_same_width_for_each_stack():
     assert [tuple(table.shape) for table in tables] == [(1024, 512)] * 2
     assert tables[0] is not tables[1]
     learned = model_of(sizes(positions="learned"))
+    bottoms = []
+    for stack in (learned.encoder, learned.decoder):
+        stack[0].register_forward_pre_hook(lambda _, given: bottoms.append(given[0]))
     words = packed([3, 2])
-    by_hand = learned.source.weight[words.ids] * 8**0.5
-    by_hand = by_hand + learned.source_positions.weight[[0, 1, 2, 0, 1]]
-    embedded = learned.embed(words, learned.source, learned.source_positions)
-    torch.testing.assert_close(embedded, by_hand)
+    learned.decode(words, learned.encode(words))
+    for bottom, own in zip(
+        bottoms, (learned.source_positions, learned.target_positions), strict=True
+    ):
+        by_hand = learned.source.weight[words.ids] * 8**0.5 + own.weight[[0, 1, 2, 0, 1]]
+        torch.testing.assert_close(bottom, by_hand)

@@ -9,6 +9,8 @@ from transduce.inference.attention_weights import capture_attention
 from transduce.recipes import by_name, names
 from transduce.settings import Architecture
 
+R = [1, 3, 5, 9]
+
 
 def weights_of(**changes):
     return capture_attention(
@@ -22,24 +24,29 @@ def attended_positions(weights):
     return (weights[0, 4] > 0).nonzero().flatten().tolist()
 
 
-@pytest.mark.parametrize("r", [1, 3, 5])
+@pytest.mark.parametrize("r", R)
 def test_an_encoder_position_sees_r_positions_around_it(r):
     """|i - j| <= (r - 1) / 2."""
     for layer in weights_of(encoder_neighbourhood=r).weights["encoder"]:
         assert attended_positions(layer[0]) == list(range(4 - r // 2, 5 + r // 2))
 
 
-@pytest.mark.parametrize("r", [1, 3, 5])
+@pytest.mark.parametrize("r", R)
 def test_a_decoder_position_sees_the_past_half_of_them(r):
     for layer in weights_of(decoder_neighbourhood=r).weights["decoder"]:
         assert attended_positions(layer[0]) == list(range(4 - r // 2, 5))
 
 
 def test_the_stacks_are_restricted_separately_and_cross_attention_never():
-    weights = weights_of(encoder_neighbourhood=3)
-    assert attended_positions(weights.weights["decoder"][0][0]) == [0, 1, 2, 3, 4]
-    both = weights_of(encoder_neighbourhood=3, decoder_neighbourhood=1)
-    assert attended_positions(both.weights["cross"][0][0]) == list(range(9))
+    near, past, all_nine = [3, 4, 5], [0, 1, 2, 3, 4], list(range(9))
+    for changes, encoder, decoder in (
+        ({"encoder_neighbourhood": 3}, near, past),
+        ({"decoder_neighbourhood": 1}, all_nine, [4]),
+        ({"encoder_neighbourhood": 3, "decoder_neighbourhood": 1}, near, [4]),
+    ):
+        kinds = weights_of(**changes).weights
+        for kind, expected in (("encoder", encoder), ("decoder", decoder), ("cross", all_nine)):
+            assert [attended_positions(layer[0]) for layer in kinds[kind]] == [expected] * 2
 
 
 def test_an_even_r_has_no_centre_and_is_refused():

@@ -7,6 +7,8 @@ from tests.training.tiny import SYMBOLS, batches, fresh, joined, take_update, tr
 import transduce
 from transduce.corpus.plan import Plan
 from transduce.paper.training import update_weights
+from transduce.recipes import by_name
+from transduce.runs.run_folder import build_feed
 from transduce.settings import Data
 
 
@@ -23,8 +25,16 @@ def planned(source_tokens, target_tokens):
     return source, target, updates
 
 
-def test_each_update_has_about_25_000_source_and_about_25_000_target_tokens():
+def test_each_update_has_about_25_000_source_and_about_25_000_target_tokens(tmp_path):
     assert (Data().source_tokens, Data().target_tokens) == (25_000, 25_000)
+    text = [(" ".join("abcdef"[i % 6] * 2 for i in range(n, n + 40)), "x y " * 20 + str(n))
+            for n in range(1_500)]  # fmt: skip
+    prepared = transduce.prepare(tmp_path / "store", text, recipe="tiny")
+    feed = build_feed(by_name("table2/base-en-de"), prepared, 25_000)
+    parts = feed.micro_batches(1)
+    tokens = [sum(len(getattr(part, side).ids) for part in parts) for side in ("source", "target")]
+    assert 20_000 < min(tokens) <= max(tokens) <= 25_000
+    assert max(tokens) > 24_000
 
 
 def test_both_sides_have_a_budget_of_their_own_that_real_tokens_fill():
@@ -38,9 +48,10 @@ def test_both_sides_have_a_budget_of_their_own_that_real_tokens_fill():
 
 
 def test_pairs_of_similar_length_come_together():
-    source, _, updates = planned(1500, 1500)
-    inside = np.mean([np.std(source[pairs]) for pairs in updates])
-    assert inside < 0.4 * np.std(source)
+    source, target, updates = planned(1500, 1500)
+    for side, share in ((source, 0.4), (target, 0.7)):  # a target is 0.5 to 1.7 times its source
+        inside = np.mean([np.std(side[pairs]) for pairs in updates])
+        assert inside < share * np.std(side)
 
 
 def test_an_epoch_has_every_pair_once():

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from transduce.paper.training import Adam, learning_rate, scaled_learning_rate
+from transduce.recipes import by_name, names
 from transduce.settings import Architecture, Training
 
 
@@ -33,13 +34,23 @@ def test_the_rate_rises_linearly_to_step_4000_and_falls_with_the_root_of_the_ste
 
 
 def test_the_peaks_are_6_99e_4_for_base_and_4_94e_4_for_big():
-    assert learning_rate(4_000, 512, 4_000) == pytest.approx(6.99e-4, abs=5e-7)
-    assert learning_rate(4_000, 1_024, 4_000) == pytest.approx(4.94e-4, abs=5e-7)
+    for row, peak in (("base", 6.99e-4), ("big", 4.94e-4)):
+        rates = [rate_of(f"table3/{row}", step) for step in (3_999, 4_000, 4_001)]
+        assert max(rates) == rates[1] == pytest.approx(peak, abs=5e-7)
+
+
+def rate_of(recipe, step):
+    recipe = by_name(recipe)
+    return scaled_learning_rate(step, recipe.architecture, recipe.training)
 
 
 def test_equation_3_has_no_other_factor():
-    assert Training().learning_rate_factor == 1
-    assert Training().warmup == 4_000
+    """In no run of Tables 2 and 3."""
+    papers = [name for name in names() if name.startswith(("table2/", "table3/"))]
+    assert len(papers) > 20
+    for name in papers:
+        rate = learning_rate(100, by_name(name).architecture.d_model, 4_000)
+        assert rate_of(name, 100) == rate
 
 
 def test_adam_has_the_constants_of_the_paper():

@@ -7,10 +7,13 @@ import pytest
 import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from transduce.packed import Batch
 from transduce.paper.model import AddDropout, Dropout, FeedForward, Residual, Transformer
 from transduce.paper.operations import PLAIN, attention
-from transduce.settings import Architecture
+from transduce.paper.training import batch_loss
+from transduce.settings import Architecture, Training
 
 N = 3
 
@@ -102,6 +105,27 @@ def test_none_falls_on_attention_weights_or_inside_the_feed_forward_network(reco
     assert (Architecture().attention_dropout, Architecture().feed_forward_dropout) == (0, 0)
     run(recorded, dropout=0.1)
     assert {*recorded.attention, *(p for _, p in recorded.relu)} == {0.0}
+
+
+def test_nothing_else_is_drawn_from_the_symbols_to_the_loss():
+    """Two sums and all sub-layers' outputs: no logits, no scores, no states on their way."""
+    model, batch = model_of(sizes(layers=N, dropout=0.1)), Batch(packed([4, 2]), packed([3, 5]))
+    with DrawRecorder() as draws:
+        batch_loss(model, Training(), batch)
+    assert draws.shapes == [(6, 8)] * (1 + 2 * N) + [(8, 8)] * (1 + 3 * N)
+
+
+class DrawRecorder(TorchDispatchMode):
+    """Notes the shape of whatever is filled at random."""
+
+    def __init__(self):
+        super().__init__()
+        self.shapes = []
+
+    def __torch_dispatch__(self, operation, _types, given=(), named=None):
+        if any(word in str(operation) for word in ("bernoulli", "dropout", "rand")):
+            self.shapes.append(tuple(given[0].shape))
+        return operation(*given, **(named or {}))
 
 
 def test_as_settings_they_fall_on_the_weights_and_on_the_relu(recorded):

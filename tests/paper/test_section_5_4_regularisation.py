@@ -4,8 +4,11 @@ import math
 
 import pytest
 import torch
+from tests.model.tiny import SYMBOLS, model_of, packed, states_of
 
+from transduce.packed import Batch
 from transduce.paper.operations import smoothed_loss, smoothing_mass
+from transduce.paper.training import batch_loss
 from transduce.settings import Training
 
 V = 5
@@ -43,6 +46,16 @@ def test_the_loss_is_the_cross_entropy_with_smoothed_labels(smoothing, form):
     """1 - ε on the right symbol and ε spread: over all V (Szegedy), or the V - 1 others (T2T)."""
     found, by_hand = losses(smoothing, form)
     assert found == pytest.approx(by_hand, rel=1e-12)
+
+
+@torch.no_grad()
+def test_training_smooths_by_a_tenth_over_all_symbols():
+    model, batch = model_of(), Batch(packed([5, 3]), packed([2, 4]))
+    states = states_of(model, batch.source, batch.target)[1]
+    log_p = (states @ model.output.weight.T).log_softmax(dim=1)
+    right = torch.nn.functional.one_hot(batch.target.ids, SYMBOLS)
+    by_hand = -((0.9 * right + 0.1 / SYMBOLS) * log_p).sum()
+    torch.testing.assert_close(batch_loss(model, Training(), batch)[0], by_hand)
 
 
 def test_both_forms_are_one_family():

@@ -14,6 +14,7 @@ from transduce.recipes.operations import (
     count_forward_operations,
     count_training_operations,
 )
+from transduce.reproduce.layer_costs.trace import count_addcmul_operations
 from transduce.settings import Architecture
 
 SYMBOLS = 50
@@ -33,11 +34,13 @@ def counted(architecture: Architecture, *, backward: bool) -> int:
     """Operations of one forward pass, or of both, as torch counts them."""
     mixing = find_mixing(architecture)
     model = Transformer(architecture, SYMBOLS, SYMBOLS, build_mixing=mixing).train()
+    model = model.double()  # so that torch has an LSTM's products one by one
     for weight in model.parameters():
         torch.nn.init.normal_(weight)
     source = Packed.from_sentences([range(2, 2 + N)] * B)
     target = Packed.from_sentences([range(2, 2 + M)] * B)
-    with FlopCounterMode(display=False) as counter:
+    rules = {torch.ops.aten.addcmul: count_addcmul_operations}
+    with FlopCounterMode(display=False, custom_mapping=rules) as counter:
         states = model.decode(target.shift_right(1), model.encode(source))
         logits = model.logits(states)
         if backward:
@@ -53,6 +56,8 @@ def counted(architecture: Architecture, *, backward: bool) -> int:
         {"tie_embeddings": "none", "layers": 1},
         {"mixing": "convolution", "kernel_size": 5},
         {"mixing": "dilated"},
+        {"mixing": "separable"},
+        {"mixing": "recurrent"},
     ],
 )
 def test_a_forward_pass_takes_what_torch_counts(change):

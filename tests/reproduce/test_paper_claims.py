@@ -2,18 +2,22 @@
 
 import json
 import math
+import time
 
 import pytest
 import torch
+from tests.inference.random_models import random_translator
+from tests.reproduce.results import result
 
 from transduce import reproduce
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import InputError
-from transduce.reproduce.paper_claims import run
+from transduce.reproduce.paper_claims import costs, run, trained
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING
 from transduce.reproduce.paper_claims.claim import Finding, PaperClaim
-from transduce.reproduce.paper_claims.costs import measure_products
+from transduce.reproduce.paper_claims.costs import count_layers, measure_products
 from transduce.reproduce.paper_claims.trained import ROWS
+from transduce.reproduce.result import write_result
 
 DIFFERENCE = Finding("a - b", "a - b", 0.0)
 
@@ -80,11 +84,99 @@ def test_an_unknown_claim_is_refused_with_the_nearest(tmp_path):
 
 def test_printed_numbers_are_calculated_again(tmp_path):
     found = reproduce.claims(tmp_path / "out", only=["arithmetic"]).rows
-    assert found[0]["mean"] == pytest.approx(3.283e18, rel=1e-3)
+    by_hand = [3.283e18, 2.298e19, 11.11, 3.472, 28.4 - 26.36, 27.3 - 26.36, 2.3 / 12, 0.44, 41.8]
+    assert [row["mean"] for row in found] == pytest.approx(by_hand, rel=1e-3)
     assert [row["finding"] for row in found if row["verdict"] != "holds"] == [
         "100,000 steps of 0.4 s take 12 hours",
         "en-fr: Table 2 prints the text's 41.0 BLEU for big",
     ]
+
+
+def test_convolutions_cost_2_k_n_d_squared_and_an_lstm_12(tmp_path):
+    """A separable one of k = n 2 n d (n + d), attention and a feed-forward layer twice as much."""
+    found = count_layers(1, {})
+    n = d = 64
+    assert [found[f"convolution {k}"] for k in (3, 9)] == [2 * k * n * d**2 for k in (3, 9)]
+    assert found["LSTM"] == 12 * n * d**2
+    for n, d in ((33, 64), (129, 64), (33, 256)):
+        assert found[f"separable {n} {d}"] == 2 * n * d * (n + d)
+        assert found[f"attention {n} {d}"] == 4 * n * d * (n + d)
+    rows = reproduce.claims(tmp_path / "out", only=["convolutions"]).rows
+    assert [row["mean"] for row in rows] == [3, 0.5, 1.5, 2, 2, 2]
+
+
+def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path, monkeypatch):
+    """`tests/reproduce/test_table1_paths.py` measures such paths."""
+
+    def count_by_hand(kind, n, sizes, *, causal):
+        assert not causal
+        return -(-(n - 1) // (sizes.encoder_neighbourhood // 2)) if kind.restricted else 1
+
+    monkeypatch.setattr(costs, "measure_path_length", count_by_hand)
+    assert costs.measure_paths(1, {}) == {"33 5": 16, "65 5": 32, "65 9": 16, "full": 1}
+    rows = reproduce.claims(tmp_path / "out", only=["restricted"]).rows
+    assert [row["mean"] for row in rows] == [1, 2, 2]
+
+
+def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
+    asked, build_layer = [], costs.build_layer
+
+    def build_noted(kind, n, sizes, *rest, **named):
+        asked.append((n, sizes.heads, sizes.d_k, sizes.d_v))
+        return build_layer(kind, n, sizes, *rest, **named)
+
+    monkeypatch.setattr(costs, "build_layer", build_noted)
+    monkeypatch.setattr(costs, "ROUNDS", 1)
+    found = costs.compare_heads(1, {})
+    assert asked == [(n, h, 512 // h, 512 // h) for h in (8, 1) for n in (129, 128)]
+    n, d = 128, 512
+    for heads in (8, 1):
+        assert found[f"{heads} operations"] == 8 * n * d**2 + 4 * n**2 * d
+
+
+def test_additive_attention_holds_a_sum_of_every_query_and_key_and_dot_products_none(monkeypatch):
+    monkeypatch.setattr(costs, "SIZES", ((64, 32),))
+    monkeypatch.setattr(costs, "ROUNDS", 1)
+    found = costs.compare_compatibilities(1, {})
+    pairs = 64 * 64 * 32 * 4  # bytes of n² d_k numbers
+    assert found["scaled-dot 64 32 bytes"] < pairs < found["additive 64 32 bytes"] < 8 * pairs
+    assert found["scaled-dot 64 32 bytes"] > 2 * 64 * 64 * 4, "scores and weights"
+    assert all(found[f"{kind} 64 32 seconds"] > 0 for kind in ("scaled-dot", "additive"))
+
+
+def test_a_cost_is_the_shortest_time_and_the_most_bytes_alive():
+    waits = iter([0.0, 0.0, *[0.02] * 7, 0.0, *[0.02] * 7])  # two calls for the memory
+
+    def update():
+        time.sleep(next(waits))
+        (torch.ones(256) + 1).sum()
+
+    found = costs.measure_cost("one", update)
+    assert found["one seconds"] < 0.02
+    assert 2048 <= found["one bytes"] < 4096
+    assert next(waits, None) is None
+
+
+def test_nats_are_the_logarithm_of_a_row_s_perplexity_a_piece(tmp_path):
+    runs = {}
+    for row, nats in (("base", 2.0), ("learned", 0.5)):
+        (tmp_path / row).mkdir()
+        write_result(tmp_path / row, result("base", 30.0, perplexity=math.exp(nats)))
+        runs[row] = tmp_path / row / "run"
+    assert trained.measure_nats(1, runs) == pytest.approx({"base": 2.0, "learned": 0.5})
+
+
+def test_beyond_the_trained_length_are_sentences_of_17_to_32_pieces(tmp_path, monkeypatch):
+    lines = ["x" * n for n in (3, 15, 16, 31, 32)]  # a letter is a piece, and END one more
+    pairs = [(line, line[:4]) for line in lines] + [("x", "x" * 20)]
+    translator = random_translator(longest=64)
+    monkeypatch.setattr(trained, "pairs", lambda *_: pairs)
+    monkeypatch.setattr(trained, "load", lambda _: translator)
+    write_result(tmp_path, result("base", 30.0, perplexity=1.0))
+    found = trained.measure_positions(1, {"base": tmp_path / "run"})
+    beyond = [pairs[2], pairs[3], pairs[5]]
+    log_p = sum(one.log_prob for one in translator.likelihood(beyond))
+    assert found["base beyond"] == pytest.approx(-log_p / (5 + 5 + 21))
 
 
 def test_every_trained_row_belongs_to_a_claim_and_every_claim_finds_its_rows():
@@ -107,5 +199,11 @@ def test_the_jacobian_of_a_softmax_is_that_of_autograd():
 
 def test_products_of_normal_vectors_have_the_variance_of_their_width():
     found = measure_products(1, {})
-    assert found["variance 64"] == pytest.approx(64, rel=0.05)
-    assert found["unscaled 256"] < found["scaled 256"]
+    for d_k in (16, 64, 256):
+        assert found[f"variance {d_k}"] == pytest.approx(d_k, rel=0.05)
+    unscaled, scaled = ([found[f"{kind} {d_k}"] for d_k in (16, 64, 256)] for kind in (
+        "unscaled", "scaled",
+    ))  # fmt: skip
+    assert unscaled == sorted(unscaled, reverse=True)
+    assert unscaled[-1] < 0.8 * scaled[-1]
+    assert scaled == pytest.approx([scaled[0]] * 3, rel=0.1), "gradients that do not shrink"

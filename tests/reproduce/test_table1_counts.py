@@ -77,9 +77,12 @@ def test_self_attention_takes_fewer_operations_than_recurrence_for_every_n_below
 
 
 @kinds
-def test_the_longest_chain_grows_with_n_in_the_recurrent_layer_only(kind):
+@pytest.mark.parametrize("causal", [False, True], ids=["encoder", "decoder"])
+def test_the_longest_chain_grows_with_n_in_the_recurrent_layer_only(kind, causal):
     sizes = build_sizes(kind, 16, 3, 5)
-    layers = [build_layer(kind, n, sizes, dtype=EXACT) for n in (80, 120, 160)]  # cut into windows
+    layers = [  # long enough to be cut into windows
+        build_layer(kind, n, sizes, dtype=EXACT, causal=causal) for n in (80, 120, 160)
+    ]
     chains = [measure_longest_chain(layer, layer.random_sentence(EXACT)) for layer in layers]
     grown = [second - first for first, second in pairwise(chains)]
     if kind.mixing == "recurrent":

@@ -47,6 +47,21 @@ def test_published_rows_stand_as_printed_and_ours_beside_their_own():
     assert (recurrent["BLEU printed"], recurrent["BLEU"]) == ("", "29.00")
 
 
+@pytest.mark.parametrize("pair", ["en-de", "en-fr"])
+def test_every_figure_that_table_2_prints_stands_there(facts, pair):
+    with (facts / "printed/table2.csv").open(encoding="utf-8") as file:
+        paper = [
+            (row["model"], row[f"bleu_{column}"], row[f"flops_{column}"])
+            for column in [pair.replace("-", "_")]
+            for row in csv.DictReader(file)
+        ]
+    lines = lines_of(made(result_of(ROWS[pair]["base"], "base", 30.0, 5.0, 1), pair=pair))
+    assert [
+        (line["model"].partition(":")[0], line["BLEU printed"], line["cost printed"])
+        for line in lines
+    ] == [row for row in paper if row[1] or row[2]]
+
+
 def test_a_row_at_another_cost_than_base_shows_it():
     cheap = german("separable", 20.0)
     cheap.cost["counted"] = 1e12  # type: ignore[index]
