@@ -5,6 +5,7 @@ import torch
 from tests.model.tiny import sizes
 from tests.training.tiny import SYMBOLS, batches, fresh, training_of
 
+from transduce.fast.flat_adam import FlatAdam
 from transduce.paper.model import build_transformer
 from transduce.paper.training import Adam, update_weights
 from transduce.training.equip import equip_for_training
@@ -28,6 +29,7 @@ def state_after(build, training):
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 2e-3)])
 def test_the_flat_optimiser_makes_the_updates_of_the_plain_one(precision, tolerance):
     training = training_of(precision=precision)
+    assert isinstance(fresh(training)[1], FlatAdam), "one that differs is not used"
     ours, twin = (state_after(build, training) for build in (fresh, plain))
     assert list(ours) == list(twin)
     for name, weight in ours.items():
