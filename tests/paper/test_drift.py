@@ -44,7 +44,7 @@ def test_post_norm_a_sub_layer_gets_what_was_normalised_already():
     """In pre-norm the path around sub-layers grows; here it has the size of a norm everywhere."""
     model = plain_norms(model_of(sizes(layers=3)))
     for stack, count in ((model.encoder, 2 * 3), (model.decoder, 3 * 3)):
-        given = []
+        given: list[torch.Tensor] = []
         for one in stack.modules():
             if isinstance(one, Residual):
                 one.register_forward_pre_hook(

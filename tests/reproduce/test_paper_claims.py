@@ -12,6 +12,7 @@ from tests.reproduce.results import result
 from transduce import reproduce
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import InputError
+from transduce.reproduce.layer_costs.layer import build_layer
 from transduce.reproduce.paper_claims import costs, run, trained
 from transduce.reproduce.paper_claims.catalogue import CLAIMS, SCALING
 from transduce.reproduce.paper_claims.claim import Finding, PaperClaim
@@ -119,7 +120,7 @@ def test_paths_are_compared_at_twice_the_length_and_at_about_half_of_r(tmp_path,
 
 
 def test_eight_heads_of_64_are_compared_with_one_of_512(monkeypatch):
-    asked, build_layer = [], costs.build_layer
+    asked = []
 
     def build_noted(kind, n, sizes, *rest, **named):
         asked.append((n, sizes.heads, sizes.d_k, sizes.d_v))
