@@ -196,6 +196,7 @@ def test_the_files_name_each_other_and_their_hashes(write):
         assert about["size"] == len(data)
         assert about["expectedSha256Hash"] == hashlib.sha256(data).hexdigest()
     assert files["model"]["name"] in (folder / CONFIG).read_text()
+    assert "registry.json" in (folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_pieces_of_whole_characters_keep_their_ids_and_others_are_single_bytes_or_unused():

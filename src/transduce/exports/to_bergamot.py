@@ -46,6 +46,7 @@ CONFIG = "config.intgemm8bitalpha.yml"  # the name that translateLocally looks f
 GEMM = MappingProxyType({"float32": "float32", "int8": "int8shiftAll"})  # by precision
 PACKAGE = "@browsermt/bergamot-translator"
 DRIVER = Path(__file__).with_name("bergamot.mjs")  # translates lines by the package, in Node.js
+PAGE = Path(__file__).with_name("bergamot.html")  # translates what is typed, by the package
 
 
 def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> None:
@@ -83,6 +84,7 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
     }
     registry["config"] = {"gemm-precision": GEMM[precision]}
     writer.write("registry.json", to_json({pair: registry}))
+    writer.write("index.html", PAGE.read_bytes())
 
 
 def name_tensors(weights: Weights, source: list[Piece], target: list[Piece]) -> Named:
@@ -275,22 +277,14 @@ def build_model_info(model: TaskModel) -> dict[str, Any]:
 
 def describe_use(model: TaskModel) -> str:
     """Return how to translate with an exported folder, as Markdown."""
-    source, target = model.recipe.data.languages
-    return f"""In translateLocally: *Edit, Translator Settings, Import model*, and this folder as
-.tar.gz. In a web page, beside `npm install {PACKAGE}`, with this folder at
-`FOLDER/` of the server:
+    name = f"{'-'.join(model.recipe.data.languages)}"
+    return f"""```console
+$ npm install --prefix FOLDER {PACKAGE}
+$ python -m http.server --directory FOLDER
+```
 
-```js
-import {{ LatencyOptimisedTranslator }} from "./node_modules/{PACKAGE}/translator.js";
-
-const folder = new URL("FOLDER/", location).href;
-const options = {{ registryUrl: folder + "registry.json", pivotLanguage: null }};
-const translator = new LatencyOptimisedTranslator(options);
-const {{ backing }} = translator, load = backing.fetch.bind(backing);
-backing.fetch = (name, ...rest) => load(folder + name, ...rest);
-const found = await translator.translate({{ from: "{source}", to: "{target}", text: "…" }});
-console.log(found.target.text);
-```"""
+Then <http://localhost:8000> translates in the browser; `index.html` shows how another page does. In
+translateLocally: *Edit, Translator Settings, Import model*, and `tar czf {name}.tar.gz FOLDER`."""
 
 
 def find_unsupported(model: TaskModel) -> str:
