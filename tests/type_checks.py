@@ -15,7 +15,7 @@ from typing import Any
 
 import jaxtyping
 
-FIRST = 10  # the calls of a function that are checked in a test
+FIRST = 3  # the calls of a function that are checked in a test
 calls: Counter[int] = Counter()  # how often each function was called in this test, by its code
 check_every_call = jaxtyping.jaxtyped
 # torch compiles the source of these for a graph, and would find that of the check

@@ -15,6 +15,7 @@ from transduce.runs.texts import FilePair
 from transduce.settings.recipe import with_changes
 
 SHORT = ("--set", "training.steps=3", "--set", "training.threads=1")
+SMALL = ("--set", "architecture.layers=1", "--set", "architecture.d_model=16")
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_warm_up_that_outlasts_the_training_is_warned_of(train):
     assert (
         "warning: the learning rate rises for 9 updates (training.warmup), and the training ends "
         "after 3: little is learned without more updates (training.steps)\n"
-    ) in train(*SHORT, "--set", "training.warmup=9").stderr
+    ) in train(*SHORT, *SMALL, "--set", "training.warmup=9").stderr
 
 
 def test_what_was_set_decides_what_is_chosen(corpus):
@@ -94,7 +95,7 @@ def test_what_was_set_decides_what_is_chosen(corpus):
 
 
 def test_the_short_way_goes_on_by_the_folder_alone(train, call, corpus):
-    train(*SHORT)
+    train(*SHORT, *SMALL)
     ended = call("train", "-o", corpus / "run")
     assert ended.code == 0
     assert ended.stderr.startswith(f"going on from step 3 of {corpus / 'run'}\ntrained 3 steps")

@@ -15,6 +15,8 @@ from transduce.phrasebook import pairs
 
 SMALL = {
     "architecture.layers": 1,
+    "architecture.d_model": 16,
+    "architecture.d_ff": 32,
     "training.steps": 3,
     "training.snapshot_every": 1,
     "training.validate_lines": 2,

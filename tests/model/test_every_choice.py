@@ -78,15 +78,13 @@ every_with_cache = pytest.mark.parametrize(
     "change", [choice for choice in every_choice() if "mixing" not in choice.values[0]]
 )
 # for fast/'s own cache: with other functions of compatibility the plain one is used
-every_with_fast_cache = pytest.mark.parametrize(
-    "change",
-    [
-        choice
-        for choice in every_choice()
-        if "mixing" not in choice.values[0]
-        and choice.values[0].get("compatibility", "dot") in KNOWN_COMPATIBILITIES
-    ],
-)
+FAST_CACHE_CHOICES = [
+    choice
+    for choice in every_choice()
+    if "mixing" not in choice.values[0]
+    and choice.values[0].get("compatibility", "dot") in KNOWN_COMPATIBILITIES
+]
+every_with_fast_cache = pytest.mark.parametrize("change", FAST_CACHE_CHOICES)
 built = functools.cache(model_of)  # shared by the tests that change no weight
 
 

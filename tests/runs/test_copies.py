@@ -36,19 +36,27 @@ def train(store, tmp_path):
     return go
 
 
+@pytest.fixture(scope="module")
+def copied_once(store, tmp_path_factory):
+    """The copy of a run after two updates."""
+    folder = tmp_path_factory.mktemp("copied")
+    settings = SETTINGS | {"training.steps": 2}
+    copy = folder / "copy"
+    transduce.train(folder / "run", recipe=TOY, store=store, settings=settings, copy_to=copy)
+    return copy
+
+
 @pytest.fixture
-def copied(train, tmp_path):
+def copied(copied_once, tmp_path):
     """A run of which only the copy is left, after two updates."""
-    train(steps=2)
-    shutil.rmtree(tmp_path / "run")
-    return tmp_path / "copy"
+    return shutil.copytree(copied_once, tmp_path / "copy")
 
 
 def test_a_run_goes_on_from_its_copy_as_if_it_had_never_stopped(train, copied, tmp_path):
-    train("other")
+    train("other", steps=12)
     shutil.rmtree(copied)
-    train("unbroken")
-    ours, unbroken = (numbers(tmp_path / name)[0] for name in ("other", "unbroken"))
+    train("unbroken", steps=12)
+    ours, unbroken = (numbers(tmp_path / name, 12)[0] for name in ("other", "unbroken"))
     assert ours == unbroken
 
 
@@ -149,7 +157,7 @@ def test_a_damaged_file_of_a_copy_is_refused_and_leaves_no_folder(train, copied,
 
 def test_a_copy_of_another_run_is_left_alone(train, copied):
     shutil.copytree(copied, copied.with_name("kept"))
-    train(copy=None)
+    train(copy=None, steps=1)
     with pytest.raises(InputError, match="holds a copy of another run"):
         train()
 

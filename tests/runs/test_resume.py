@@ -131,12 +131,16 @@ def test_the_control_a_dropout_that_does_not_know_its_step_is_noticed(
         return torch.initial_seed() + number + 1
 
     monkeypatch.setattr(update_step, "dropout_seed", carried_along)
-    trained(tmp_path / "straight", prepared)
-    trained(tmp_path / "stopped", prepared, asks=50)
+    short = with_changes(TOY, {"training.steps": 12})
+    trained(tmp_path / "straight", prepared, recipe=short)
+    trained(tmp_path / "stopped", prepared, recipe=short, asks=15)
     torch.manual_seed(7)  # what another process begins with
-    trained(tmp_path / "stopped", prepared)
-    assert numbers(tmp_path / "stopped") != numbers(tmp_path / "straight")
-    assert numbers(tmp_path / "straight")[0] != straight[0]
+    trained(tmp_path / "stopped", prepared, recipe=short)
+    _, found = numbers(tmp_path / "straight", 12)
+    assert numbers(tmp_path / "stopped", 12)[1] != found
+    updates = [one for one in found if one["event"] == "update"]
+    assert len(updates) > 1
+    assert not any(one in straight[1] for one in updates)
 
 
 def test_a_run_that_is_trained_longer_equals_one_that_was_to_be_longer_from_the_start(

@@ -1,7 +1,7 @@
 """Experiments that show something: the page tries them when it is made, and computes the same."""
 
 import pytest
-from tests.view.explainer.opened import READY, open_explainer, text_of
+from tests.view.explainer.opened import READY, text_of
 from tests.view.explainer.samples import PAPERS, make_translator
 from tests.view.explainer.test_model import stored_model
 
@@ -14,6 +14,7 @@ from transduce.view.explainer.experiments import (
     list_changes,
     search_changed,
 )
+from transduce.view.explainer.explain import explain
 
 TEXTS = ("the old dog sees a woman", "a woman sees the dog")
 
@@ -21,6 +22,16 @@ TEXTS = ("the old dog sees a woman", "a woman sees the dog")
 @pytest.fixture(scope="module")
 def translator():
     return make_translator(PAPERS, seed=2)  # most experiments change its translation
+
+
+@pytest.fixture(scope="module")
+def page(translator):
+    return explain(translator, *TEXTS).page
+
+
+def open_page(browser, page):
+    browser.open_text(page)
+    browser.wait(READY)
 
 
 def go_to(browser, experiment):
@@ -35,8 +46,8 @@ def go_to(browser, experiment):
 
 
 @pytest.mark.browser
-def test_every_experiment_of_the_tour_changes_the_translation_as_pytorch_says(browser, translator):
-    open_explainer(browser, translator, *TEXTS)
+def test_every_experiment_of_the_tour_changes_the_translation_as_pytorch_says(browser, page):
+    open_page(browser, page)
     found = browser.run("return transduce.header.experiments")
     steps = browser.run("return transduce.TOUR.map(one => one[0].experiment).filter(Boolean)")
     assert sorted(steps) == sorted(found)
@@ -53,8 +64,8 @@ def test_every_experiment_of_the_tour_changes_the_translation_as_pytorch_says(br
 
 
 @pytest.mark.browser
-def test_without_its_residual_the_station_says_that_nothing_is_added(browser, translator):
-    open_explainer(browser, translator, *TEXTS)
+def test_without_its_residual_the_station_says_that_nothing_is_added(browser, page):
+    open_page(browser, page)
     go_to(browser, "residual")
     assert "The residual is off" in text_of(browser, "#plain")
     titles = "return [...document.querySelectorAll('#boxes h3')].map(one => one.textContent)"
@@ -103,10 +114,8 @@ def test_the_example_for_alpha_becomes_shorter_with_0_or_longer_with_1(texts, te
 
 
 @pytest.mark.browser
-def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
-    browser, translator
-):
-    open_explainer(browser, translator, *TEXTS)
+def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(browser, page):
+    open_page(browser, page)
     browser.resize(1200, 900)
     none = "No sentence that was tried changes in this model."
     browser.run("transduce.change({ panel: 'beam' })")
@@ -130,8 +139,8 @@ def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
 
 
 @pytest.mark.browser
-def test_after_the_experiments_the_readers_own_sentence_is_back(browser, translator):
-    open_explainer(browser, translator, *TEXTS)
+def test_after_the_experiments_the_readers_own_sentence_is_back(browser, page):
+    open_page(browser, page)
     browser.run("transduce.change({ text: 'a dog', tour: 1 })")
     browser.wait(READY)
     go_to(browser, "positions")
@@ -142,8 +151,8 @@ def test_after_the_experiments_the_readers_own_sentence_is_back(browser, transla
 
 
 @pytest.mark.browser
-def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, translator):
-    open_explainer(browser, translator, *TEXTS)
+def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, page):
+    open_page(browser, page)
     browser.run("transduce.header.experiments.mask.text = ''")
     go_to(browser, "mask")
     assert "No sentence that was tried changes in this model." in text_of(browser, "#tour-text")

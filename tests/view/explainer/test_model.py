@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.view.explainer.opened import open_explainer, search, trace
+from tests.view.explainer.opened import change, open_explainer, search, trace
 from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
 from transduce.inference.outputs import build_decoder
@@ -33,10 +33,23 @@ def assert_equal(found, expected):
     assert np.abs(found[finite] - expected[finite]).max() <= TOLERANCE
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_intermediate_is_equal_to_pytorchs(browser, shape):
+@pytest.fixture(scope="module", params=SHAPES)
+def shape(request):
+    """The shape of a model; the tests of one shape follow each other and share its page."""
+    return request.param
+
+
+def open_shape(browser, shape):
+    """Show the page of a model of this shape as it is without a link; return the translator."""
     translator = make_translator(SHAPES[shape])
-    open_explainer(browser, translator, TEXT)
+    if browser.shown != shape:
+        open_explainer(browser, translator, TEXT)
+        browser.shown = shape
+    return translator
+
+
+def test_every_intermediate_is_equal_to_pytorchs(browser, shape):
+    translator = open_shape(browser, shape)
     (source,) = translator.task.encode_sources([TEXT])
     (output,) = translator.task.encode_targets(["a woman runs now"])
     assert output is not None
@@ -50,11 +63,39 @@ def test_every_intermediate_is_equal_to_pytorchs(browser, shape):
     assert browser.requests() == []
 
 
+COMPARE = """
+const { page, explainCell } = transduce, { model, trace, source, output } = page.result;
+const ids = { source, target: [1, ...output.slice(0, -1)] }, far = {};
+for (const [name, rows] of Object.entries(trace)) {
+  const i = rows.length - 1, row = rows[i];
+  for (let j = 0; j < row.length; j += Math.ceil(row.length / 12)) {
+    const { value } = explainCell(model, trace, name, i, j, ids);
+    const off = value === row[j] ? 0 : Math.abs(value - row[j]);
+    if (!(off <= 1e-5 * (1 + Math.abs(value)))) far[`${name} ${i} ${j}`] = [value, row[j]];
+  }
+}
+return [far, Object.keys(trace).length];
+"""
+
+
+def test_every_number_that_is_opened_follows_from_the_numbers_before_it(browser, shape):
+    open_shape(browser, shape)
+    far, names = browser.run(COMPARE)
+    assert far == {}
+    assert names >= 40
+
+
+@pytest.mark.parametrize("off", ["encoder.1.self.2", "decoder.2.cross", "encoder.2.ff.residual"])
+def test_a_number_follows_with_a_part_switched_off_as_well(browser, off):
+    open_shape(browser, "odd")
+    change(browser, off=[off])
+    assert browser.run(COMPARE)[0] == {}
+
+
 TEXTS = [TEXT, "a", "red", "the the the the the", "größer!", "x" * 30, "who runs not", "dog woman"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", SHAPES)
 def test_the_search_finds_the_outputs_and_the_beams_of_python(browser, shape):
     # with this seed no two hypotheses of a beam are closer than 3e-5, so rounding swaps none
     translator = make_translator(SHAPES[shape], seed=12)

@@ -1,20 +1,23 @@
 """Row E14: label smoothing and the learning rate in the page are those of training."""
 
+import functools
 import math
 from dataclasses import replace
 
 import pytest
 import torch
-from tests.view.explainer.opened import READY, change, number_of, open_explainer
+from tests.view.explainer.opened import READY, change, number_of
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.fast.loss import cross_entropy_inplace
 from transduce.paper.operations import smoothing_mass
 from transduce.paper.training import scaled_learning_rate
+from transduce.view.explainer.explain import explain
 
 pytestmark = pytest.mark.browser
 TOLERANCE = 1e-6
 FORMS = ("szegedy", "t2t")
+RATE = {"learning_rate_factor": 1.7, "warmup": 400, "steps": 2_000}
 LOSSES = """
 const [smoothings, form] = arguments, { smoothingMass, smoothedLoss, page } = transduce;
 const { trace, output } = page.result;
@@ -34,6 +37,7 @@ return rows.map(row => [...row.cells].map(cell => cell.textContent));
 """
 
 
+@functools.cache
 def make_trained(**training):
     """Return a translator whose recipe has other settings of training."""
     translator = make_translator(ODD)
@@ -43,9 +47,22 @@ def make_trained(**training):
     )
 
 
+@functools.cache
+def build_explainer_page(translator):
+    return explain(translator, TEXT).page
+
+
+def open_trained(browser, **training):
+    """Open the page of a model whose recipe has these settings; return its translator."""
+    translator = make_trained(**training)
+    browser.open_text(build_explainer_page(translator))
+    browser.wait(READY)
+    return translator
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_loss_and_gradient_of_every_step_are_those_of_training(browser, form):
-    open_explainer(browser, make_trained(smoothing_form=form), TEXT)
+    open_trained(browser, smoothing_form=form, label_smoothing=0.1)
     logits = torch.tensor(browser.run(LOGITS), dtype=torch.float64)
     targets = torch.tensor(browser.run("return transduce.page.result.output"))
     smoothings = [0.0, 0.05, 0.1, 0.37, 1.0]
@@ -67,8 +84,7 @@ def test_loss_and_gradient_of_every_step_are_those_of_training(browser, form):
 
 
 def test_the_learning_rate_is_that_of_training(browser):
-    translator = make_trained(learning_rate_factor=1.7, warmup=300, steps=2_000)
-    open_explainer(browser, translator, TEXT)
+    translator = open_trained(browser, **RATE)
     steps, warmups = [1, 2, 299, 300, 301, 1999, 100_000], [1, 300, 4_000]
     found = browser.run(RATES, steps, warmups)
     for warmup, rates in zip(warmups, found, strict=True):
@@ -79,14 +95,14 @@ def test_the_learning_rate_is_that_of_training(browser):
 
 @pytest.mark.parametrize(("form", "named"), [("szegedy", "all V pieces"), ("t2t", "V − 1 wrong")])
 def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, form, named):
-    open_explainer(browser, make_trained(smoothing_form=form, label_smoothing=0.2), TEXT)
+    open_trained(browser, smoothing_form=form, label_smoothing=0.5)
     change(browser, panel="smoothing", target=1)
     assert named in browser.run("return document.getElementById('exact').textContent")
-    assert browser.run("return document.getElementById('slider').value") == "0.2"
+    assert browser.run("return document.getElementById('slider').value") == "0.5"
     browser.type_into("#slider", "ArrowRight", "ArrowRight")
-    browser.wait(f"{READY} && transduce.state().smoothing === 0.22")
+    browser.wait(f"{READY} && transduce.state().smoothing === 0.52")
     assert browser.run("return document.activeElement.id") == "slider"
-    one = browser.run(LOSSES, [0.22], form)[1][0]
+    one = browser.run(LOSSES, [0.52], form)[1][0]
     pieces, sums = browser.run(CELLS, "#boxes section"), browser.run(CELLS, "#boxes .chart ~ .rows")
     (right,) = [row for row in pieces if row[0].endswith("✓")]
     assert number_of(right[1]) == pytest.approx(one["right"], rel=1e-4)
@@ -98,7 +114,7 @@ def test_the_smoothing_slider_starts_from_the_recipe_and_moves_by_key(browser, f
     expected = [one[name] for name in ("nats", "other", "loss", "least")]
     assert [number_of(row[1]) for row in sums] == pytest.approx(expected, rel=1e-4)
     browser.click("#as-recipe")
-    browser.wait(f"{READY} && transduce.state().smoothing === 0.2")
+    browser.wait(f"{READY} && transduce.state().smoothing === 0.5")
     assert browser.console() == []
 
 
@@ -121,7 +137,7 @@ return [[...svg.querySelectorAll("path")].slice(1).map(points),
 def test_the_smoothed_loss_is_drawn_against_the_probability_of_the_right_piece(
     browser, form, smoothing
 ):
-    open_explainer(browser, make_trained(smoothing_form=form, label_smoothing=smoothing), TEXT)
+    open_trained(browser, smoothing_form=form, label_smoothing=smoothing)
     change(browser, panel="smoothing", target=1)
     (smoothed, plain), (ring, dot) = browser.run(CURVES)
     one, size = browser.run(LOSSES, [smoothing], form)[1][0], len(browser.run(LOGITS)[1])
@@ -142,8 +158,7 @@ def test_the_smoothed_loss_is_drawn_against_the_probability_of_the_right_piece(
 
 
 def test_the_warmup_slider_starts_from_the_recipe_and_moves_by_mouse(browser):
-    translator = make_trained(warmup=400, steps=2_000)
-    open_explainer(browser, translator, TEXT)
+    translator = open_trained(browser, **RATE)
     change(browser, panel="rate")
     slider = "const { min, max, step, value } = document.getElementById('slider');"
     assert browser.run(f"{slider} return [min, max, step, value]") == ["10", "1600", "10", "400"]
@@ -163,7 +178,7 @@ def test_the_warmup_slider_starts_from_the_recipe_and_moves_by_mouse(browser):
 
 
 def test_a_warmup_longer_than_the_training_has_its_peak_at_the_end(browser):
-    open_explainer(browser, make_trained(warmup=4_000, steps=100), TEXT)
+    open_trained(browser, warmup=4_000, steps=100)
     change(browser, panel="rate")
     label = browser.run("return document.querySelector('.chart').getAttribute('aria-label')")
     assert "at update 100:" in label
