@@ -136,8 +136,8 @@ def test_the_control_a_dropout_that_does_not_know_its_step_is_noticed(
     trained(tmp_path / "stopped", prepared, recipe=short, asks=15)
     torch.manual_seed(7)  # what another process begins with
     trained(tmp_path / "stopped", prepared, recipe=short)
-    _, found = numbers(tmp_path / "straight", 12)
-    assert numbers(tmp_path / "stopped", 12)[1] != found
+    bits, found = numbers(tmp_path / "straight", 12)
+    assert numbers(tmp_path / "stopped", 12)[0] != bits
     updates = [one for one in found if one["event"] == "update"]
     assert len(updates) > 1
     assert not any(one in straight[1] for one in updates)
