@@ -259,7 +259,7 @@ def test_one_s_own_text_is_swept_without_a_recipe_and_a_development_set(call, tm
     text = [f"line {n}\tenil {n}" for n in range(2_000)]
     (tmp_path / "a.tsv").write_text("".join(f"{line}\n" for line in text))
     shape = "training.steps=2 architecture.layers=1 training.validate_every=2 training.threads=1"
-    shape += " training.validate_lines=2 search.extra_length=2"
+    shape += " training.validate_lines=2 search.extra_length=2 architecture.d_model=16"
     settings = [word for one in shape.split() for word in ("--set", one)]
     vary = ("--vary", "architecture.dropout=0.1,0.3")
     command = ("sweep", "--pairs", tmp_path / "a.tsv", "-o", tmp_path / "s", *vary, *settings)
