@@ -8,6 +8,7 @@ from tests.cli.rows import TINY
 
 from transduce.durable.json import FORMAT
 from transduce.errors import NotFiniteError
+from transduce.reproduce import result
 from transduce.reproduce import rows as rows_module
 
 
@@ -38,7 +39,15 @@ def test_rows_are_trained_measured_and_set_beside_the_paper_s(call, tmp_path):
     assert "two layers are worse than six" in page
 
 
-def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path):
+def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path, monkeypatch):
+    searches, evaluate = [], result.evaluate
+
+    def evaluate_noted(model, *rest, **named):
+        search = model.recipe.search
+        searches.append((search.beam, search.alpha, search.extra_length))
+        return evaluate(model, *rest, **named)
+
+    monkeypatch.setattr(result, "evaluate", evaluate_noted)
     out = tmp_path / "out"
     assert call("reproduce", "table3", *TINY, "--rows", "C-N2", "-o", out).code == 0
     before = (out / "rows/C-N2-seed1/result.json").stat().st_mtime_ns
@@ -47,6 +56,7 @@ def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path):
     assert [(run["row"], run["seed"]) for run in found["runs"]] == [("base", 1), ("C-N2", 1)]
     assert [run["averaged"] for run in found["runs"]] == [0, 0], "no checkpoints, section 6.2"
     assert [run["lines"] for run in found["runs"]] == [20, 20], "of the development set"
+    assert searches == [(4, 0.6, 5)] * 2, "section 6.1's, but for the limit set here"
     assert (out / "rows/C-N2-seed1/result.json").stat().st_mtime_ns == before
 
 

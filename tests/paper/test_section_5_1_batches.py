@@ -55,8 +55,14 @@ def test_pairs_of_similar_length_come_together():
 
 
 def test_an_epoch_has_every_pair_once():
-    source, _, updates = planned(1500, 1500)
-    assert sorted(np.concatenate(updates).tolist()) == list(range(len(source)))
+    source, target = lengths()
+    plan = Plan(source, target, source_tokens=1500, target_tokens=1500, seed=1)
+    count, epochs = len(plan.epoch(1)), []
+    for first in (1, 1 + count):
+        steps = range(first, first + len(plan.epoch(1 + len(epochs))))
+        epochs.append(np.concatenate([plan.select_pairs(step) for step in steps]).tolist())
+        assert sorted(epochs[-1]) == list(range(len(source)))
+    assert epochs[0] != epochs[1]
 
 
 def test_the_size_of_an_update_is_that_of_all_its_micro_batches_together():

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from tests.training.tiny import batches, fresh, take_update, training_of
 from torch import nn
 
 from transduce.paper.training import Adam, learning_rate, scaled_learning_rate
@@ -51,6 +52,16 @@ def test_equation_3_has_no_other_factor():
     for name in papers:
         rate = learning_rate(100, by_name(name).architecture.d_model, 4_000)
         assert rate_of(name, 100) == rate
+
+
+def test_an_update_has_the_rate_of_its_step(monkeypatch):
+    training, rates = training_of(warmup=10), []
+    model, optimiser = fresh(training)
+    monkeypatch.setattr(optimiser, "update", lambda rate, _: rates.append(rate))
+    for step in (1, 10, 17):
+        take_update(model, optimiser, training, step, batches(step))
+    by_hand = [8**-0.5 * 10**-1.5, 8**-0.5 * 10**-0.5, 8**-0.5 * 17**-0.5]
+    assert rates == pytest.approx(by_hand, rel=1e-12)
 
 
 def test_adam_has_the_constants_of_the_paper():
