@@ -8,6 +8,7 @@ from tests.cli.rows import TINY
 
 from transduce.durable.json import FORMAT
 from transduce.errors import NotFiniteError
+from transduce.inference.evaluate import evaluate
 from transduce.reproduce import result
 from transduce.reproduce import rows as rows_module
 
@@ -40,7 +41,7 @@ def test_rows_are_trained_measured_and_set_beside_the_paper_s(call, tmp_path):
 
 
 def test_what_is_measured_is_kept_and_the_rest_is_trained(call, tmp_path, monkeypatch):
-    searches, evaluate = [], result.evaluate
+    searches = []
 
     def evaluate_noted(model, *rest, **named):
         search = model.recipe.search

@@ -57,7 +57,8 @@ def test_pairs_of_similar_length_come_together():
 def test_an_epoch_has_every_pair_once():
     source, target = lengths()
     plan = Plan(source, target, source_tokens=1500, target_tokens=1500, seed=1)
-    count, epochs = len(plan.epoch(1)), []
+    count = len(plan.epoch(1))
+    epochs: list[list[int]] = []
     for first in (1, 1 + count):
         steps = range(first, first + len(plan.epoch(1 + len(epochs))))
         epochs.append(np.concatenate([plan.select_pairs(step) for step in steps]).tolist())
