@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,6 +69,12 @@ def compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
 def unchecked_types() -> None:
     """Calls take what they are given, as where users are: without the check of types of tests."""
     jaxtyping.config.update("jaxtyping_disable", True)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and collected tests stay to the end: no collection of garbage looks at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

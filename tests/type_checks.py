@@ -8,7 +8,6 @@ functions of the package, also those defined in functions, which would be compil
 
 import dataclasses
 import inspect
-from collections import Counter
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import jaxtyping
 
 FIRST = 3  # the calls of a function that are checked in a test
-calls: Counter[int] = Counter()  # how often each function was called in this test, by its code
+calls: dict[int, int] = {}  # how often each function was called in this test, by its code
 check_every_call = jaxtyping.jaxtyped
 # torch compiles the source of these for a graph, and would find that of the check
 COMPILED_BY_TORCH = {"multiply_by_mkl", "multiply_by_onednn", "multiply_integers"}
@@ -49,9 +48,10 @@ def build_checked(function: Callable[..., Any], typechecker: Any) -> Callable[..
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        calls[code] += 1
-        if calls[code] > FIRST or jaxtyping.config.jaxtyping_disable:
+        count = calls.get(code, 0)
+        if count >= FIRST or jaxtyping.config.jaxtyping_disable:
             return function(*args, **kwargs)
+        calls[code] = count + 1
         if not compiled:
             compiled.append(check_every_call(function, typechecker=typechecker))
         return compiled[0](*args, **kwargs)
