@@ -28,7 +28,7 @@ from transduce.errors import InputError, NotFiniteError, short_repr
 from transduce.recipes.choice import read_recipe
 from transduce.settings import Recipe
 from transduce.settings.fields import require
-from transduce.settings.recipe import Value, find_setting, with_changes
+from transduce.settings.recipe import Value, find_setting, require_changes, with_changes
 from transduce.text.arguments import describe_value, ignore_event, read_folder
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
     from transduce.runs.train import open_callbacks, require_callbacks
 
     require_callbacks(callbacks)
+    settings = {} if settings is None else settings
+    require_changes(settings)
     named = read_recipe(recipe, scale)
 
     @contextmanager
@@ -111,7 +113,7 @@ def sweep(  # noqa: PLR0913 - one parameter for each choice of the caller
 
     folder = read_folder(folder)
     start, combinations = prepare_sweep(
-        folder, (train, dev), named, {**(settings or {}), **set_languages(languages)}, vary
+        folder, (train, dev), named, {**settings, **set_languages(languages)}, vary
     )
     return train_combinations(folder, start, combinations, observe)
 
