@@ -18,7 +18,7 @@ from transduce.fast.choose import equip_for_training
 from transduce.fast.flat_adam import FlatAdam
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.paper.model import build_transformer
-from transduce.paper.operations import AttentionMask, BatchAttention, attend_padded
+from transduce.paper.operations import AttentionMask, BatchAttention, build_padded_attention
 from transduce.paper.training import update_weights
 from transduce.settings import Training
 
@@ -28,7 +28,7 @@ def attend_plainly(
 ) -> BatchAttention:
     """Equation 1 of a padded batch."""
     del device  # that of the tensors
-    return attend_padded(queries, keys, mask)
+    return build_padded_attention(queries, keys, mask)
 
 
 KERNELS: Mapping[str, Callable[..., BatchAttention]] = MappingProxyType(
@@ -44,7 +44,7 @@ def main(shape: str, updates: str, precision: str, kernel: str) -> None:
     training = Training(precision=precision)
     equip_for_training(model, training)
     attention = partial(KERNELS[kernel], device=torch.device("cpu"))
-    model.operations = replace(model.operations, attention=attention)
+    model.operations = replace(model.operations, build_attention=attention)
     optimiser = FlatAdam(model, training)
 
     def turn(number: int) -> Turn:

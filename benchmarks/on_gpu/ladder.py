@@ -74,7 +74,7 @@ class UpdateVariant:
     def use_attention(self, kernel: BuildAttention) -> None:
         """Compute attention by another kernel."""
         attention = partial(kernel, device=self.scale.device)
-        self.model.operations = replace(self.model.operations, attention=attention)
+        self.model.operations = replace(self.model.operations, build_attention=attention)
 
     def disable_dropout(self) -> None:
         """So that losses of several ways can be compared."""

@@ -11,7 +11,7 @@ from transduce.fast.blocks import (
     BucketedAttention,
     build_padded_blocks,
 )
-from transduce.paper.operations import FULL_ATTENTION, AttentionMask, attend_padded
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask, build_padded_attention
 
 CPU = torch.device("cpu")
 
@@ -75,7 +75,7 @@ def test_windows_of_long_sentences_have_the_values_and_gradients_of_equation_1(c
         with_gradients(attend, tensors)
         for attend in (
             BucketedAttention(lengths, lengths, mask, CPU),
-            attend_padded(lengths, lengths, mask),
+            build_padded_attention(lengths, lengths, mask),
         )
     )
     require_equal(found, expected, torch.float64)

@@ -71,7 +71,7 @@ def test_every_field_has_a_comparison():
     assert {field.name for field in dataclasses.fields(Operations)} == COMPARED
 
 
-@compares("attention")
+@compares("build_attention")
 @kinds
 @settings(max_examples=10)
 @given(lengths, seeds, st.booleans(), st.sampled_from([0, 1, 3, 5]), st.data())
@@ -85,7 +85,7 @@ def test_attention_has_the_values_and_gradients_of_equation_1(kind, queries, see
     tensors = [
         draw(seed, sum(n), 2, width, kind=kind) for n, width in ((queries, 3), (keys, 3), (keys, 4))
     ]
-    plain, fast = (way.attention(queries, keys, mask) for way in (PLAIN, FAST))
+    plain, fast = (way.build_attention(queries, keys, mask) for way in (PLAIN, FAST))
     assert isinstance(fast, BucketedAttention)
     require_equal(with_gradients(fast, tensors), with_gradients(plain, tensors), kind)
 

@@ -110,13 +110,13 @@ def test_attention_that_takes_more_than_before_is_another(monkeypatch):
     def build(*given):
         def attend(q, k, v, dropout=0.0, bias=None):
             assert bias is None
-            return PLAIN.attention(*given)(q, k, v, dropout)
+            return PLAIN.build_attention(*given)(q, k, v, dropout)
 
         return attend
 
     monkeypatch.setattr(operations.PlainLayerCache, "attend", attend)
-    changed = find_changed_operations(replace(PLAIN, attention=build))
-    assert changed == {"attention", "start_cache"}
+    changed = find_changed_operations(replace(PLAIN, build_attention=build))
+    assert changed == {"build_attention", "start_cache"}
 
 
 @pytest.mark.parametrize("module", [AddDropout, Dropout, LayerNorm, Linear])

@@ -19,4 +19,4 @@ model_of = partial(tiny.model_of, operations=FAST)
 
 def with_attention(kernel):
     """Plain operations with one of the attention kernels."""
-    return replace(PLAIN, attention=lambda *given: kernel(*given, CPU))
+    return replace(PLAIN, build_attention=lambda *given: kernel(*given, CPU))

@@ -14,7 +14,7 @@ from transduce.mixing.decoder import RecomputingDecoder
 from transduce.mixing.grid import GridMask
 from transduce.packed import Packed
 from transduce.paper.model import TransformerDecoder
-from transduce.paper.operations import attend_padded
+from transduce.paper.operations import build_padded_attention
 
 CPU = torch.device("cpu")
 GRID = {"neighbourhood_row": 3, "encoder_neighbourhood": 3, "decoder_neighbourhood": 3}
@@ -30,9 +30,9 @@ def test_attention_is_the_equation_over_the_neighbours_of_each_position(causal):
     lengths, row = [11, 4, 9], 4
     torch.manual_seed(1)
     q, k, v = (torch.randn(sum(lengths), 2, 5, dtype=torch.float64) for _ in range(3))
-    found = attend_padded(lengths, lengths, GridMask(causal=causal, neighbourhood=3, row=row))(
-        q, k, v
-    )
+    found = build_padded_attention(
+        lengths, lengths, GridMask(causal=causal, neighbourhood=3, row=row)
+    )(q, k, v)
     start = 0
     for length in lengths:
         for i, head in itertools.product(range(length), range(2)):
@@ -54,7 +54,7 @@ def test_blocks_have_the_values_and_gradients_of_the_plain_way(causal, r, row, f
     q, k, v = (torch.randn(sum(lengths), 2, 4, dtype=torch.float64) for _ in range(3))
     results = []
     for attend in (
-        attend_padded(lengths, lengths, mask),
+        build_padded_attention(lengths, lengths, mask),
         BucketedAttention(lengths, lengths, mask, CPU),
     ):
         sides = [side.clone().requires_grad_() for side in (q, k, v)]

@@ -79,7 +79,7 @@ def test_a_sentence_has_the_same_states_alone_as_in_any_batch(changes):
 
 def test_attention_sentence_by_sentence_gives_the_model_the_same_states_and_gradients():
     found = []
-    for operations in (replace(PLAIN, attention=ReferenceAttention), PLAIN):
+    for operations in (replace(PLAIN, build_attention=ReferenceAttention), PLAIN):
         model = model_of(sizes(decoder_neighbourhood=3), operations=operations)
         _, states = states_of(model, packed(SOURCE), packed(TARGET))
         states.square().sum().backward()

@@ -12,7 +12,7 @@ from transduce.paper.model import (
     SelfAttention,
     Transformer,
 )
-from transduce.paper.operations import FULL_ATTENTION, AttentionMask, attend_padded
+from transduce.paper.operations import FULL_ATTENTION, AttentionMask, build_padded_attention
 from transduce.paper.training import batch_loss
 from transduce.settings import Architecture, Training
 
@@ -79,7 +79,7 @@ def test_a_sub_layer_is_added_and_then_normalised():
     """LayerNorm(x + Sublayer(x)): the norm stands after the sum, here written out by hand."""
     model = model_of(sizes(layers=1))
     source = packed([5, 3])
-    attend = attend_padded(source.lengths, source.lengths, FULL_ATTENTION)
+    attend = build_padded_attention(source.lengths, source.lengths, FULL_ATTENTION)
     x = model.embed(source, model.source, model.source_positions)
     layer = model.encoder[0]
     by_hand = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)
@@ -88,8 +88,8 @@ def test_a_sub_layer_is_added_and_then_normalised():
     torch.testing.assert_close(memory.states, by_hand, rtol=0, atol=1e-12)
 
     target = packed([2, 4]).shift_right(BEGIN)
-    attend = attend_padded(target.lengths, target.lengths, AttentionMask(causal=True))
-    attend_to_source = attend_padded(target.lengths, source.lengths, FULL_ATTENTION)
+    attend = build_padded_attention(target.lengths, target.lengths, AttentionMask(causal=True))
+    attend_to_source = build_padded_attention(target.lengths, source.lengths, FULL_ATTENTION)
     x, layer = model.embed(target, model.target, model.target_positions), model.decoder[0]
     x = normalised(x + layer.self_attention(x, attend), layer.add_self.norm)
     read = layer.cross_attention(x, memory.states, attend_to_source)

@@ -6,7 +6,7 @@ from tests.model.tiny import model_of, packed, sizes, states_of
 from tests.paper.test_section_3_1_stacks import built
 from tests.reference.attention import attention_by_hand
 
-from transduce.paper.operations import FULL_ATTENTION, attend_padded
+from transduce.paper.operations import FULL_ATTENTION, build_padded_attention
 from transduce.settings import Architecture
 
 
@@ -57,12 +57,12 @@ def test_the_heads_are_concatenated_and_mapped_by_w_o():
     for own in (model.encoder[0].self_attention, model.decoder[0].self_attention):
         matrices = own.query_key_value.weight.split([6, 6, 10])
         by_hand = concatenate_heads(x, x, *matrices) @ own.output.weight.T
-        found = own(x, attend_padded([6], [6], FULL_ATTENTION))
+        found = own(x, build_padded_attention([6], [6], FULL_ATTENTION))
         torch.testing.assert_close(found, by_hand, rtol=0, atol=1e-12)
     cross = model.decoder[0].cross_attention
     matrices = cross.query.weight, *cross.key_value.weight.split([6, 10])
     by_hand = concatenate_heads(x, z, *matrices) @ cross.output.weight.T
-    found = cross(x, z, attend_padded([6], [4], FULL_ATTENTION))
+    found = cross(x, z, build_padded_attention([6], [4], FULL_ATTENTION))
     torch.testing.assert_close(found, by_hand, rtol=0, atol=1e-12)
 
 

@@ -39,7 +39,7 @@ def run(record, **rates):
     """Run a model; note the tensor that each dropout drops elements of, and its rate."""
 
     def record_attention(*given):
-        attend = PLAIN.attention(*given)
+        attend = PLAIN.build_attention(*given)
 
         def attend_noted(q, k, v, dropout=0.0):
             record.attention.append(dropout)
@@ -48,7 +48,7 @@ def run(record, **rates):
         return attend_noted
 
     model = model_of(
-        sizes(layers=N, **rates), operations=replace(PLAIN, attention=record_attention)
+        sizes(layers=N, **rates), operations=replace(PLAIN, build_attention=record_attention)
     )
     for name, module in model.named_modules():
         if name.split(".")[-1] in ("self_attention", "cross_attention", "feed_forward"):

@@ -16,14 +16,16 @@ PAIRS = [batch_of([4, 1, 9], seed=1), batch_of([30, 2], seed=2), batch_of([1], s
 def update_and_gradient(training, parts, *, attention=None):
     """Take the first update of a new model; return its results and its flat gradient."""
     model, optimiser = fresh(training, dtype=torch.float64)
-    model.operations = replace(model.operations, attention=attention or model.operations.attention)
+    model.operations = replace(
+        model.operations, build_attention=attention or model.operations.build_attention
+    )
     update = take_update(model, optimiser, training, 1, parts)
     assert update is not None
     return update, optimiser.gradients
 
 
 @pytest.mark.parametrize("multiple", [64, 192])
-@pytest.mark.parametrize("attention", [None, ReferenceAttention, PLAIN.attention])
+@pytest.mark.parametrize("attention", [None, ReferenceAttention, PLAIN.build_attention])
 def test_loss_and_gradient_are_those_without_padding(multiple, attention):
     plain, gradient = update_and_gradient(training_of(), PAIRS)
     training = training_of(pad_to_tokens=multiple)

@@ -141,7 +141,7 @@ def choose_operations(
     if sizes.compatibility in KNOWN_COMPATIBILITIES:
         kernel = choose_attention(sizes, device, precision)
         operations = put_in_place(
-            PLAIN, attention=partial(kernel, device=device), start_cache=start_cache
+            PLAIN, build_attention=partial(kernel, device=device), start_cache=start_cache
         )
     return put_in_place(
         operations,
@@ -316,7 +316,7 @@ def choose_loop(
 def runs_graphs(model: Transformer, training: Training) -> bool:
     """Return whether attention and loss of a training have kernels that a CUDA graph can hold."""
     device, precision = model.output.weight.device, getattr(torch, training.precision)
-    if find_changed_operations() & {"attention", "smoothed_loss", "pad_batch"}:
+    if find_changed_operations() & {"build_attention", "smoothed_loss", "pad_batch"}:
         return False
     return runs_varlen(model.sizes, device, precision) and runs_triton(device, "triton_loss")
 

@@ -43,8 +43,8 @@ def compile_layers(model: Transformer, *, mode: str = "default", dynamic: bool =
 
     `mode` and `dynamic` are those of torch.compile.
     """
-    attention = partial(build_for_compiled_layers, build=model.operations.attention)
-    model.operations = replace(model.operations, attention=attention)
+    attention = partial(build_for_compiled_layers, build=model.operations.build_attention)
+    model.operations = replace(model.operations, build_attention=attention)
     for layer in [*model.encoder, *model.decoder]:
         layer.compile(mode=mode, dynamic=dynamic)
 

@@ -91,7 +91,7 @@ def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
     mask = AttentionMask(causal=True, neighbourhood=5)
     in_blocks = partial(BucketedAttention, device=torch.device("cpu"))
     calls: Mapping[str, tuple[Callable[..., object], Sequence[object], ReadResult]] = {
-        "attention": (in_blocks, ([2, 5], [2, 5], mask), attend),
+        "build_attention": (in_blocks, ([2, 5], [2, 5], mask), attend),
         "start_cache": (start_cache, ([k], [v], [2, 3]), take_two_steps),
         "smoothed_loss": (smoothed_loss, (states, weight, ids, 0.1, None), list),
         "log_softmax": (log_softmax_in_place, (numbers(2, 5),), list),

@@ -72,10 +72,10 @@ def record(operations: Operations, choose: Callable[[AttentionMask], Layers | No
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
         layers = choose(mask)
         if layers is None:
-            return operations.attention(queries, keys, mask)
+            return operations.build_attention(queries, keys, mask)
         return RecordingAttention(queries, keys, mask, layers)
 
-    return replace(operations, attention=build)
+    return replace(operations, build_attention=build)
 
 
 @final

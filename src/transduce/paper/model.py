@@ -109,7 +109,9 @@ class Transformer(nn.Module):
         """Return the decoder's state for each of `inputs`, the target shifted right    (3.1)"""
         operations = operations or self.operations
         attend = self.decoder[0].self_attention.bind(operations, inputs.lengths)
-        attend_to_source = operations.attention(inputs.lengths, memory.lengths, FULL_ATTENTION)
+        attend_to_source = operations.build_attention(
+            inputs.lengths, memory.lengths, FULL_ATTENTION
+        )
         x = self.embed(inputs, self.target, self.target_positions)
         for layer in self.decoder:
             x = layer(x, memory.states, attend, attend_to_source)
@@ -233,8 +235,8 @@ class DecoderLayer(nn.Module):
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
-# In decoding, a sub-layer adds the residual: `Linear.add` multiplies and adds at once
-AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (y, x) → x + Sublayer(y)
+# When decoding, a sub-layer adds the residual itself, because `Linear.add` fuses both
+AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (x, residual) → residual + Sublayer(x)
 
 
 class Residual(nn.Module):
@@ -259,7 +261,7 @@ class Residual(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], add_sublayer: AddSublayer
     ) -> Float[Tensor, "R d_model"]:
-        """Compute `forward` without dropout; `add_sublayer(y, x)` returns x + Sublayer(y)."""
+        """Compute `forward` without dropout; the sub-layer adds the residual itself."""
         return add_sublayer(self.norm(x), x) if self.is_pre else self.norm(add_sublayer(x, x))
 
 
@@ -325,7 +327,7 @@ class SelfAttention(nn.Module):
 
     def bind(self, operations: Operations, lengths: Sequence[int]) -> BatchAttention:
         """Return the attention function for sentences of these lengths, under the layer's mask."""
-        return operations.attention(lengths, lengths, self.mask)
+        return operations.build_attention(lengths, lengths, self.mask)
 
     def forward(
         self, x: Float[Tensor, "T d_model"], attend: BatchAttention
@@ -403,14 +405,14 @@ class CrossAttention(nn.Module):
 class Compatibility(nn.Module):
     """Changes queries so that `compare` (operations.py) computes another function    (3.2.1, 6.2)
 
-    Plain q · k: multiplies q by √d_k. Bilinear, q W · k / √d_k: multiplies q by the head's
-    W. Additive, w · tanh(q + k): appends the head's vector w.
+    Unscaled q · k: multiplies q by √d_k, to undo the division. Bilinear, q W · k / √d_k: multiplies
+    q by the head's W. Additive, w · tanh(q + k): appends the head's vector w.
     """
 
     def __init__(self, sizes: Architecture) -> None:
         super().__init__()
         self.kind, self.heads = sizes.compatibility, sizes.heads
-        rows = {"bilinear": sizes.d_k, "additive": 1}.get(self.kind)  # of each head's W or w
+        rows = {"bilinear": sizes.d_k, "additive": 1}.get(self.kind)  # rows of a head's W or w
         self.weight = nn.Parameter(torch.empty(sizes.heads * rows, sizes.d_k)) if rows else None
 
     def forward(self, q: Float[Tensor, "*T H K"]) -> Float[Tensor, "*T H Q"]:
@@ -487,7 +489,7 @@ class FeedForward(nn.Module):
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A module that computes x Wᵀ + b, then perhaps a ReLU or a sum; see `Linear`."""
+    """A `Linear` or its faster replacement: x Wᵀ + b, then perhaps a ReLU or a sum."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
     def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
@@ -523,7 +525,7 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias).add_(residual)
 
     def fill_glorot(self, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
-        """Draw the weight by Glorot's rule, in `parts` of so many rows; set the bias to 0."""
+        """Draw matrices of `parts` rows each, or one, by Glorot's rule; set the bias to 0."""
         fill_glorot(self.weight, generator, parts)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -643,8 +645,8 @@ def build_positions(sizes: Architecture) -> SinusoidalPositions | LearnedPositio
 #   is then divided by √(number of sub-layers in its stack). In post-norm each LayerNorm divides the
 #   residual stream by the standard deviation of x + Sublayer(x), so that large sub-layer outputs
 #   shrink the token's embedding from layer to layer. If outputs are small, all sub-layers together
-#   add about the variance of the input, and post-norm learns to attend to the source in half as
-#   many updates (decision 0014).
+#   only about double the input's variance, and post-norm learns to attend to the source in half as
+#   many updates (docs/internals/decisions/0014).
 
 
 def build_transformer(
@@ -672,7 +674,7 @@ class Initialised(Protocol):
 
 @runtime_checkable
 class SubLayer(Protocol):
-    """A sub-layer and its last matrix, W^O or W2, which `scale_by_depth` divides."""
+    """A sub-layer and its last matrix (W^O, W2, or None), which `scale_by_depth` divides."""
 
     @property
     def last_matrix(self) -> Tensor | None: ...
@@ -705,7 +707,7 @@ def scale_by_depth(layers: Sequence[EncoderLayer | DecoderLayer]) -> None:
 def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int] = ()) -> None:
     """Draw a weight in place from U(±√(6 / (fan-in + fan-out))), which is Glorot's rule.
 
-    With `parts`, the tensor is a stack of matrices of so many rows, each with its own fan-out.
+    `parts` are the row counts of stacked matrices, each with its own fan-out.
     """
     for matrix in weight.split(list(parts) or [weight.shape[0]]):
         bound = math.sqrt(6 / sum(matrix.shape))
@@ -735,9 +737,9 @@ class TransformerDecoder:
 
     def step(self, state: Cache, ids: Int[Tensor, " R"]) -> tuple[Float[Tensor, "R V"], Cache]:
         """Append an id to each of R hypotheses; return log P of all next symbols, and the cache."""
-        states, state = self.model.decode_step(ids, state, self.operations)
+        outputs, cache = self.model.decode_step(ids, state, self.operations)
         log_softmax = (self.operations or self.model.operations).log_softmax
-        return log_softmax(self.model.logits(states)), state
+        return log_softmax(self.model.logits(outputs)), cache
 
     def reorder(self, state: Cache, rows: Int[Tensor, " R2"]) -> Cache:
         return state.reorder(rows)

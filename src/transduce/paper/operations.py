@@ -1,8 +1,8 @@
 """The parts without weights: attention, a search's cache, the loss, the best continuations
 
 These are the plain functions of sections 3.2.1, 3.2.3, 3.4, 5.4 and 6.1. The model, the update and
-the search get them as one frozen value, `Operations`, and a faster function with the same result
-may replace any of them.
+the search get them as one frozen value, `Operations`. `transduce.fast` replaces some by faster
+functions, whose results are the same up to rounding.
 """
 
 import math
@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transduce.packed import Batch
 
 # B sentences, each with T query or target tokens and S key or source tokens · H heads · K = d_k
-# Q: a query's width, K, or 2 K for additive attention
+# Q: width of a query: K, or 2 K in additive attention
 # packed: the tokens of all sentences end to end, T_P and S_P in all
 # R rows, one per hypothesis of a search, W per sentence · N layers · V symbols
 # in shapes, #x is x or 1, and {x} is the value of the variable x
@@ -83,7 +83,7 @@ def attention(
     return functional.dropout(attention_weights(q, k, allowed), dropout) @ v
 
 
-def attend_padded(
+def build_padded_attention(
     query_lengths: Sequence[int], key_lengths: Sequence[int], mask: AttentionMask
 ) -> "BatchAttention":
     """Return a function for attention over packed sentences of these lengths, under a mask.
@@ -211,19 +211,19 @@ def highest_sums(
 def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     """Return whether any flag is True.
 
-    A replacement may always return True: the search then does extra work, with the same result.
+    A replacement may return True unread, so as not to wait for a GPU; the result is the same.
     """
     return bool(flags.any())
 
 
 def leave_when_done(
-    done: Bool[Tensor, " S"],
-    is_full: Bool[Tensor, " S"],  # noqa: ARG001 - a replacement reads it
-) -> Bool[Tensor, " S"]:
+    done: Bool[Tensor, " B"],
+    is_full: Bool[Tensor, " B"],  # noqa: ARG001 - a replacement reads it
+) -> Bool[Tensor, " B"]:
     """Return which sentences leave a search's batch, namely all done ones.
 
-    A replacement may let them wait, but not longer than until one of them is at its length limit
-    (`is_full`): the search then does extra work, with the same result.
+    A replacement may let done sentences wait, but must return all of them once one is at its length
+    limit (`is_full`): the search then does extra work, with the same result.
     """
     return done
 
@@ -245,7 +245,9 @@ class PlainCache:
     next_positions: Int[Tensor, " R"]  # each hypothesis' length, which is its next token's position
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
-    reach: int | None = None  # how many steps back the next token may attend; None: no limit
+    reach: int | None = (
+        None  # set by `open`: how far back the next token may attend; None: no limit
+    )
 
     @staticmethod
     def start(
@@ -318,7 +320,7 @@ def pad_cache(side: Float[Tensor, "N R T H k"], length: int) -> Float[Tensor, "N
 @final
 @dataclass(frozen=True)
 class PlainLayerCache:
-    """A layer's keys and values in a decoding step: appends the newest, and attends to all."""
+    """A layer's keys and values in a decoding step. It appends the newest and attends to all."""
 
     keys: Float[Tensor, "R T H K"]
     values: Float[Tensor, "R T H d_v"]
@@ -441,10 +443,10 @@ PadBatch = Callable[[Batch], Batch]
 class Operations:
     """The functions that model, update and search call; by default the plain ones above.
 
-    A replacement takes the same arguments; model, update and search give the same results with it.
+    A replacement takes the same arguments; results stay the same up to rounding.
     """
 
-    attention: BuildAttention = attend_padded
+    build_attention: BuildAttention = build_padded_attention
     start_cache: StartCache = PlainCache.start
     run_layers: RunLayers = run_layers
     smoothed_loss: SmoothedLoss = smoothed_loss

@@ -150,7 +150,7 @@ class LengthScore:
         """Return an upper bound on the final score of each live hypothesis within its length limit.
 
         More symbols never raise log P (<= 0), so no score exceeds (log P / largest divisor) +
-        largest reward. A hypothesis whose log P falls no further reaches it at its length limit.
+        largest reward.
         """
         return log_probs / self.best_divisors[max_lengths] + self.best_rewards[max_lengths]
 
@@ -185,11 +185,11 @@ class BeamState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """The result of one step: new beams, their parent rows, and which sentences are done."""
+    """The result of one step: new beams, their parent rows, and which sentences leave the batch."""
 
     beams: BeamState
     parent_rows: Int[Tensor, " R"] | None  # the row that each new row extends; None: the same row
-    is_done: Bool[Tensor, " S"]  # True for sentences that take no further step
+    is_leaving: Bool[Tensor, " S"]  # True for sentences that take no further step
 
 
 @final
@@ -234,7 +234,7 @@ def beam_strategy(
 ) -> DecodingStrategy:
     """Return the strategy of a beam search that keeps `nbest` finished hypotheses of each source.
 
-    Only the best `end_candidates` continuations may end, as in other programs; by default any of
+    If given, only the best `end_candidates` continuations may end, as in CTranslate2; else any of
     the 2 W may.
     """
     if not 1 <= nbest <= search.beam:
@@ -271,21 +271,21 @@ def expand_beams(
     operations: Operations = PLAIN,
     end_candidates: int | None = None,
 ) -> StepResult:
-    """Do one step of beam search: extend all hypotheses, keep the best, find finished sentences.
+    """Do one step of beam search: extend all hypotheses, keep the best, find done sentences.
 
     With a beam of 1 the decoder's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs, operations)
-    rows = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
-    finished = candidates
+    sentences = torch.arange(len(beams.log_probs), device=log_probs.device)[:, None]
+    may_finish = candidates
     if end_candidates is not None:
         ranks = torch.arange(candidates.ends.shape[1], device=log_probs.device)
-        finished = candidates._replace(ends=candidates.ends & (ranks < end_candidates))
-    if operations.is_any(finished.ends):
-        beams = update_finished(beams, finished, rows, length_score)
-    beams, parents = update_live(beams, candidates, rows, operations)
+        may_finish = candidates._replace(ends=candidates.ends & (ranks < end_candidates))
+    if operations.is_any(may_finish.ends):
+        beams = update_finished(beams, may_finish, sentences, length_score)
+    beams, parents = update_live(beams, candidates, sentences, operations)
     width = parents.shape[1]
-    parent_rows = (rows * width + parents).flatten() if width > 1 else None
+    parent_rows = (sentences * width + parents).flatten() if width > 1 else None
     leaving = operations.choose_leaving(*find_done(beams, length_score))
     return StepResult(beams, parent_rows, leaving)
 
@@ -324,7 +324,10 @@ def append_end(
 
 
 def update_finished(
-    beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"], length_score: LengthScore
+    beams: BeamState,
+    candidates: Candidates,
+    sentences: Int[Tensor, "S 1"],
+    length_score: LengthScore,
 ) -> BeamState:
     """Add each sentence's candidates that end in END to its finished hypotheses; keep the best.
 
@@ -342,14 +345,14 @@ def update_finished(
     return beams._replace(
         finished_scores=scores,
         finished_log_probs=log_probs.gather(1, kept),
-        finished_tokens=tokens[rows, origins],
+        finished_tokens=tokens[sentences, origins],
     )
 
 
 def update_live(
-    beams: BeamState, candidates: Candidates, rows: Int[Tensor, "S 1"], operations: Operations
+    beams: BeamState, candidates: Candidates, sentences: Int[Tensor, "S 1"], operations: Operations
 ) -> tuple[BeamState, Int[Tensor, "S W"]]:
-    """Make the W best candidates without END live; return the new beams and the parents' indices.
+    """Keep the W best candidates without END; return the new beams and the parents' indices.
 
     If there are fewer than W such candidates, dead hypotheses fill the beam.
     """
@@ -361,7 +364,7 @@ def update_live(
         log_probs, parents, ids = (one.gather(1, order) for one in (log_probs, parents, ids))
     log_probs, parents, ids = log_probs[:, :width], parents[:, :width], ids[:, :width]
     position = beams.lengths[:, None, None].expand(*ids.shape, 1)
-    tokens = beams.tokens[rows, parents].scatter_(
+    tokens = beams.tokens[sentences, parents].scatter_(
         2, position, ids[:, :, None]
     )  # the rest stays END
     beams = beams._replace(lengths=lengths[:, 0], last_ids=ids, log_probs=log_probs, tokens=tokens)
@@ -373,8 +376,8 @@ def find_done(
 ) -> tuple[Bool[Tensor, " S"], Bool[Tensor, " S"]]:
     """Return which sentences are done, and which of them are at their length limit.
 
-    The others are done because no live hypothesis can beat their worst finished one. No better
-    hypothesis is lost, since the bound holds for all lengths up to the limit.
+    A sentence is done at its length limit, or once no live hypothesis can beat its worst finished
+    one. The bound holds for all lengths up to the limit, so that no better hypothesis is lost.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]
@@ -402,7 +405,7 @@ def run_continuous_batching(
     *,
     indices: Iterable[int] | None = None,
 ) -> Iterator[Result]:
-    """Decode the longest sources first; yield (source index, hypotheses) whenever a source ends.
+    """Decode the longest sources first; yield (source index, hypotheses) when a source is done.
 
     If `indices` are given, only those sources are decoded. Waiting sources enter the
     batch when half of its `search.batch_size` places are free.
@@ -481,9 +484,9 @@ def take_step(
 def retire_done(
     decoder: Decoder[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
-    """Remove finished sentences; return the remaining batch, or None, and the finished results."""
-    beams, parent_rows, is_done = step
-    done: list[bool] = is_done.tolist()
+    """Remove done sentences; return the remaining batch, or None, and the results."""
+    beams, parent_rows, is_leaving = step
+    done: list[bool] = is_leaving.tolist()
     if not any(done):
         state = state if parent_rows is None else decoder.reorder(state, parent_rows)
         return ActiveBatch(state, beams), []
@@ -492,16 +495,16 @@ def retire_done(
     if not remaining:
         return None, results
     if parent_rows is None:
-        parent_rows = torch.arange(beams.last_ids.numel(), device=is_done.device)
+        parent_rows = torch.arange(beams.last_ids.numel(), device=is_leaving.device)
     state = decoder.reorder(state, parent_rows.view(len(done), -1)[remaining].flatten())
     return ActiveBatch(state, select_sentences(beams, remaining)), results
 
 
-def collect_results(beams: BeamState, done: Sequence[int]) -> list[Result]:
+def collect_results(beams: BeamState, rows: Sequence[int]) -> list[Result]:
     """Return (sentence, hypotheses) of each given row; raise NotFiniteError if a row has none."""
-    rows = move_to_device(torch.tensor(done), beams.sentences.device)
+    index = move_to_device(torch.tensor(rows), beams.sentences.device)
     finished = (beams.finished_tokens, beams.finished_scores, beams.finished_log_probs)
-    sentences, *lists = read_tensors([one[rows] for one in (beams.sentences, *finished)])
+    sentences, *lists = read_tensors([one[index] for one in (beams.sentences, *finished)])
     results = []
     for sentence, *of_sentence in zip(sentences, *lists, strict=True):
         found = [
@@ -523,7 +526,8 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
     Most unfinished sentences keep their index, so that little is copied.
     """
-    count = done.count(False)  # done sentences before this index = unfinished ones from it on
+    # before index `count` lie as many done sentences as unfinished ones after it
+    count = done.count(False)
     last = (sentence for sentence in range(count, len(done)) if not done[sentence])
     return [next(last) if done[slot] else slot for slot in range(count)]
 

@@ -1,8 +1,8 @@
 """Training: the learning rate, Adam, one update, and the loop    (section 5)
 
 An update is made of micro-batches, which fit into memory one at a time. Its gradient is the mean
-over the target tokens of all micro-batches. Apart from rounding, the way an update is split
-changes only what dropout zeroes. A step's data and dropout depend only on the run's seed, the step
+over the target tokens of all micro-batches. Apart from rounding, splitting an update differently
+changes only its dropout. A step's data and dropout depend only on the run's seed, the step
 and the micro-batch, so that a resumed run goes on as if it had never stopped.
 """
 
@@ -39,7 +39,7 @@ def scaled_learning_rate(step: int, sizes: Architecture, training: Training) -> 
 
 # --- Adam (section 5.3) ---------------------------------------------------------------------------
 
-UPDATES = "updates"  # the key for the number of updates so far in `Adam.moments`
+UPDATES = "updates"  # the key in `Adam.moments` of the number of updates so far
 
 
 @final
@@ -95,7 +95,7 @@ class Adam:
 
     @torch.no_grad()
     def update(self, learning_rate: float, skip: Float[Tensor, ""]) -> None:
-        """Update the weights with this learning rate, or do nothing if `skip` is 1."""
+        """Update the weights with this learning rate; do nothing if the tensor `skip` is 1."""
         if skip:
             return
         self.updates += 1
@@ -153,7 +153,7 @@ class PendingUpdate:
     learning_rate: float
     sums: Float[Tensor, "M 2"]  # summed loss and -log P of each micro-batch
     gradient_norm: Float[Tensor, ""]
-    skipped: Float[Tensor, ""]  # 1 if loss or gradient was not finite, else 0
+    skipped: Float[Tensor, ""]  # 1 if loss or gradient was not finite, else 0; on the device
 
     def read(self) -> Update:
         """Wait for the results; return them as numbers, with the micro-batches' sums added up."""
@@ -199,7 +199,7 @@ def batch_loss(
 def add_gradients(
     model: Transformer, training: Training, batch: Batch, target_tokens: int | Float[Tensor, ""]
 ) -> Float[Tensor, "2"]:
-    """Add a micro-batch's gradients of loss / `target_tokens`; return its loss and -log p sums."""
+    """Add gradients of a micro-batch's loss / the update's target tokens; return its two sums."""
     loss, nats = batch_loss(model, training, batch.to(model.output.weight.device))
     (loss / target_tokens).backward()
     return torch.stack([loss.detach(), nats])
@@ -215,9 +215,9 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
     *,
     add_gradients: "AddGradients" = add_gradients,
 ) -> PendingUpdate | None:
-    """Do a step's update on its micro-batches; return None if `share` was interrupted.
+    """Do a step's update on its micro-batches; return None if a signal stopped `share`.
 
-    An update that was interrupted, or whose loss or gradient is not finite, changes no weight.
+    An update that was stopped, or whose loss or gradient is not finite, changes no weight.
     """
     model.train()
     optimiser.clear_gradients()
@@ -272,7 +272,7 @@ def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
 
     `batches(step)` returns a step's micro-batches, and must depend on `step` alone. `add_gradients`
     adds one micro-batch's gradients, `read` waits for an update's results, and `after_update` gets
-    them. Training ends early if `after_update` returns False or `share` was interrupted.
+    them. Training ends early if `after_update` returns False or a signal stops `share`.
     """
     for step in range(done + 1, training.steps + 1):
         pending = update_weights(
@@ -316,7 +316,7 @@ class Share(Protocol):
     """A function, `share` in `train`, that calls `accumulate` for an update's micro-batches.
 
     It may leave micro-batches to other processes, and add the gradients computed there. `costs` are
-    the micro-batches' token counts. It returns None if interrupted; the update is then dropped.
+    the micro-batches' token counts. It returns None if a signal stops it; the update is dropped.
     """
 
     def __call__(

@@ -140,7 +140,7 @@ class Hooks:
 
         self.stack = "encoder"
         self.model.encoder[-1].register_forward_hook(self.enter_decoder)
-        self.model.operations = replace(self.model.operations, attention=build)
+        self.model.operations = replace(self.model.operations, build_attention=build)
 
     def enter_decoder(self, *_):
         self.stack = "decoder"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from transduce.paper.model import Compatibility
-from transduce.paper.operations import FULL_ATTENTION, attend_padded, compare
+from transduce.paper.operations import FULL_ATTENTION, build_padded_attention, compare
 from transduce.reproduce.layer_costs.kinds import KINDS, LayerKind
 from transduce.reproduce.layer_costs.layer import EXACT, MeasuredLayer, build_layer, build_sizes
 from transduce.reproduce.layer_costs.measure import measure_seconds
@@ -42,7 +42,7 @@ def compare_compatibilities(seed: int, _runs: Runs) -> dict[str, float]:
     for n, d_k in SIZES:
         generator = torch.Generator().manual_seed(seed)
         q, k, v = torch.randn(3, n, 1, d_k, generator=generator).requires_grad_().unbind()
-        attend = attend_padded([n], [n], FULL_ATTENTION)
+        attend = build_padded_attention([n], [n], FULL_ATTENTION)
         for kind in ("scaled-dot", "additive"):
             query = Compatibility(Architecture(heads=1, d_k=d_k, compatibility=kind))
             query.initialise(generator)

@@ -184,7 +184,7 @@ def say(translator: Translator, ids: Sequence[int]) -> str:
 
 def change_operations(model: Transformer, change: Change) -> Operations:
     """Return a model's operations for one search or pass in which a change is made."""
-    return replace(model.operations, attention=build_changed_attention(model, change))
+    return replace(model.operations, build_attention=build_changed_attention(model, change))
 
 
 def search_changed(

@@ -34,7 +34,7 @@ def trace_model(model: Transformer, source: Sequence[int], output: Sequence[int]
     found: Rows = {}
     inputs = Packed.from_sentences([[BEGIN, *output[:-1]]])
     in_encoder, in_decoder = (
-        replace(model.operations, attention=record_attention(found, stack, len(layers)))
+        replace(model.operations, build_attention=record_attention(found, stack, len(layers)))
         for stack, layers in (("encoder", model.encoder), ("decoder", model.decoder))
     )
     with record_modules(model.eval(), found):

@@ -362,11 +362,11 @@ def silence_head(
     """
 
     def build(queries: Sequence[int], keys: Sequence[int], mask: AttentionMask) -> BatchAttention:
-        attention = operations.attention(queries, keys, mask)
+        attention = operations.build_attention(queries, keys, mask)
         is_chosen = causal is None or mask.causal == causal
         return SilencedAttention(attention, layer, head) if is_chosen else attention
 
-    return replace(operations, attention=build)
+    return replace(operations, build_attention=build)
 
 
 def decode_without_head(
