@@ -276,7 +276,7 @@ def expand_beams(
     With a beam of 1 the decoder's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs, operations)
-    sentences = torch.arange(len(beams.log_probs), device=log_probs.device)[:, None]
+    sentences = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
     may_finish = candidates
     if end_candidates is not None:
         ranks = torch.arange(candidates.ends.shape[1], device=log_probs.device)
