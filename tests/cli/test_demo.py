@@ -83,7 +83,18 @@ def test_a_shorter_demo_warms_up_for_as_much_less():
     changes = {"training.steps": "300", "training.warmup": "9"}
     assert choose_recipe(changes, NO_RUN).training.warmup == 9
     short = choose_recipe({"training.steps": "300"}, NO_RUN)
-    assert short.name == "demo with training.steps=300, training.warmup=60"
+    assert short.name == (
+        "demo with training.steps=300, training.warmup=60, training.learning_rate_factor=0.3873"
+    )
+
+
+def test_a_shorter_demo_has_the_same_highest_learning_rate():
+    for steps in ("2", "150", "300", "1999", "2000"):
+        training = choose_recipe({"training.steps": steps}, NO_RUN).training
+        peak = training.learning_rate_factor * training.warmup**-0.5
+        assert peak == pytest.approx(400**-0.5, rel=1e-3)
+    changes = {"training.steps": "300", "training.learning_rate_factor": "3"}
+    assert choose_recipe(changes, NO_RUN).training.learning_rate_factor == 3
 
 
 def test_a_demo_that_is_begun_keeps_its_warm_up(tmp_path):

@@ -27,6 +27,18 @@ def prepare(call, corpus):
     return prepared
 
 
+def test_names_of_columns_are_for_tables_and_a_plain_file_beside_one_has_two(call, tmp_path):
+    (tmp_path / "a.tsv").write_text("".join(f"dog {n}\tHund {n}\n" for n in range(9)))
+    rows = "".join(f"{n},Katze {n},cat {n}\n" for n in range(9))
+    (tmp_path / "b.csv").write_text(f"id,German,English\n{rows}")
+    files = (f"--pairs={tmp_path}/a.tsv", f"--pairs={tmp_path}/b.csv", SMALLEST)
+    columns = "--columns=English,German"
+    ended = call("prepare", "tiny", *files, columns, "-o", tmp_path / "p")
+    assert (ended.code, "18 pairs read, 18 kept" in ended.stderr) == (0, True), ended.stderr
+    ended = call("prepare", "tiny", files[0], SMALLEST, columns, "-o", tmp_path / "q")
+    assert "--columns English,German: these columns have no names" in ended.stderr
+
+
 def content(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

@@ -3,10 +3,12 @@
 import pytest
 
 from transduce.errors import InputError
-from transduce.runs.choice import choose_texts, hold_out_as_before, open_texts
+from transduce.recipes import by_name
+from transduce.runs.choice import choose_recipe, choose_texts, hold_out_as_before, open_texts
 from transduce.runs.texts import FilePair, GeneratedCorpus, InMemoryPairs, TaskFiles
 from transduce.settings import Data
 from transduce.tasks.text import TRANSLATION
+from transduce.text.arguments import ignore_event
 
 PAIRS = [("a dog", "ein Hund"), ("a cat", "eine Katze")]
 
@@ -51,6 +53,17 @@ def test_a_single_file_of_one_side_is_refused_with_the_form_of_two(tmp_path):
         f"train: {tmp_path / 'a.en'} has no tab in its first line, and no second file was named"
     )
     assert refusal.value.hint.startswith("train=('a.en', 'a.de'), or one file with a source, a ")
+
+
+def test_languages_that_only_a_development_set_names_are_the_text_s(tmp_path):
+    for name in ("corpus_one.txt", "corpus_two.txt", "dev.is", "dev.fo"):
+        (tmp_path / name).write_text("1\n2\n")
+    train, dev = (
+        FilePair(tmp_path / one, tmp_path / two)
+        for one, two in (("corpus_one.txt", "corpus_two.txt"), ("dev.is", "dev.fo"))
+    )
+    chosen = choose_recipe(by_name("tiny"), (train, dev), {}, tmp_path, ignore_event)
+    assert chosen.recipe.data.languages == ("is", "fo")
 
 
 def test_a_text_is_not_read_where_no_corpus_was_prepared_before(tmp_path):

@@ -75,8 +75,13 @@ def test_the_language_is_detected_and_shown(browser):
         write(browser, FRENCH)
         wait_for(browser, load_third()(FRENCH))
         assert browser.run("return document.getElementById('swap').disabled")
+        browser.choose("#source", "fr")
+        wait_for(browser, load_third()(FRENCH))
+        title = "return document.getElementById('swap').title"
+        assert browser.run(title) == "No model translates from English to French."
         browser.choose("#source", "de")
         wait_for(browser, load_back()(FRENCH))
+        assert browser.run(title) == "Swap languages and texts"
         assert browser.run(f"return {shown}") == "detect language"
         assert browser.console() == []
 

@@ -80,8 +80,8 @@ def command(
 def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
     """Return the demo's recipe with changes; fewer steps shorten its warm-up in proportion.
 
-    A `run` that is begun keeps its warm-up. Refuses a change of the text, because the scores are
-    computed on the demo's own text.
+    The learning rate's peak stays as high. A `run` that is begun keeps both. Refuses a change of
+    the text, because the scores are computed on the demo's own text.
     """
     from transduce.checkpoint.run_file import is_run, read_run
 
@@ -95,11 +95,14 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
         return found
     share = min(1.0, found.training.steps / usual.training.steps)
     warmup = max(1, round(share * usual.training.warmup))
+    factor = round((warmup / usual.training.warmup) ** 0.5, 4)
     if is_run(run):
-        warmup = read_run(run).recipe.training.warmup
-    if warmup == found.training.warmup:
-        return found
-    return customise_recipe(usual, {**changes, "training.warmup": warmup})
+        begun = read_run(run).recipe.training
+        warmup, factor = begun.warmup, begun.learning_rate_factor
+    schedule = {"training.warmup": warmup, "training.learning_rate_factor": factor}
+    known = found.flat_settings()
+    other = {path: value for path, value in schedule.items() if value != known[path]}
+    return customise_recipe(usual, {**changes, **other, **changes}) if other else found
 
 
 def prepare_demo_corpus(folder: Path, data: "Data") -> "PreparedCorpus":

@@ -257,11 +257,19 @@ class TextOptions:
                 raise InputError(fact, "give one of them")
 
     def _open_pairs(self, path: Path, split: str) -> "TaskFiles":
-        """Return the text in a file of pairs, read from the columns that --columns names."""
+        """Return the text in a file of pairs, read from the columns that --columns names.
+
+        Names are for CSV, TMX and XLIFF: beside such a file, a plain one has its two columns.
+        """
         from transduce.runs.texts import TaskFiles
         from transduce.tasks.text import TRANSLATION
+        from transduce.text.pair_files import is_exchange_file
 
-        return TaskFiles(path, TRANSLATION, split, self.split_columns())
+        columns, is_named = self.split_columns(), is_exchange_file
+        files = [*(one.path for one in (*self.pairs, *self.synthetic)), self.dev_pairs]
+        if columns and isinstance(columns[0], str) and not is_named(path):
+            columns = None if any(one and is_named(one) for one in files) else columns
+        return TaskFiles(path, TRANSLATION, split, columns)
 
     def split_columns(self) -> "Columns | None":
         """Return the two columns of --columns, as numbers or as names; None if it is not given."""

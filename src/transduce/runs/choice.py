@@ -14,7 +14,7 @@ from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
 from transduce.runs.recommend import has_gpu, recommend_recipe, start_fitting
-from transduce.runs.text_names import name_text
+from transduce.runs.text_names import name_text, read_languages
 from transduce.runs.texts import (
     GENERATED,
     FilePair,
@@ -26,7 +26,7 @@ from transduce.runs.texts import (
     TaskFiles,
 )
 from transduce.settings import Data, Recipe
-from transduce.settings.data import CHANGES
+from transduce.settings.data import CHANGES, UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import Value
 from transduce.tasks import find_task_kind
@@ -186,7 +186,8 @@ def choose_recipe(
         if train is None:
             return Choice(recipe=recipe, reasons=[])
         opened = choose_texts(recipe.data, train, dev)
-        recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings)
+        named = read_languages(opened[1]) if opened[1] else UNNAMED
+        recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings, named)
         return Choice(recipe=recipe, reasons=told + tell_of_equal_texts(*opened), texts=opened)
     require_recipe_or_text(recipe, train)
     _, start = start_fitting(train, settings)
@@ -197,8 +198,9 @@ def choose_recipe(
     found, reasons = recommend_recipe(
         opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
     )
-    named, languages = name_text(found, opened[0], find_corpus_name(train), settings)
-    return Choice(recipe=named, reasons=[*reasons, *languages, *told], texts=opened)
+    named = read_languages(opened[1]) if opened[1] else UNNAMED
+    recipe, languages = name_text(found, opened[0], find_corpus_name(train), settings, named)
+    return Choice(recipe=recipe, reasons=[*reasons, *languages, *told], texts=opened)
 
 
 def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:

@@ -57,7 +57,8 @@ def name_text(
 
     `corpus` is the name of the public or generated corpus that the text was read from; None for the
     user's own text. Names that the caller's `settings` set are kept, and not reported. Where
-    nothing names a language and no guess contradicts, it is the `inherited` one of a parent model.
+    nothing names a language and no guess contradicts, it is the `inherited` one, of a parent model
+    or in the names of a development set's files.
     """
     text = find_whole_text(text)
     if isinstance(text, GeneratedCorpus):
@@ -73,8 +74,8 @@ def name_text(
     is_guessed = has_languages and can_detect_languages()
     guesses = guess_languages(text, languages) if is_guessed else languages
     filled = tuple(
-        parents if ours in UNNAMED else ours
-        for ours, parents in zip(languages, inherited, strict=True)
+        (theirs or ours) if ours in UNNAMED else ours
+        for ours, theirs in zip(languages, inherited, strict=True)
     )
     if guesses == languages or list_primary(guesses) == list_primary(filled):
         languages = guesses = filled[0], filled[1]

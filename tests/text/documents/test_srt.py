@@ -9,7 +9,7 @@ from tests.text.documents.mock_translators import repeat, swap_case
 
 from transduce.errors import InputError
 from transduce.text.documents.document import ParseOptions
-from transduce.text.documents.srt import parse_srt
+from transduce.text.documents.srt import parse_srt, split_cues
 
 FILM = """1
 00:00:01,000 --> 00:00:02,500
@@ -30,6 +30,11 @@ FILM = """1
 00:00:07,000 --> 00:00:08,500
 """
 SENTENCES = ["The dog that we saw\nyesterday is back.", "Where is it?", "Over there."]
+
+
+def parse_cues(text):
+    blocks = split_cues(text, ParseOptions(inline=True))
+    return [one for one in blocks if not isinstance(one, str)]
 
 
 def parse(text, *, inline=True):
@@ -62,6 +67,16 @@ def test_without_links_the_texts_between_tags_are_sentences():
         "The dog that we saw", "yesterday", "is back.", "Where is it?", "Over there.",
     ]  # fmt: skip
     assert repeat(document).text == FILM
+
+
+def test_a_line_that_ends_a_sentence_is_not_joined_to_the_next():
+    cue = "1\n00:00:01,000 --> 00:00:02,500\n{}\n"
+    document = parse(cue.format("Where are you\ngoing?\nI am <i>tired</i>."))
+    assert document.sentences == ("Where are you\ngoing?", "I am tired.")
+    found = document.join(["Wohin gehst du denn?", "Ich bin müde."], [[], [(2, 2)]]).text
+    assert found == cue.format("Wohin gehst\ndu denn?\nIch bin <i>müde</i>.")
+    for other in ("<i>It is he.\nHe is here.</i>", "It is Mr.\nSmith."):
+        assert len(parse_cues(cue.format(other))) == 1
 
 
 def test_a_long_translation_gets_more_lines_and_a_short_one_no_more():

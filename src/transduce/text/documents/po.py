@@ -92,6 +92,8 @@ def parse_po(text: str, options: ParseOptions) -> Document:
     messages = [one for one in entries if not one.is_header]
     gaps = [gap for one in messages for gap in find_gaps(one, plurals, options)]
     untranslated = {id(gap.entry) for gap in gaps}
+    kept = [one for one in messages if id(one) not in untranslated]
+    fuzzy = [one for one in kept if "fuzzy" in one.flags]
 
     def join(translations: Sequence[str], _: Sequence[Links]) -> Joined:
         return fill(lines, header, gaps, translations)
@@ -99,8 +101,13 @@ def parse_po(text: str, options: ParseOptions) -> Document:
     sentences = tuple(sentence for gap in gaps for sentence in gap.split.sentences)
     language = LANGUAGE.search(settings)
     warnings = warn_of_languages("", language[1] if language else "", options)
-    all_warnings = (*warnings, *warn_of_plurals(settings, plurals[0], messages))
-    return Document(sentences, join, kept=len(messages) - len(untranslated), warnings=all_warnings)
+    all_warnings = [*warnings, *warn_of_plurals(settings, plurals[0], messages)]
+    if fuzzy:
+        first = fuzzy[0].fields["msgid"].start + 1
+        all_warnings.append(
+            f"fuzzy entries, left as they are: {len(fuzzy):,}, the first at line {first:,}"
+        )
+    return Document(sentences, join, kept=len(kept) - len(fuzzy), warnings=all_warnings)
 
 
 def warn_of_plurals(settings: str, count: int, messages: Sequence[Entry]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """SubRip subtitles: numbers and times stay; the lines of a cue are joined, translated and wrapped.
 
 A cue is a subtitle with the time when it is shown. A sentence ends with its cue, even if the text
-goes on in the next cue, because each cue has its own time. If a line after the first begins with a
+goes on in the next cue, because each cue has its own time. A line that ends a sentence is not
+joined to the next. If a line after the first begins with a
 dash, the cue has several speakers, and its lines are translated one by one. Tags such as <i> and
 {\\an8} stay.
 """
@@ -16,6 +17,7 @@ from transduce.text.documents.document import Block, Document, ParseOptions, ass
 from transduce.text.documents.markup import split_markup
 from transduce.text.documents.wrapping import wrap_evenly
 from transduce.text.inline import Kind, Links, Piece
+from transduce.text.sentences import can_end_sentence, can_start_sentence
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 TIME = r"\d{1,3}:\d\d:\d\d[,.]\d{1,3}"
@@ -68,14 +70,29 @@ def split_cues(text: str, options: ParseOptions) -> list[str | Block]:
 
 
 def build_cues(text: str, options: ParseOptions) -> Iterator[str | Block]:
-    """Yield a cue's block and line end; with several speakers, a block and line end per line."""
-    lines = LINE.findall(text)
-    groups = [[line] for line in lines] if any(map(SPEAKER.match, lines[1:])) else [lines]
+    """Yield blocks of a cue, each with its line end; a line that ends a sentence ends a block.
+
+    With several speakers, each line is a block.
+    """
+    lines, groups, opened = LINE.findall(text), list[list[str]](), 0
+    has_speakers = any(map(SPEAKER.match, lines[1:]))
+    for line in lines:
+        if not groups or has_speakers or (not opened and ends_sentence(groups[-1][-1], line)):
+            groups.append([])
+        groups[-1].append(line)
+        tags = [tag for tag in TAG.findall(line) if tag[0] == "<"]
+        opened += len(tags) - 2 * sum(tag.startswith("</") for tag in tags)
     for group in groups:
         whole = "".join(group)
         raw = whole.rstrip("\r\n")
         yield build_cue(raw, len(group), options)
         yield whole[len(raw) :]
+
+
+def ends_sentence(line: str, following: str) -> bool:
+    """Return whether a sentence ends with a line of a cue, and the next line begins another."""
+    before, after = (TAG.sub("", one).split() for one in (line, following))
+    return bool(before and after) and can_end_sentence(before[-1]) and can_start_sentence(after[0])
 
 
 def build_cue(raw: str, lines: int, options: ParseOptions) -> Block:

@@ -172,3 +172,10 @@ def test_the_page_begins_with_what_stands_out_in_sentences(browser: Browser, sur
         "target piece.",
         "1 of 4 heads can be left out alone, and the loss rises by less than 0.01.",
     ]
+    equal = tuple(replace(one, aligned=one.aligned and 0.32) for one in heads)
+    browser.open_text(build_survey_page(replace(surveyed, heads=equal)))
+    said = browser.run("return document.querySelectorAll('main li')[1].textContent")
+    assert said == (
+        "All 2 encoder–decoder heads follow the alignment alike: 32 % of their weight lies on "
+        "aligned words."
+    )

@@ -16,7 +16,9 @@ function showLanguages() {
   const { source, target } = pair();
   byId("text").lang = source === AUTO ? "" : source;
   byId("output").lang = target;
-  byId("swap").disabled = !SERVER.pairs.some(([from, to]) => from === target && to === source);
+  const none = !SERVER.pairs.some(([from, to]) => from === target && to === source);
+  byId("swap").disabled = none;
+  byId("swap").title = none && source !== AUTO ? gettext("No model translates from {0} to {1}.", nameOf(target), nameOf(source)) : gettext("Swap languages and texts");
   const model = SERVER.models[SERVER.pairs.findIndex(([from, to]) => from === source && to === target)];
   byId("about").textContent = [
     ...(model ? [gettext("{0} to {1}, by the model {2}.", nameOf(source), nameOf(target), visible(model))] : []),
