@@ -4,13 +4,15 @@ from itertools import islice
 
 import pytest
 import torch
+from tests.reference.toy_decoder import ToyDecoder, random_model
 
 from transduce.checkpoint.checkpoints import save_snapshot
 from transduce.checkpoint.run_file import create_run
-from transduce.paper.search import LengthScore, max_output_length, score_log_probs
+from transduce.paper.search import LengthScore, beam_search, max_output_length, score_log_probs
 from transduce.recipes import by_name
 from transduce.runs.average import average_snapshots, average_weights
 from transduce.settings import Search
+from transduce.vocabulary import END
 
 
 def test_the_average_is_the_mean_of_the_last_checkpoints():
@@ -66,6 +68,16 @@ def test_the_length_penalty_by_hand():
 def test_a_score_is_log_p_over_the_penalty_so_that_longer_outputs_have_a_chance():
     """log P of -4.0 in 5 symbols loses against -4.6 in 10, and wins without a penalty."""
     shorter, longer = score_log_probs([-4.0, -4.6], [5, 10], Search())
+    assert (shorter, longer) == pytest.approx((-4.0 / (10 / 6) ** 0.6, -4.6 / (15 / 6) ** 0.6))
     assert shorter < longer
     shorter, longer = score_log_probs([-4.0, -4.6], [5, 10], Search(alpha=0.0))
     assert shorter > longer
+
+
+def test_outputs_of_the_search_have_these_scores_their_end_counted():
+    decoder = ToyDecoder(random_model(1, symbols=5), 4)
+    ((*found,),) = beam_search(decoder, [(5, 6, END)], Search(extra_length=9), nbest=4)
+    assert len({len(one.ids) for one in found}) > 1
+    for one in found:
+        lp = ((5 + len(one.ids) + 1) / 6) ** 0.6
+        assert one.score == pytest.approx(one.log_prob / lp, rel=1e-5)
