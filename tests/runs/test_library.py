@@ -286,10 +286,17 @@ def test_what_a_finished_corpus_cannot_follow_any_more_is_refused(tmp_path):
         transduce.train(tmp_path / "run", store=tmp_path / "s", recipe="tiny", dev=False)
 
 
-def test_a_development_set_that_is_the_training_text_is_told_of(tmp_path):
+@pytest.mark.parametrize(
+    ("known", "new", "said"), [(8, 0, "8 of 8 pairs"), (2, 6, "2 of 8 pairs"), (0, 8, "")]
+)
+def test_a_development_set_with_pairs_of_the_training_text_is_told_of(tmp_path, known, new, said):
     told: list[str] = []
-    train(tmp_path / "run", dev=PAIRS, callbacks=TrainingCallbacks(on_message=told.append))
-    assert any("the development set is the training text" in one for one in told)
+    # the target alone is another one
+    dev = PAIRS[:known] + [(source, PAIRS[0][1]) for source, _ in PAIRS[10 : 10 + new]]
+    train(tmp_path / "run", dev=dev, callbacks=TrainingCallbacks(on_warning=told.append))
+    found = [one for one in told if "are in the training text, too" in one]
+    assert len(found) == bool(said)
+    assert said in "".join(found)
 
 
 @pytest.mark.parametrize("function", [transduce.load, transduce.average])

@@ -188,13 +188,11 @@ def choose_recipe(
         opened = choose_texts(recipe.data, train, dev)
         named = read_languages(opened[1]) if opened[1] else UNNAMED
         recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings, named)
-        return Choice(recipe=recipe, reasons=told + tell_of_equal_texts(*opened), texts=opened)
+        return Choice(recipe=recipe, reasons=told, texts=opened)
     require_recipe_or_text(recipe, train)
     _, start = start_fitting(train, settings)
     opened = choose_texts(start.data, train, dev)
-    told = tell_of_equal_texts(*opened)
-    if dev is None:
-        opened, told = hold_out(opened, start.data, store)
+    opened, told = hold_out(opened, start.data, store)
     found, reasons = recommend_recipe(
         opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
     )
@@ -210,13 +208,6 @@ def require_recipe_or_text(recipe: Recipe | None, train: object) -> None:
         "neither a recipe nor a text was named",
         "name a recipe, or --source FILE --target FILE; `transduce recipes` lists recipes",
     )
-
-
-def tell_of_equal_texts(train: Pairs, dev: Pairs | None) -> list[str]:
-    """Return [a warning] if the development set equals the training text, else []."""
-    if dev is None or dev.fingerprint() != train.fingerprint():
-        return []
-    return ["the development set is the training text, so its scores are not those of new text"]
 
 
 def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]:

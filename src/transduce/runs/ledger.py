@@ -23,6 +23,8 @@ from transduce.tasks import find_task_kind
 from transduce.training.progress import MachineRecord, TrainingCost
 
 Lengths = Int32[np.ndarray, " N"]  # lengths in tokens of one side of N pairs
+ASKED, KNOWN = 100, 0.1  # pairs of a development set, the share that may be training pairs
+SEARCHED = 1 << 24  # tokens of each side of the training text that are searched for them
 PARENT = "parent"  # the name of the parent's sha256 among a run's fingerprints
 # the vocabulary sizes that give a model the parameter counts of Table 3
 BIG_SYMBOLS = "35,368 to 36,344"
@@ -77,7 +79,7 @@ def count_pairs_read(store: Store, data: Data, steps: int) -> list[float]:
 
 
 def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
-    """Return warnings about a new run that will learn little: too few pairs, too long a warm-up."""
+    """Return warnings about a new run that will learn little, or whose scores will mislead."""
     data, training, doubts = recipe.data, recipe.training, list[str]()
     if count_updates_of_pass(corpus.train, data) == 1:
         size = find_task_kind(data).count(len(corpus.train))
@@ -97,7 +99,34 @@ def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
                 f"{share.name} is read from update {share.start:,}, and the training ends after "
                 f"{training.steps:,}: it is not read without more updates (training.steps)"
             )
+    if corpus.dev is not None:
+        known, asked = count_known_pairs(corpus.dev, corpus.train)
+        if known > KNOWN * asked:
+            doubts.append(
+                f"{known} of {asked} pairs drawn from the development set are in the training text, "
+                "too: its scores are not those of new text"
+            )
     return doubts
+
+
+def count_known_pairs(dev: Store, train: Store) -> tuple[int, int]:
+    """Return how many of some pairs of a development set the training text has, and their number.
+
+    Of a long training text only the first 16 million tokens of a side are searched.
+    """
+    sides = (train.source, train.target)
+    count = min(int(np.searchsorted(side.offsets[1:], SEARCHED, "right")) for side in sides)
+    asked = np.unique(np.linspace(0, len(dev) - 1, ASKED, dtype=int)).tolist()
+    ids = [np.frombuffer(one.ids.read(0, int(one.offsets[count])), one.ids.kind) for one in sides]
+    known = 0
+    for pair in map(dev.pair, asked):
+        found = np.arange(count)
+        for side, numbers, sentence in zip(sides, ids, pair, strict=True):
+            found = found[side.lengths[found] == len(sentence)]
+            for place, token in enumerate(sentence):
+                found = found[numbers[side.offsets[found] + place] == token]
+        known += len(found) > 0
+    return known, len(asked)
 
 
 def count_updates_of_pass(store: Store, data: Data) -> float:
