@@ -192,7 +192,9 @@ def choose_recipe(
     require_recipe_or_text(recipe, train)
     _, start = start_fitting(train, settings)
     opened = choose_texts(start.data, train, dev)
-    opened, told = hold_out(opened, start.data, store)
+    told = list[str]()
+    if dev is None:
+        opened, told = hold_out(opened, start.data, store)
     found, reasons = recommend_recipe(
         opened[0], settings, has_gpu=has_gpu(), on_progress=on_progress
     )
