@@ -103,8 +103,8 @@ def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
         known, asked = count_known_pairs(corpus.dev, corpus.train)
         if known > KNOWN * asked:
             doubts.append(
-                f"{known} of {asked} pairs drawn from the development set are in the training text, "
-                "too: its scores are not those of new text"
+                f"{known} of {asked} pairs drawn from the development set are in the training "
+                "text, too: its scores are not those of new text"
             )
     return doubts
 
