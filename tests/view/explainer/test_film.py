@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
 import torch
@@ -157,6 +158,25 @@ def test_no_text_of_the_film_is_cut_or_crossed(browser, translator, width):
     for line in browser.run("return transduce.film.lines"):
         browser.run(SHOW, round(line["end"] - 0.1, 1))
         assert browser.run(OUTSIDE) == [[], False], line["picture"]
+    browser.resize(1200, 900)
+
+
+@pytest.mark.browser
+def test_no_word_of_the_film_runs_into_the_next_one_even_in_bold(browser, translator):
+    browser.resize(1280, 800)
+    open_film(browser, translator)
+    words = [["WWWWWWWWWWW?", [0]], ["um", [1]]] * 5
+    browser.run("transduce.film.data.targetWords = arguments[0]", words)
+    show(browser, "sentence")
+    found = browser.run(
+        """
+        const texts = [...document.querySelectorAll("#film-picture .film-accent")];
+        for (const one of texts) one.classList.add("film-bold");
+        return texts.map(one => one.getBoundingClientRect());
+        """
+    )
+    assert len(found) == len(words)
+    assert all(one["right"] + 3 < other["left"] for one, other in pairwise(found))
     browser.resize(1200, 900)
 
 

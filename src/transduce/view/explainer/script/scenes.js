@@ -15,22 +15,22 @@ function wordsOf(pieces) {
   return words;
 }
 
-/** Returns texts in a row as [x, half of the width], as wide as they are, in the middle of the picture. */
-function layOut(texts, gap = 24, letter = 15) {
-  if (SCENE.isNarrow) return texts.map((_, i) => [((i + 0.5) * SCENE.width) / texts.length, Math.min(22, SCENE.width / texts.length / 2 - 2)]);
-  const widths = texts.map(text => letter * text.length + gap), total = widths.reduce((a, b) => a + b, 0), scale = Math.min(1, (SCENE.width - 20) / total);
-  let left = SCENE.middle - (scale * total) / 2;
-  return widths.map(width => [(left += scale * width) - (scale * width) / 2, (scale * (width - 8)) / 2]);
-}
+const LETTERS_HIGH = 29, GAP = 24, pen = document.createElement("canvas").getContext("2d");
 
-const sizeOf = places => Math.max(11, Math.min(29, ...places.map(([, half]) => half)));
+/** Returns texts in a row as [x, half of the width, size of letters], as wide as they are in bold, in the middle of the picture. */
+function layOut(texts) {
+  if (SCENE.isNarrow) return texts.map((_, i) => [((i + 0.5) * SCENE.width) / texts.length, Math.min(22, SCENE.width / texts.length / 2 - 2)]);
+  pen.font = `bold ${LETTERS_HIGH}px ${getComputedStyle(document.body).fontFamily}`;
+  const widths = texts.map(text => pen.measureText(visible(text)).width + GAP), total = widths.reduce((a, b) => a + b, 0), scale = Math.min(1, (SCENE.width - 20) / total);
+  let left = SCENE.middle - (scale * total) / 2;
+  return widths.map(width => [(left += scale * width) - (scale * width) / 2, (scale * (width - 8)) / 2, scale * LETTERS_HIGH]);
+}
 
 /** Returns words in a row at a height, those from `shown` on as empty boxes. */
 function wordRow(row, y, { shown = row.length, bold = -1, accent = false } = {}) {
   const words = row.map(([word]) => word);
   if (SCENE.isNarrow) return layOut(words).map(([x, half], i) => upright(words[i], x, half, accent, i < shown, i === bold));
-  const places = layOut(words), size = sizeOf(places.map(([x, half], i) => [x, (2 * half) / Math.max(1, words[i].length) * 1.9]));
-  return places.map(([x, half], i) => i < shown ? write(visible(words[i]), x, y, size, { class: `${accent ? "film-accent" : ""} ${i === bold ? "film-bold" : ""}` }) : emptyBox(x - half, y - 24, 2 * half, 32));
+  return layOut(words).map(([x, half, size], i) => i < shown ? write(visible(words[i]), x, y, size, { class: `${accent ? "film-accent" : ""} ${i === bold ? "film-bold" : ""}` }) : emptyBox(x - half, y - 24, 2 * half, 32));
 }
 
 /** Returns a word that is read upwards, above or below the lines; or an empty box for one that is not there yet. */
@@ -97,7 +97,7 @@ const SCENES = {
   fading: (film, progress) => chain(film, progress, true),
   pieces: (film, progress) => {
     const pieces = film.sourcePieces, places = layOut(pieces), rows = film.trace["source.input"], scale = largest(rows), count = Math.min(Math.ceil(progress * 12) || 1, header.sizes.d_model);
-    const named = ([x, half], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [emptyBox(x - half, 54, 2 * half, 36), write(visible(piece), x, 78, Math.min(20, half))]);
+    const named = ([x, half, size], piece) => (SCENE.isNarrow ? [upright(piece, x, half, false)] : [emptyBox(x - half, 54, 2 * half, 36), write(visible(piece), x, 78, Math.min(20, size))]);
     const told = note(gettext("Below each piece: the first {0} of its {1} numbers. Blue is above 0, orange below.", count, header.sizes.d_model));
     return [...told, ...pieces.flatMap((piece, i) => [...named(places[i], piece), ...Array.from(rows[i].slice(0, count), (x, j) => createSvg("rect", { x: places[i][0] - 11, y: SCENE.above + 21 * j, width: 22, height: 18, class: x > 0 ? "above" : "below", "fill-opacity": (0.1 + (0.9 * Math.abs(x)) / scale).toFixed(3) }))])];
   },
