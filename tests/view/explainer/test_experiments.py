@@ -1,7 +1,9 @@
 """Experiments that show something: the page tries them when it is made, and computes the same."""
 
+import re
+
 import pytest
-from tests.view.explainer.opened import READY, text_of
+from tests.view.explainer.opened import READY, number_of, text_of
 from tests.view.explainer.samples import PAPERS, make_translator
 from tests.view.explainer.test_model import stored_model
 
@@ -119,15 +121,15 @@ def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
     browser.resize(1200, 900)
     none = "No sentence that was tried changes in this model."
     browser.run("transduce.change({ panel: 'beam' })")
-    assert text_of(browser, "#alpha-example").endswith(none)
+    assert text_of(browser, "#offer").endswith(none)
     go_to(browser, "alpha")
     assert none in text_of(browser, "#tour-text")
     assert text_of(browser, "#changed") == "The translation is the same."
     example = "Object.assign(transduce.header.experiments.alpha, { text: 'a dog', alpha: 0.1 })"
     browser.run(f"{example}; transduce.change({{ step: 1, beam: 2 }})")
     browser.wait(READY)
-    assert text_of(browser, "#alpha-example") == "Try it: α = 0.1: a dog"
-    browser.click("#alpha-example button")
+    assert text_of(browser, "#offer") == "Try it: α = 0.1: a dog"
+    browser.click("#offer button")
     browser.wait(f"{READY} && transduce.page.before")
     state = browser.run("return transduce.state()")
     assert (state["text"], state["alpha"], state["beam"]) == ("a dog", 0.1, 4)
@@ -136,6 +138,28 @@ def test_the_station_of_the_beam_offers_the_sentence_that_another_alpha_changes(
     assert browser.run("return transduce.page.result.settings.alpha") == 0.1
     browser.click("#tour-next")
     browser.wait(f"{READY} && transduce.state().alpha === 0.6")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("alpha", "divisor"), [(0.0, 1.0), (1.0, 7 / 6)])
+def test_with_another_alpha_both_outputs_have_their_scores_by_it(browser, page, alpha, divisor):
+    open_page(browser, page)
+    browser.run("transduce.change({ alpha: arguments[0] })", alpha)
+    browser.wait(READY)
+    browser.run(
+        """
+        const best = { ids: [260, 1], logProb: -3.5, score: -3 };
+        transduce.page.before = { ...transduce.page.before, output: best.ids, search: { best } };
+        transduce.change({ step: 1 });
+        """
+    )
+    said, score = browser.run(
+        "const { score, logProb } = transduce.page.result.search.best; "
+        "return [document.getElementById('changed').textContent, [score, logProb, logProb / score]]"
+    )
+    assert said.startswith("It changed. With this α, the score of the one before is ")
+    numbers = [number_of(one) for one in re.findall("[−0-9.·⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*[0-9]", said)]
+    assert numbers == pytest.approx([-3.5 / divisor, -3.5, divisor, *score], rel=1e-4)
 
 
 @pytest.mark.browser

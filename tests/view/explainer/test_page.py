@@ -464,7 +464,7 @@ def test_a_piece_that_is_taken_or_a_number_that_is_set_shows_both_translations_i
 
 
 def test_beam_and_alpha_stand_at_the_station_of_the_beam_and_nowhere_else(opened):
-    shown = "return ['beam', 'alpha-example'].map(id => window[id].checkVisibility())"
+    shown = "return ['beam', 'offer'].map(id => window[id].checkVisibility())"
     for panel in opened.run("return transduce.PANELS.map(one => one.id)"):
         change(opened, panel=panel)
         assert opened.run(shown) == [panel == "beam"] * 2, panel

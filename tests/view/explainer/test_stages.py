@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.view.curves.logs import loss, update, write_log
+from tests.view.explainer.opened import text_of
 
 import transduce
 from transduce.checkpoint.checkpoints import Snapshot, list_snapshots
@@ -114,9 +115,14 @@ def test_each_stage_is_opened_by_its_button(browser, trained_run):
     outputs = []
     for stage in (1, 2, 3, 4):
         button = f"#stage-buttons button:nth-child({stage})"
+        place = browser.run("return document.querySelector(arguments[0]).offsetTop", button)
         browser.click(button)
         browser.wait(f"transduce.page.ready && transduce.state().stage === {stage - 1}")
         assert browser.run("return document.activeElement.matches(arguments[0])", button)
+        assert place == browser.run(
+            "return document.querySelector(arguments[0]).offsetTop", button
+        ), "the buttons stay where they are"
+        assert not browser.run("return document.querySelector('.strip').checkVisibility()")
         shown = browser.run("return document.querySelector('footer').textContent")
         assert f"parameters of {8 if stage < 4 else 16} bits" in shown
         assert "with those of the trained model, its largest difference" in shown
@@ -125,12 +131,30 @@ def test_each_stage_is_opened_by_its_button(browser, trained_run):
         assert browser.run(dots).index(True) == stage - 1
         before = browser.run("return document.getElementById('before-text').checkVisibility()")
         assert before == (stage < 4), "beside the trained model's"
-        assert browser.run("return document.getElementById('after-text').textContent") == (
-            browser.run("return document.getElementById('translation').textContent")
-        )
+        now, whole = [text_of(browser, one) for one in ("#after-text", "#translation")]
+        assert now == whole or (now.endswith("…") and whole.startswith(now[:-1])), "cut if long"
+        assert re.search("was .* is", text_of(browser, "#changed"))
     assert browser.run("return document.getElementById('translation').textContent") == trained
     assert len(set(outputs)) == 4
     assert browser.console() == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_the_tour_of_a_run_shows_its_first_stage_and_then_goes_on_with_the_trained_one(
+    browser, trained_run
+):
+    browser.open_text(explain(trained_run, "the dog").page)
+    browser.wait("window.transduce && transduce.page.ready")
+    script = """
+        const step = transduce.TOUR.findIndex(one => one[1] === "What training changes") + 1;
+        transduce.goToTour(step).then(arguments[0]);
+    """
+    browser.command("execute/async", {"script": script, "args": []})
+    assert browser.run("return [transduce.state().panel, transduce.state().stage]") == ["stages", 0]
+    browser.click("#tour-next")
+    browser.wait("transduce.page.ready && transduce.state().panel === 'input'")
+    assert browser.run("return transduce.state().stage") == 3
 
 
 def test_the_untrained_stage_is_the_model_before_its_first_update(trained_run):

@@ -8,6 +8,7 @@ from tests.view.explainer.opened import READY, change, open_explainer, text_of
 from tests.view.explainer.samples import ODD, TEXT, make_translator
 
 from transduce.view.explainer.explain import explain
+from transduce.view.explainer.texts import read_tour
 
 pytestmark = pytest.mark.browser
 
@@ -245,6 +246,33 @@ def test_the_calculation_of_the_framed_number_is_in_sight_with_its_picture(
             assert 0 < box["top"] < box["bottom"] <= below, (step, size)
         assert total["height"] > 9, "is large enough to be read"
     browser.resize(1200, 900)
+
+
+def test_the_legend_of_the_framed_picture_has_its_full_colour(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    go_to(browser, "Weights")
+    opacity = "return [...document.querySelectorAll(arguments[0])].map(x => "
+    opacity += "getComputedStyle(x).opacity)"
+    for name, expected in (("weights.1", "1"), ("self.q", "0.3")):
+        chips = browser.run(opacity, f".box[data-name$='{name}'] .legend .chip")
+        assert set(chips) == {expected}
+
+
+def test_what_training_aims_at_stands_above_the_losses(browser, translator):
+    browser.resize(1280, 800)
+    open_explainer(browser, translator, TEXT)
+    go_to(browser, "What training aims at")
+    said, aims, losses = browser.run(RECTANGLES, "#said", ".box.focus", ".box:not(.focus)")
+    assert said["bottom"] <= aims["top"] < aims["bottom"] <= losses["top"]
+    browser.resize(1200, 900)
+
+
+def test_a_model_without_stages_has_no_step_of_them(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    assert "What training changes" in [step.get("title") for step in read_tour(None)]
+    titles = browser.run("return transduce.TOUR.map(one => one[1])")
+    assert len(titles) == len(read_tour(None)) - 1
+    assert "What training changes" not in titles
 
 
 def test_the_tour_has_chapters_to_go_to(browser, translator):

@@ -131,8 +131,10 @@ function showPanel() {
   fill("exact", ...typeset(lack ? "" : panel.exact));
   fillChoices("layers", panel.layered ? depthOf(panel.id) : 0, "layer", gettext("layer"));
   fillChoices("heads", panel.headed ? header.sizes.heads : 0, "head", gettext("head"));
+  fillStages(panel);
+  for (const one of findAll(".strip")) one.hidden = ["stages", "rate"].includes(panel.id); // which show no row
   showSlider(panel);
-  showSearch(panel);
+  showOffer(panel);
   if (!page.result) return;
   const special = { pieces: showPieces, softmax: showSoftmax, beam: showBeam, stages: showStages, smoothing: showSmoothing, rate: showRate }[panel.id];
   fill("boxes", ...(special ? special() : panel.boxes.map(box => showBox(buildBox(box)))));

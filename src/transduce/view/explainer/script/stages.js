@@ -6,10 +6,15 @@ function stageName({ name, step }) {
   return step === null || step === undefined ? text : gettext("{0}, {1} updates", text, grouped(step));
 }
 
-/** Returns the panel of the stages: a button for each, and a dot on the loss curve. */
+/** Fills the buttons that choose a stage, at its station. */
+function fillStages({ id }) {
+  byId("stage-buttons").hidden = id !== "stages";
+  fill("stage-buttons", ...header.stages.map((stage, i) => createButton(() => change({ stage: i }, { remember: true }), { "aria-pressed": i === state.stage }, stageName(stage))));
+}
+
+/** Returns the panel of the stages: the loss curve with a dot for each. */
 function showStages() {
   const { stages, curve } = header, last = curve.at(-1)?.[0], pointAt = step => curve.reduce((a, b) => (Math.abs(b[0] - step) < Math.abs(a[0] - step) ? b : a));
-  const buttons = stages.map((stage, i) => createButton(() => change({ stage: i }, { remember: true }), { "aria-pressed": i === state.stage }, stageName(stage)));
   const chart = curve.length > 1 ? drawChart([["line", curve, gettext("loss without smoothing")]], stages.map(({ step }, i) => [...pointAt(step ?? last), i === state.stage ? "dot now" : "dot"]), last, [gettext("update"), gettext("nats a piece")], gettext("Loss without smoothing from {0} to {1} nats a piece in {2} updates", show5(curve[0][1]), show5(curve.at(-1)[1]), last)) : [];
-  return [createBox(create("p", { id: "stage-buttons", className: "bar" }, ...buttons), ...chart)];
+  return [createBox(...chart)];
 }

@@ -62,6 +62,9 @@ function markWords(text, other) {
   return words.flatMap((word, i) => [i ? " " : "", (words.length === others.length ? word === others[i] : others.includes(word)) ? word : create("mark", {}, word)]);
 }
 
+/** Returns a text in which what comes again and again stands three times. */
+const shorten = text => text.replace(/(.{1,24}?)\1{7,}/gu, (all, one) => (all.length > 40 ? `${one.repeat(3)}…` : all));
+
 /** Shows which parts are off, and both translations. */
 function showSwitches() {
   for (const button of findAll(".switch")) button.setAttribute("aria-pressed", state.off.includes(button.dataset.name));
@@ -71,7 +74,8 @@ function showSwitches() {
   fill("altered", ...(state.off.length || state.edits.length || state.stage !== first.stage ? [byId("off").textContent, " ", gettext("So this may be nonsense.")] : []));
   byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
-  for (const id of ["translation", "after-text"]) fill(id, textOf(page.result));
+  fill("translation", textOf(page.result));
+  fill("after-text", shorten(textOf(page.result)));
   byId("compare").hidden = byId("switched").hidden;
   for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
   fill("tried", visible(state.text));
@@ -79,11 +83,21 @@ function showSwitches() {
   if (byId("compare").parentNode !== place) place.append(byId("compare")); // beside what was switched
   if (place.closest("#what-if")) byId("compare").scrollIntoView({ block: "nearest" });
   if (!page.before) return;
-  const [was, is] = [page.before, page.result].map(textOf), same = was === is;
+  const [was, is] = [page.before, page.result].map(found => shorten(textOf(found))), same = textOf(page.before) === textOf(page.result);
   fill("before-text", ...markWords(was, is));
   fill("after-text", ...markWords(is, was));
   const masked = state.off.includes("mask") ? ` ${gettext("The pictures show the last step, when all is written. Earlier steps read only what was written by then.")}` : "";
-  fill("changed", (same ? gettext("The translation is the same.") : state.alpha !== first.alpha ? gettext("It changed.") : gettext("It changed. Its score, better near 0, was {0} and is {1}.", show5(page.before.search.best?.score), show5(page.result.search.best?.score))) + masked);
+  fill("changed", [same ? gettext("The translation is the same.") : gettext("It changed."), scoresText(same)].filter(Boolean).join(" ") + masked);
+}
+
+/** Returns the scores of both outputs; with another α alone, what it makes of either. */
+function scoresText(same) {
+  const { alpha, search, settings } = { ...state, ...page.result }, [was, is] = [page.before.search.best, search.best], first = firstState();
+  if (!was || !is) return "";
+  if (alpha === first.alpha) return gettext("Its score, better near 0, was {0} and is {1}.", show5(was.score), show5(is.score));
+  if (same || !haveSameNumbers({ ...state, ...unchanged(), alpha }, state)) return "";
+  const quotient = ({ logProb, ids }, score = lengthScore(logProb, ids.length, settings)) => [score, logProb, logProb / score].map(show5);
+  return gettext("With this α, the score of the one before is {0} = {1} / {2}, and that of this one {3} = {4} / {5}.", ...quotient(was), ...quotient(is));
 }
 
 /** Changes the model or its output where the two translations are out of sight, and brings them into it. */

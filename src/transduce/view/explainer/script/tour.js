@@ -1,7 +1,8 @@
 // The guided tour: one focus a step. It can be printed; each step begins a page and has its picture.
 // A step of a user's tour has a link, and one of the page's own the parts of its state, in layer 1 and head 1 unless it names others:
 // `largest` opens the largest number of a name, `focus` is what to look at, `experiment` what was tried; `then` is said only where that found something.
-const TOUR = header.tour.map(({ title, text, link, ...parts }) => {
+// A step of a station that this page does not have, such as the stages of a model without a run, is left out.
+const TOUR = header.tour.filter(({ panel = "pieces" }) => PANELS.some(one => one.id === panel)).map(({ title, text, link, ...parts }) => {
   const { d_k, d_v } = header.sizes, say = one => gettext(one, d_k, d_v, header.search.extra_length);
   return link === undefined ? [parts, say(title), say(text)] : [link, title, text];
 });

@@ -16,11 +16,13 @@ function showBeam() {
   return [create("section", { className: "box full" }, bar, doneText(step, at, steps.length), scroll, create("p", { className: "legend" }, create("span", { className: "key line best" }), ` ${gettext("leads to the best output")} `, create("span", { className: "key line finished" }), ` ${gettext("finished")}`), candidateTable(step))];
 }
 
-/** Shows the width of the beam, and offers a sentence whose output another α changes. */
-function showSearch({ id }) {
-  const { text, alpha } = header.experiments.alpha, name = `α = ${oneDigit(alpha ?? 0)}`;
-  byId("beam-width").hidden = byId("alpha-example").hidden = id !== "beam";
-  fill("alpha-example", ...(text ? [gettext("Try it:"), " ", createButton(() => change({ ...unchanged(), text, alpha }, { remember: true }), { dir: "auto" }, `${name}: ${visible(text)}`)] : [`α: ${gettext("No sentence that was tried changes in this model.")}`]));
+/** Shows the width of the beam, and offers a sentence: one whose output another α changes, or at the stages the film's. */
+function showOffer({ id }) {
+  const { text, alpha } = header.experiments.alpha, name = `α = ${oneDigit(alpha ?? 0)}`, films = header.reading.text;
+  const offer = (parts, said) => [gettext("Try it:"), " ", createButton(() => change(parts, { remember: true }), { dir: "auto" }, said)];
+  byId("beam-width").hidden = id !== "beam";
+  byId("offer").hidden = id !== "beam" && (id !== "stages" || films === state.text);
+  fill("offer", ...(id === "stages" ? offer({ text: films }, visible(films)) : text ? offer({ ...unchanged(), text, alpha }, `${name}: ${visible(text)}`) : [`α: ${gettext("No sentence that was tried changes in this model.")}`]));
 }
 
 /** Plays the steps from the chosen one, one a second, or stops. */
