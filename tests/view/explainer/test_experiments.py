@@ -175,6 +175,23 @@ def test_after_the_experiments_the_readers_own_sentence_is_back(browser, page):
 
 
 @pytest.mark.browser
+def test_without_positions_the_other_order_of_the_words_is_a_button(browser, page):
+    open_page(browser, page)
+    twins = {"text": "the dog sees the woman", "twin": "the woman sees the dog"}
+    browser.run("Object.assign(transduce.header.experiments.positions, arguments[0])", twins)
+    go_to(browser, "positions")
+    now = text_of(browser, "#after-text")
+    for one in (twins["twin"], twins["text"]):
+        assert text_of(browser, "#tried button") == f"Swapped: {one}"
+        browser.click("#tried button")
+        browser.wait(f"{READY} && transduce.state().text === '{one}'")
+        assert text_of(browser, "#after-text") == now
+    browser.click("#undo-all")
+    browser.wait(f"{READY} && !transduce.state().off.length")
+    assert not browser.run("return document.querySelector('#tried button')")
+
+
+@pytest.mark.browser
 def test_the_page_says_so_when_no_sentence_shows_the_experiment(browser, page):
     open_page(browser, page)
     browser.run("transduce.header.experiments.mask.text = ''")

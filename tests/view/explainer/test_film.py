@@ -218,7 +218,30 @@ def test_the_film_names_the_head_that_it_takes_out(browser, translator):
     show(browser, "without")
     taken = browser.run("return transduce.film.data.taken")
     assert taken.startswith(f"{layer}.")
-    assert f"without head {taken} (cross-attention)" in text_of(browser, "#film-picture")
+    head = f"without head {taken} (cross-attention), whose largest weight is on "
+    pieces = "return [transduce.film.data.sourcePieces, transduce.film.data.targetPieces]"
+    source, target = browser.run(pieces)
+    rows = browser.run(
+        "const [layer, head] = arguments[0].split('.'); return transduce.film.data.trace["
+        "`decoder.${layer}.cross.weights.${head}`].map(row => Array.from(row))",
+        taken,
+    )
+    place = max((x, i, j) for i, row in enumerate(rows) for j, x in enumerate(row))[1:]
+    named = [*target, "</s>"][place[0]], [*source, "</s>"][place[1]]
+    assert f"{head}“{named[1]}” for “{named[0]}”" in text_of(browser, "#film-picture")
+
+
+@pytest.mark.browser
+def test_at_its_end_the_film_leads_to_the_tour(browser, translator):
+    open_film(browser, translator)
+    is_shown = "return document.getElementById('film-tour').checkVisibility()"
+    browser.run(SHOW, 59)
+    assert not browser.run(is_shown)
+    browser.run(SHOW, 60)
+    assert browser.run(is_shown)
+    browser.click("#film-tour")
+    browser.wait("transduce.page.ready && transduce.state().tour === 1")
+    assert not browser.run("return document.getElementById('film').open")
 
 
 @pytest.mark.browser

@@ -463,6 +463,21 @@ def test_a_piece_that_is_taken_or_a_number_that_is_set_shows_both_translations_i
         assert opened.run(IN_SIGHT, one), one
 
 
+def test_no_switch_is_in_a_scroll_of_its_own_and_the_result_stays_in_sight(opened):
+    opened.run("document.getElementById('what-if').open = true")
+    high = "const one = document.querySelector('#what-if .rows'); "
+    assert opened.run(high + "return one.scrollHeight <= one.clientHeight")
+    first, *_, last = opened.run(
+        "return [...document.querySelectorAll('#parts .switch')].map(one => one.dataset.name)"
+    )
+    for name in (first, last):
+        opened.click(f"[data-name='{name}']")
+        opened.wait("transduce.page.ready && transduce.page.before")
+        opened.run("document.querySelector('#parts caption').scrollIntoView()")
+        for one in ("#before-text", "#after-text"):
+            assert opened.run(IN_SIGHT, one), (name, one)
+
+
 def test_beam_and_alpha_stand_at_the_station_of_the_beam_and_nowhere_else(opened):
     shown = "return ['beam', 'offer'].map(id => window[id].checkVisibility())"
     for panel in opened.run("return transduce.PANELS.map(one => one.id)"):
@@ -583,7 +598,7 @@ def test_the_two_translations_cover_no_switch(opened, size):
 def test_that_the_output_may_be_nonsense_is_said_as_long_as_a_part_is_off(opened):
     assert text_of(opened, "#altered") == ""
     change(opened, off=["decoder.1.cross"])
-    said = "Off: decoder layer 1, cross-attention. So this may be nonsense."
+    said = "Off: decoder layer 1, cross-attention. The output may be nonsense now."
     assert text_of(opened, "#altered") == said
     opened.click("#text")
     opened.press("Control+a", "d", "o", "g", "Enter")

@@ -306,6 +306,30 @@ def test_cross_attention_is_also_called_by_the_papers_name(browser, translator):
     assert "encoder-decoder attention" in text_of(browser, "#plain")
 
 
+def test_beside_each_row_of_cross_attention_stands_what_it_chooses(browser, translator):
+    open_explainer(browser, translator, TEXT)
+    go_to(browser, "The source is read")
+    box = ".box[data-name$='cross.weights.1']"
+    chosen, read, left, right, svg = browser.run(
+        """
+        const { page, readablePiece, VOCABULARIES } = transduce, box = arguments[0];
+        const lists = [...document.querySelectorAll(`${box} .labels`)].slice(1);
+        const texts = list => [...list.children].map(one => one.textContent);
+        return [page.result.output.map(id => `→ ${readablePiece(VOCABULARIES.target, id)}`),
+          ...lists.map(texts).slice(1), ...lists.map(one => one.getBoundingClientRect()),
+          document.querySelector(`${box} svg`).getBoundingClientRect()];
+        """,
+        box,
+    )
+    assert read == chosen
+    assert chosen[-1] == "→ </s>"
+    assert left["right"] <= svg["left"] < svg["right"] <= right["left"]
+    assert left["top"] == right["top"] == svg["top"]
+    browser.run("transduce.change({ panel: 'masked' })")
+    lists = "return document.querySelectorAll('.box[data-name$=\"self.weights.1\"] .labels').length"
+    assert browser.run(lists) == 2
+
+
 def test_the_beams_picture_ends_at_its_step(browser, translator):
     open_explainer(browser, translator, TEXT)
     browser.resize(390, 844)

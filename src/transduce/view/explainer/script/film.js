@@ -21,10 +21,11 @@ async function computeFilm() {
   const swapped = []; // texts of the same words in another order, each with its translation, and with that without positions
   for (const text of [positions.text, positions.twin].filter(Boolean)) swapped.push([text, textOf(await search({ text })), textOf(await search({ text, off: positions.off }))]);
   const sourcePieces = source.slice(0, -1).map(id => readablePiece(VOCABULARIES.source, id)), targetPieces = output.slice(0, -1).map(writtenPiece);
-  const { layer } = header.reading, peak = head => largest(trace[`decoder.${layer}.cross.weights.${head}`]);
+  const { layer } = header.reading, weightsOf = head => trace[`decoder.${layer}.cross.weights.${head}`], peak = head => largest(weightsOf(head));
   const strongest = numbers(header.sizes.heads).reduce((a, b) => (peak(b) > peak(a) ? b : a));
+  const row = weightsOf(strongest).findIndex(one => one.includes(peak(strongest))), read = [...sourcePieces, "</s>"][weightsOf(strongest)[row].indexOf(peak(strongest))], wrote = [...targetPieces, "</s>"][row];
   return {
-    trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: textOf(found), stages: [...stages, textOf(found)], taken: `${layer}.${strongest}`,
+    read, wrote, trace, output, sourcePieces, targetPieces, sourceWords: wordsOf(sourcePieces), targetWords: wordsOf(targetPieces), text: textOf(found), stages: [...stages, textOf(found)], taken: `${layer}.${strongest}`,
     without: textOf(await search({ off: [`decoder.${layer}.cross.${strongest}`] })),
     swapped,
   };
@@ -41,6 +42,7 @@ function showFilm() {
   byId("film-scrub").value = film.time;
   byId("film-scrub").setAttribute("aria-valuetext", gettext("{0} of {1} seconds", Math.round(film.time), FILM.seconds));
   fill("film-time", `${Math.floor(film.time)} / ${FILM.seconds} s`);
+  byId("film-tour").hidden = film.time < FILM.seconds;
   fill("film-play", film.isPlaying ? gettext("Pause") : gettext("Play"));
 }
 

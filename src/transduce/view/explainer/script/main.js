@@ -92,6 +92,7 @@ const PRESSED = {
   "begin-tour": () => goToTour(1), "tour-next": KEYS[">"], "tour-back": KEYS["<"], "tour-end": () => goToTour(0), "tour-print": printTour,
   "edit-undo": () => editCell(null), "close-cell": KEYS.Escape, svg: KEYS.g, png: KEYS.p, theme: toggleTheme, "show-help": KEYS["?"], "close-help": () => byId("help").close(),
   "begin-film": openFilm, "film-play": playOrPause, "film-close": () => byId("film").close(),
+  "film-tour": () => (byId("film").close(), goToTour(1)),
 };
 
 /** Returns the name of a language in the page's language. */

@@ -87,6 +87,7 @@ function showBox(box) {
   });
   const picture = create("div", { className: box.across ? "picture across" : "picture" }, labelList(piecesOf(box.side), box.marked), svg);
   if (box.across) picture.prepend(create("div", { className: "corner" }), labelList(piecesOf(box.across), -1));
+  if (box.side !== box.across && box.across) picture.append(labelList(page.result.output.map(id => `→ ${writtenPiece(id)}`), box.marked)); // what each row of cross-attention chooses
   const scroll = box.across ? createRegion("scroll", gettext("Picture of {0}", box.title), picture) : create("div", { className: "scroll" }, picture);
   return create("section", { className: "box", "data-name": box.name }, head, scroll, create("p", { className: "legend" }, ...legendOf(box)), boxTable(box));
 }
@@ -172,7 +173,7 @@ function showSoftmax() {
   if (!best.includes(written)) best.push(written);
   const rows = best.map(id => {
     const open = createButton(() => change({ cell: `probabilities:${t}:${id}` }), {}, show5(row[id]));
-    const force = createButton(() => changeInSight({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }), { title: gettext("Continue the translation with this piece") }, gettext("take"));
+    const force = createButton(() => changeInSight({ prefix: decodeIds(VOCABULARIES.target, [...output.slice(0, t), id]) }), { title: gettext("Continue the translation with this piece") }, gettext("choose"));
     return create("tr", {}, create("th", { scope: "row", dir: "auto", className: id === written ? "now" : "" }, writtenPiece(id), id === written ? " ✓" : ""), create("td", {}, open), create("td", { className: "track" }, shareBar(row[id])), create("td", {}, id > BEGIN ? force : ""));
   });
   const pieces = piecesOf("target").slice(0, t + 1).join(" "), caption = create("caption", {}, gettext("After {0}", pieces));

@@ -143,6 +143,6 @@ const SCENES = {
     const name = (text, at, anchor, isOn) => write(text, at, y + 0.3 * scale * high, 26, { "text-anchor": anchor, class: isOn ? "film-accent film-bold" : "quiet-text" });
     return [figure, createSvg("rect", { x: x + scale * (from - left), y: y + 2, width: scale * (to - from), height: scale * high - 4, rx: 10, class: "film-ring" }), name("BERT", x + scale * 200, "middle", isEncoder), name("GPT", x + scale * (754 - left) + 12, "start", !isEncoder)];
   },
-  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("the same without head {0} (cross-attention), that of the largest weight", film.taken) : gettext("without head {0} (cross-attention), that of the largest weight", film.taken), film.without, true]], progress + 0.65),
+  without: (film, progress) => textRows([[gettext("sentence"), header.reading.text], [gettext("its translation"), film.text, true], [film.without === film.text ? gettext("the same without head {0} (cross-attention), whose largest weight is on “{1}” for “{2}”", film.taken, visible(film.read), visible(film.wrote)) : gettext("without head {0} (cross-attention), whose largest weight is on “{1}” for “{2}”", film.taken, visible(film.read), visible(film.wrote)), film.without, true]], progress + 0.65),
 };
 const DRAWINGS = ["recurrent", "fading", "table"]; // not of this model

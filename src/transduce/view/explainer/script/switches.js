@@ -71,14 +71,15 @@ function showSwitches() {
   const first = firstState(), settings = { stage: stageName(header.stages[state.stage]), beam: `${gettext("Beam")} ${state.beam}`, alpha: `α = ${oneDigit(state.alpha)}` }, set = [...state.edits.map(describeEdit), ...Object.keys(settings).flatMap(name => state[name] === first[name] ? [] : [settings[name]])];
   const edited = set.length ? gettext("Changed: {0}.", set.join("; ")) : "", forced = state.prefix ? gettext("The output begins with “{0}”.", visible(state.prefix)) : "", off = state.off.length ? gettext("Off: {0}.", state.off.map(describeSwitch).join("; ")) : "";
   fill("off", [off, edited, forced].filter(Boolean).join(" "));
-  fill("altered", ...(state.off.length || state.edits.length || state.stage !== first.stage ? [byId("off").textContent, " ", gettext("So this may be nonsense.")] : []));
+  fill("altered", ...(state.off.length || state.edits.length || state.stage !== first.stage ? [byId("off").textContent, " ", gettext("The output may be nonsense now.")] : []));
   byId("switched").hidden = !byId("off").textContent;
   byId("undo").disabled = !page.undo.length;
   fill("translation", textOf(page.result));
   fill("after-text", shorten(textOf(page.result)));
   byId("compare").hidden = byId("switched").hidden;
   for (const id of ["before", "after", "changed"]) byId(id).hidden = !page.before;
-  fill("tried", visible(state.text));
+  const { text, twin } = header.experiments.positions, other = { [text]: twin, [twin]: text }[state.text];
+  fill("tried", visible(state.text), ...(other && state.off.includes("source.position") ? [" ", createButton(() => change({ text: other }, { remember: true }), {}, gettext("Swapped: {0}", visible(other)))] : []));
   const place = document.querySelector(byId("what-if").contains(document.activeElement) ? "#what-if .results" : ".panel .results");
   if (byId("compare").parentNode !== place) place.append(byId("compare")); // beside what was switched
   if (place.closest("#what-if")) byId("compare").scrollIntoView({ block: "nearest" });

@@ -58,7 +58,7 @@ const PANELS = [
   { id: "smoothing", title: "Label smoothing", section: "5.4", side: "target", slider: "smoothing",
     equation: `loss = −Σ q(w) log P(w),  ${header.training.smoothing_form === "t2t" ? gettext("q(w) = 1 − ε if w is right, else ε / (V − 1)") : gettext("q(w) = (1 − ε) [w is right] + ε / V")}`,
     plain: "Training compares the model's probabilities P with a target q that spreads ε over the pieces. Where P of the right piece (✓) is above q, the model is surer than asked, and the loss grows again. The page knows no right answers: what was written stands for them.",
-    exact: `${gettext("To see another piece as the right one, “take” it at “Next piece”. P − q is the gradient of the loss for each logit. A nat is a unit of the natural logarithm.")} ${header.training.smoothing_form === "t2t" ? gettext("This recipe spreads ε over the V − 1 wrong pieces, as the authors' code does.") : gettext("This recipe spreads ε over all V pieces, as Szegedy et al. do.")}`, boxes: [] },
+    exact: `${gettext("To see another piece as the right one, “choose” it at “Next piece”. P − q is the gradient of the loss for each logit. A nat is a unit of the natural logarithm.")} ${header.training.smoothing_form === "t2t" ? gettext("This recipe spreads ε over the V − 1 wrong pieces, as the authors' code does.") : gettext("This recipe spreads ε over all V pieces, as Szegedy et al. do.")}`, boxes: [] },
   { id: "rate", title: "Learning rate", section: "5.3", side: "target", slider: "warmup",
     equation: "lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)     (3)",
     plain: "The learning rate grows as long as the model knows nothing, and then becomes smaller and smaller. The peak is where the warm-up ends.",
