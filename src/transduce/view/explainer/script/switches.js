@@ -33,8 +33,8 @@ function describeSwitch(name) {
   return what === "residual" ? gettext("{0}: its residual", sub) : what ? gettext("{0}: head {1}", sub, what) : sub;
 }
 
-/** Returns a button that switches a name off and on again. */
-const switchButton = (name, text) => createButton(() => change({ off: state.off.includes(name) ? state.off.filter(one => one !== name) : [...state.off, name] }, { remember: true }), { "data-name": name, className: "switch", "aria-label": describeSwitch(name), title: describeSwitch(name) }, text);
+/** Returns a button that switches a name off and on again; some browsers give a pressed button no focus, and the result stands where it is. */
+const switchButton = (name, text) => createButton(({ currentTarget }) => (currentTarget.focus({ preventScroll: true }), change({ off: state.off.includes(name) ? state.off.filter(one => one !== name) : [...state.off, name] }, { remember: true })), { "data-name": name, className: "switch", "aria-label": describeSwitch(name), title: describeSwitch(name) }, text);
 
 /** Fills the list of all switches, once. */
 function fillSwitches() {
