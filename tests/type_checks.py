@@ -8,6 +8,7 @@ functions of the package, also those defined in functions, which would be compil
 
 import dataclasses
 import inspect
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
@@ -15,7 +16,9 @@ from typing import Any
 import jaxtyping
 
 FIRST = 3  # the calls of a function that are checked in a test
-calls: dict[int, int] = {}  # how often each function was called in this test, by its code
+calls: defaultdict[int, int] = defaultdict(
+    int
+)  # how often each function was called in this test, by its code
 check_every_call = jaxtyping.jaxtyped
 # torch compiles the source of these for a graph, and would find that of the check
 COMPILED_BY_TORCH = {"multiply_by_mkl", "multiply_by_onednn", "multiply_integers"}
@@ -48,7 +51,7 @@ def build_checked(function: Callable[..., Any], typechecker: Any) -> Callable[..
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        count = calls.get(code, 0)
+        count = calls[code]
         if count >= FIRST or jaxtyping.config.jaxtyping_disable:
             return function(*args, **kwargs)
         calls[code] = count + 1

@@ -50,7 +50,7 @@ def test_an_option_of_another_command_is_answered_with_that_command(call):
         (
             "export a b --to=onnx -o=c",
             "got unexpected extra argument (b)",
-            "export [OPTIONS] MODEL --to [ctranslate2|huggingface|argos|onnx] -o OUTPUT",
+            "export [OPTIONS] MODEL --to [ctranslate2|huggingface|argos|bergamot|onnx] -o OUTPUT",
         ),
         (
             "sweep tiny -o=c",

@@ -132,6 +132,6 @@ def test_a_compiler_of_ones_own_is_asked_for_by_its_name(monkeypatch):
 
 def test_padded_blocks_are_not_compiled_and_torchs_kernel_is():
     for kernel, is_compiled in ((BucketedAttention, False), (VarlenAttention, True)):
-        build = with_attention(kernel).attention
+        build = with_attention(kernel).build_attention
         attend = build_for_compiled_layers([2], [2], FULL_ATTENTION, build=build)
         assert isinstance(attend, kernel) == is_compiled, "wrapped where it is not compiled"

@@ -101,5 +101,5 @@ def test_gold_trees_that_are_none_are_refused_beside_silver_ones(tmp_path):
     (tmp_path / "g").write_text("")
     silver = TaskFiles(write_trees(tmp_path / "s", "a"), PARSING)
     text = mixed(TaskFiles(tmp_path / "g", PARSING), silver, 1.0)
-    with pytest.raises(InputError, match="the gold text is empty"):
+    with pytest.raises(InputError, match="gold: the text is empty"):
         list(clean_text(Cleaner(Data(task="parsing")), text, 0))

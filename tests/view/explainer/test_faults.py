@@ -16,7 +16,7 @@ FAULTS = {
     "queries are keys": ("[q, keys, values] = project(", "[keys, q, values] = project("),
     "no scale of scores": ("scale = 1 / Math.sqrt(d_k)", "scale = 1"),
     "no scale of embeddings": ("scale = Math.sqrt(d_model)", "scale = 1"),
-    "sine is cosine": ("return j % 2 ? Math.cos", "return j % 2 === 0 ? Math.cos"),
+    "sine is cosine": ("return isCosine ? Math.cos", "return !isCosine ? Math.cos"),
     "positions from one": (
         "positionVector(model, side, first[i])",
         "positionVector(model, side, first[i] + 1)",
