@@ -101,8 +101,12 @@ def choose_recipe(changes: Mapping[str, str], run: Path) -> "Recipe":
         warmup, factor = begun.warmup, begun.learning_rate_factor
     schedule = {"training.warmup": warmup, "training.learning_rate_factor": factor}
     known = found.flat_settings()
-    other = {path: value for path, value in schedule.items() if value != known[path]}
-    return customise_recipe(usual, {**changes, **other, **changes}) if other else found
+    other = {
+        path: value
+        for path, value in schedule.items()
+        if value != known[path] and path not in changes
+    }
+    return customise_recipe(usual, {**changes, **other}) if other else found
 
 
 def prepare_demo_corpus(folder: Path, data: "Data") -> "PreparedCorpus":

@@ -115,7 +115,7 @@ class SamplingOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """The options of how models are loaded; both --workers and --threads raise InputError."""
+    """How models are loaded, and run; giving both --workers and --threads raises InputError."""
 
     ensemble: tuple[Path, ...] = option(
         type=FILE,

@@ -120,7 +120,7 @@ def compare(model: TaskModel, engine: Engine, sources: Sequence[Source], beam: i
     )
     theirs = list[EngineOutput]()
     for limit, group in groupby(sources, lambda one: one.limit if engine.limits_length else 0):
-        lines = [source.line for source in group]  # sources of one length
+        lines = [source.line for source in group]  # of one limit, if the engine obeys it
         theirs += engine.translate(lines, beam, limit)
     pairs = list(zip(sources, ours, theirs, strict=True))
     ended = [

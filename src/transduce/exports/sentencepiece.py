@@ -31,8 +31,6 @@ from transduce.vocabulary.symbols import SPECIALS, byte_letters
 LENGTHS = 2  # protobuf's wire type of a field that begins with its length
 UNASSIGNED = ("Cn", "Cs", "Co")  # Unicode categories: unassigned, surrogate, private
 LETTERS = tuple(byte_letters())
-
-
 Piece = tuple[str, int]  # its text, and its type, such as NORMAL
 
 
@@ -61,13 +59,9 @@ def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
     multiple of 8.
     """
     pieces: list[Piece] = [(SPECIALS[END], CONTROL), ("<unk>", UNKNOWN)]
-    taken = {text for text, _ in pieces}
     for number in range(len(pieces), len(vocabulary)):
         piece = to_fallback_piece(vocabulary.piece_bytes(number))
-        if piece is None or piece[0] in taken:
-            piece = f"<unused {number}>", UNUSED
-        taken.add(piece[0])
-        pieces.append(piece)
+        pieces.append(piece or (f"<unused {number}>", UNUSED))
     pieces += [(f"<0x{byte:02X}>", BYTE) for byte in range(0x20, 0x7F)]
     return pieces + [(f"<unused {number}>", UNUSED) for number in range(-len(pieces) % 8)]
 

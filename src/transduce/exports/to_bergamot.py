@@ -55,7 +55,11 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
     for name in ("d_model", "d_ff"):
         fact = f"in int8 architecture.{name} must be a multiple of {QUANTISED}"
         value = getattr(sizes, name)
-        require(precision != "int8" or value % QUANTISED == 0, f"{fact}, not {value}", "float32")
+        require(
+            precision != "int8" or value % QUANTISED == 0,
+            f"{fact}, not {value}",
+            "--precision float32",
+        )
     source, target = model.task.source, model.task.target
     pieces = {side: list_fallback_pieces(one) for side, one in (("src", source), ("trg", target))}
     is_shared = source.hash == target.hash
