@@ -38,11 +38,11 @@ from transduce.vocabulary import BEGIN
 from transduce.vocabulary.sentencepiece_file import UNUSED
 
 Named = Iterator[tuple[str, Array]]
-ALIGNMENT = 256  # bytes: where a tensor's numbers begin in model.bin is a multiple of it
+ALIGNMENT = 256  # in model.bin the numbers of a tensor begin at a multiple of 256 bytes
 FLOAT32, INT8, INTGEMM8 = 0x0404, 0x0101, 0x4101  # types of tensors
 NEVER = -1e4  # the bias of a symbol that no output may have
 QUANTISED = 64  # in 8 bits d_model and d_ff must be multiples of it
-CONFIG = "config.intgemm8bitalpha.yml"  # the name that translateLocally looks for
+CONFIG = "config.intgemm8bitalpha.yml"  # the file name that translateLocally reads
 GEMM = MappingProxyType({"float32": "float32", "int8": "int8shiftAll"})  # by precision
 PACKAGE = "@browsermt/bergamot-translator"
 DRIVER = Path(__file__).with_name("bergamot.mjs")  # translates lines by the package, in Node.js
@@ -75,7 +75,7 @@ def write_bergamot(model: TaskModel, writer: FolderWriter, precision: str) -> No
     with writer.open(name) as stream:
         stream.writelines(serialise_tensors(tensors, config, precision))
     files = {"model": name, "lex": f"lex.{pair}.bin", **vocabularies}
-    writer.write(files["lex"], b"")  # no list of likely symbols; the package asks for the file
+    writer.write(files["lex"], b"")  # no list of likely symbols; without the file the package fails
     writer.write(CONFIG, to_yaml(build_config(files, precision)).encode())
     writer.write("model_info.json", to_json(build_model_info(model)))
     registry: dict[str, Any] = {
