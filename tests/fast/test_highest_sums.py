@@ -19,17 +19,18 @@ def highest(values, count):
 
 @pytest.mark.parametrize("symbols", [2, 63, 64, 65, 500, 640, 5_001])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-def test_the_top_sums_are_those_of_a_stable_sort(symbols, dtype):
+@pytest.mark.parametrize("count", [1, 6])
+def test_the_top_sums_are_those_of_a_stable_sort(symbols, dtype, count):
     """bfloat16 has so few values that most rows hold equals."""
     scores, log_probs = (
         random_log_probs(20, 3).to(dtype),
         random_log_probs(60, symbols, seed=symbols).to(dtype),
     )
-    values, columns = highest_sums(scores, log_probs, 6)
+    values, columns = highest_sums(scores, log_probs, count)
     everything = (scores[:, :, None] + log_probs.view(20, 3, symbols)).flatten(1)
     expected = everything.sort(dim=1, descending=True, stable=True)
-    assert torch.equal(values, expected.values[:, :6])
-    assert torch.equal(columns, expected.indices[:, :6])
+    assert torch.equal(values, expected.values[:, :count])
+    assert torch.equal(columns, expected.indices[:, :count])
 
 
 def test_a_sentence_gets_the_same_in_any_batch():
@@ -72,6 +73,7 @@ def test_nan_of_either_sign_comes_last_and_minus_infinity_before_it():
     row[0, 0].copysign_(torch.tensor(-1.0))
     assert row.signbit()[0, 0]
     assert highest(row, 7)[1].tolist() == [[6, 5, 4, 2, 1, 0, 3]]
+    assert highest(row, 1)[1].tolist() == [[6]]
 
 
 def test_zeros_of_either_sign_are_equal():

@@ -126,7 +126,7 @@ OLD_INTEL = Processor("GenuineIntel", frozenset({"avx2"}))
 ZEN3 = Processor("AuthenticAMD", frozenset({"avx2"}))
 ZEN5 = Processor("AuthenticAMD", frozenset({"avx2", "avx512f"}))
 UNKNOWN = Processor()
-SMALL, LARGE, TALL = (256, 256), (2048, 512), (512, 2048)  # outputs, inputs
+SMALL, LARGE, TALL = (512, 128), (2048, 512), (512, 2048)  # outputs, inputs
 COLUMNS, ONEDNN, MKL = LAYOUTS
 
 
@@ -157,7 +157,7 @@ def all_operators(monkeypatch):
         (INTEL, torch.float32, COLUMNS, MKL, MKL),
         (OLD_INTEL, torch.float32, COLUMNS, COLUMNS, COLUMNS),
         (ZEN3, torch.float32, COLUMNS, ONEDNN, COLUMNS),
-        (ZEN5, torch.float32, ONEDNN, ONEDNN, ONEDNN),
+        (ZEN5, torch.float32, COLUMNS, ONEDNN, ONEDNN),
         (UNKNOWN, torch.float32, COLUMNS, COLUMNS, COLUMNS),
         (ZEN5, torch.float64, COLUMNS, COLUMNS, COLUMNS),
         (INTEL, torch.bfloat16, ONEDNN, ONEDNN, ONEDNN),

@@ -90,3 +90,18 @@ def test_windows_make_the_scores_grow_with_the_length_and_not_with_its_square():
     for n in (512, 1024, 8192):
         assert count_scores(n, 129) <= 1.5 * n * 129
         assert count_scores(n, 0) == n**2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("keys", [1, 14, 70])
+@pytest.mark.parametrize(
+    "mask", [FULL_ATTENTION, AttentionMask(causal=True), AttentionMask(neighbourhood=5)]
+)
+def test_a_sentence_alone_gets_the_same_bits_with_gradients_and_without(dtype, keys, mask):
+    queries = keys if mask != FULL_ATTENTION else 9
+    q, *_ = draw(keys, queries, 12, 16).to(dtype).split(4, dim=1)  # views, as of `split_heads`
+    sides = (q, *draw(1, keys, 8, 16).to(dtype).split(4, dim=1))
+    attend = BucketedAttention([queries], [keys], mask, CPU)
+    with torch.no_grad():
+        alone = attend(*sides)
+    assert torch.equal(alone, attend(*sides))

@@ -18,6 +18,7 @@ from transduce.paper.operations import IsAny
 # C candidates of a sentence's W V columns (hypothesis-symbol pairs) · K = `count`
 
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
+FEW_SUMS = 2**16  # of so few sums the one highest is found faster without blocks
 MOST_BY_LOOPS = 256  # the most sums to find by loops, which keep the best so far in order
 LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
 FindMaxima = Callable[[Tensor, int], Tensor]
@@ -50,6 +51,10 @@ def highest_sums(
     """
     if log_probs.dtype == torch.float64:  # its bits and a column do not fit into one sort key
         return operations.highest_sums(scores, log_probs, count)
+    if count == 1 and log_probs.numel() <= FEW_SUMS and scores.device.type == "cpu":
+        best = (scores.view(-1, 1) + log_probs).view(len(scores), -1).max(dim=1, keepdim=True)
+        if not operations.is_any(best.values.isnan()):
+            return best.values, best.indices
     columns = find_candidate_columns(scores, log_probs, count, find_maxima)
     symbols = log_probs.reshape(scores.shape[0], -1).gather(1, columns)
     sums = symbols + scores.gather(1, columns // log_probs.shape[1])

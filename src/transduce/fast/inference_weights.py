@@ -163,6 +163,8 @@ def has_mkl_packing() -> bool:
     return torch.allclose(product, linear.weight.t())
 
 
+# a matrix with fewer weights takes up to five times as long packed, since a call of oneDNN costs 17 µs
+SMALL_FOR_ONEDNN = 2**17
 # a matrix with at least this many weights is faster in packed form
 LARGE_FOR_ONEDNN = 2**20  # 4 MB: larger than the cache of a core
 LARGE_FOR_MKL = 2**18  # 256 × 1,024 or 512 × 512
@@ -223,14 +225,15 @@ def choose_float32_layout(weight: Tensor, processor: Processor) -> type[Decoding
     """Return the class of linear map with the fastest layout of a float32 matrix on a CPU.
 
     On Intel, MKL is as fast as oneDNN or faster, and with AVX-512 it is faster still if large
-    matrices are packed. On AMD, oneDNN is faster with AVX-512; without it, only for large matrices
-    that have more outputs than inputs.
+    matrices are packed. On AMD, oneDNN is faster with AVX-512 for all but small matrices; without
+    AVX-512, only for large matrices that have more outputs than inputs.
     """
     has_avx512 = "avx512f" in processor.features
     if processor.vendor == "GenuineIntel" and has_avx512 and weight.numel() >= LARGE_FOR_MKL:
         return MklLinear if has_mkl_packing() else TransposedLinear
     outputs, inputs = weight.shape
-    is_large = weight.numel() >= LARGE_FOR_ONEDNN and outputs > inputs
-    if processor.vendor == "AuthenticAMD" and (has_avx512 or is_large):
+    is_wide = outputs > inputs or has_avx512
+    least = SMALL_FOR_ONEDNN if has_avx512 else LARGE_FOR_ONEDNN
+    if processor.vendor == "AuthenticAMD" and is_wide and weight.numel() >= least:
         return OneDnnLinear if has_onednn_operators() else TransposedLinear
     return TransposedLinear

@@ -265,6 +265,7 @@ def build_decoder(
     """
     each = operations or [model.operations for model in models]
     members = tuple(
-        build_model_decoder(model.eval(), own) for model, own in zip(models, each, strict=True)
+        build_model_decoder(model.eval() if model.training else model, own)
+        for model, own in zip(models, each, strict=True)
     )
     return members[0] if len(members) == 1 else Ensemble(members)
