@@ -163,7 +163,7 @@ def has_mkl_packing() -> bool:
     return torch.allclose(product, linear.weight.t())
 
 
-# a matrix with fewer weights takes up to five times as long packed, since a call of oneDNN costs 17 µs
+# a matrix with fewer weights is slower packed, since each call of oneDNN costs 17 µs
 SMALL_FOR_ONEDNN = 2**17
 # a matrix with at least this many weights is faster in packed form
 LARGE_FOR_ONEDNN = 2**20  # 4 MB: larger than the cache of a core
