@@ -37,10 +37,11 @@ def kept_memory() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def small_samples() -> Iterator[None]:
-    """What is estimated from a sample takes the least that will do: one update, a few pairs."""
+    """What is estimated from a sample takes the least that will do: an update, a small product."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("transduce.runs.duration.SAMPLE_SECONDS", 0.0)
         patch.setattr("transduce.inference.choose_heads.SCORED", 20)
+        patch.setattr("transduce.machine.rate.ROWS", {"cpu": 16})
         yield
 
 

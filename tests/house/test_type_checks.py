@@ -20,6 +20,16 @@ def build_square():
     return trace
 
 
+def build_count():
+    """Build a function without arrays, of one argument, whose result is not what it says."""
+
+    @check_first_calls(typechecker=beartype)
+    def count(x: list[int] | None) -> str:
+        return "none" if x is None else len(x)  # type: ignore[return-value]
+
+    return count
+
+
 def test_shapes_and_types_of_the_package_are_checked():
     q = torch.zeros(2, 5, 4)
     with pytest.raises(TypeCheckError, match="allowed"):
@@ -34,6 +44,14 @@ def test_each_test_checks_the_first_calls_of_a_function_anew(shape):
         with pytest.raises(TypeCheckError):
             build_square()(torch.zeros(shape))
     assert build_square()(torch.ones(2, 3)) == 2, "a function defined anew has had its calls"
+
+
+def test_arguments_and_results_without_arrays_are_checked():
+    assert build_count()(None) == "none"
+    with pytest.raises(TypeCheckError, match="parameter x="):
+        build_count()((1, 2))
+    with pytest.raises(TypeCheckError, match="return 2"):
+        build_count()([1, 2])
 
 
 @pytest.mark.usefixtures("unchecked_types")
