@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 ABOUT = [
-    "Made by `benchmarks/run` from `benchmarks/results/`; do not edit. Trust the ratios rather "
-    "than the figures, as the machine is shared: all variants of a table ran in turn in the same "
-    "minutes on the same tokens, each in its own process. Figures are medians over rounds, the "
-    "lowest and highest in brackets; ratios are taken within each round. Versions are those of the "
+    "Made by `benchmarks/run` from `benchmarks/results/`; do not edit. Another page says "
+    "[how this was measured](../speed.md#how-a-processor-is-measured). Versions are those of the "
     "part that was measured last.",
     "",
 ]
+IN_TITLE = ("processor", "instructions", "cores")
 
 
 def name_kind(machine: Mapping[str, str]) -> str:
@@ -32,7 +31,7 @@ def page(found: dict[str, Any], parts: Mapping[str, Part]) -> str:
         title,
         "",
         *ABOUT,
-        *(f"- {name}: {fact}" for name, fact in found["machine"].items()),
+        *(f"- {name}: {fact}" for name, fact in found["machine"].items() if name not in IN_TITLE),
         "",
     ]
     for name, part in parts.items():

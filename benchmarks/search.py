@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.figures import ratios, spread, table
 from benchmarks.options import Options, leave_out_slow
 from benchmarks.search_input import load_search_input
-from benchmarks.shapes import SHAPES, V
+from benchmarks.shapes import V
 from benchmarks.training import sizes
 from benchmarks.turns import Turn, Variant, measure_in_turns
 
@@ -18,7 +18,11 @@ WAYS = {  # shape, sentences a turn, sentences at once
 }
 PRECISIONS = ("float32", "bfloat16", "int8")
 EXACT = "transduce, float32"
-FASTER = '"Ours is faster" compares our fastest way in a row\'s precision with the row.'
+ABOUT = (
+    f"*Search*: beam 4, V = {V:,}, the same random weights for all, {LENGTH} symbols an output. "
+    '"Ours is faster" compares our fastest way in a row\'s precision with the row. `1 × 2 threads` '
+    "is one process of two threads."
+)
 PAIR = "two processes of one thread"
 
 
@@ -102,13 +106,11 @@ def count_equal_outputs(turns: dict[str, list[Turn]]) -> dict[str, str]:
 def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
     lines = [
-        f"Beam 4, V = {V:,}, the same random weights for all, {LENGTH} symbols an output. "
-        f"{name_steps(found)} {FASTER}",
+        name_steps(found),
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
     ]
     shapes = found["shapes"]
-    lines += [*(f"- {shape}: {sizes(SHAPES[shape])}" for shape in shapes), ""]
     for alone in (False, True):
         columns = {
             f"{shape}, {way}": measured
@@ -142,7 +144,7 @@ def page_model(found: dict[str, Any]) -> list[str]:
         f"Beam 4, {found['sizes']}, V = {found['symbols']:,}, weights of a training run, "
         f"{found['lines']:,} lines of {mean:.0f} tokens on average, batches of 64. Outputs end "
         "where they end, and the two programs weigh length a little differently; tokens are those "
-        f"of each one's own outputs. {FASTER}",
+        "of each one's own outputs.",
         "",
         *([found["without peers"], ""] if found["without peers"] else []),
         *build_table({"": found}),
@@ -175,13 +177,16 @@ def describe_outputs(columns: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a sentence that names the variants whose outputs are not all ours in float32."""
     found = []
     for column, measured in columns.items():
-        for name, equal in measured["equal outputs"].items():
-            same, _, of_all = equal.partition(" of ")
-            if same != of_all:
-                where = f"{column}, {name}" if column else name
-                found.append(f"{where} ({equal} equal)")
-    others = f" but for: {'; '.join(found)}" if found else ""
-    return f"Outputs are those of ours in float32{others}."
+        unequal = [
+            f"{name} ({equal})"
+            for name, equal in measured["equal outputs"].items()
+            if (halves := equal.split(" of "))[0] != halves[1]
+        ]
+        if unequal:
+            found.append(f"{column}: {'; '.join(unequal)}" if column else "; ".join(unequal))
+    if not found:
+        return "Outputs equal ours in float32."
+    return f"Outputs equal ours in float32 but for these. How many are equal: {'. '.join(found)}."
 
 
 def compare_within_precision(turns: Mapping[str, Sequence[Turn]]) -> dict[str, list[float]]:

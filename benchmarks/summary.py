@@ -8,6 +8,7 @@ from benchmarks import search, training
 from benchmarks.figures import ratios, spread, table
 from benchmarks.on_gpu import page as gpu
 from benchmarks.page import name_kind
+from benchmarks.shapes import SHAPES
 from benchmarks.turns import Turn
 
 ABOUT = [
@@ -25,6 +26,20 @@ ABOUT_UNEQUAL = [
     "a twentieth faster than its ratios say.",
     "",
 ]
+MEASURED = [  # what the pages of all processors have in common
+    "## How a processor is measured",
+    "",
+    "Trust the ratios rather than the figures, as the machines are shared. All variants of a table "
+    "ran in turn in the same minutes on the same tokens, each in its own process. Figures are "
+    "medians over rounds, the lowest and highest in brackets; ratios are taken within each round.",
+    "",
+    training.ABOUT,
+    "",
+    search.ABOUT,
+    "",
+    *(f"- {name}: {training.sizes(SHAPES[name])}" for name in SHAPES),
+    "",
+]
 PEER_PRECISION = {"float32": "float32", "bfloat16": "float32", "int8": "int8"}
 NOT_MEASURED = "not measured"
 
@@ -36,7 +51,8 @@ def page(machines: Mapping[Path, Mapping[str, Any]], on_gpu: Mapping[str, Any] |
     heads = [name_column(at, found) for at, found in machines.items()]
     unequal = ABOUT_UNEQUAL if any(head.endswith(UNEQUAL) for head in heads) else []
     body = [[label, *(column.get(label, NOT_MEASURED) for column in columns)] for label in labels]
-    return "\n".join([*ABOUT, *table(["", *heads], body), *unequal, *gpu.section(on_gpu)])
+    compared = table(["", *heads], body)
+    return "\n".join([*ABOUT, *compared, *unequal, *MEASURED, *gpu.section(on_gpu)])
 
 
 def name_column(at: Path, found: Mapping[str, Any]) -> str:

@@ -18,6 +18,12 @@ PEERS = {
     "Hugging Face Marian": ("marian", "plain"),
     "Hugging Face Marian, with our allocator switch": ("marian", "kept"),
 }
+ABOUT = (
+    f"*Training*: updates of at most {TOKENS:,} real tokens a side, sentences of about 13, "
+    f"V = {V:,}, dropout 0.1, label smoothing 0.1, Adam with weights in float32; the peers' "
+    "bfloat16 is torch's autocast. GFLOP/s counts the operations that real tokens need, beside "
+    "those of a large matrix product. Memory is the peak above what the imports took."
+)
 KERNELS = {"grouped (ours)": "grouped", "one sentence at a time": "plain", "torch's own": "torch"}
 
 
@@ -65,17 +71,8 @@ def shapes(options: Options) -> dict[str, int]:
 
 def page(found: dict[str, Any]) -> list[str]:
     """Lines of the page."""
-    lines = [
-        f"Updates of at most {TOKENS:,} real tokens a side, sentences of about 13, V = {V:,}, "
-        "dropout 0.1, label smoothing 0.1, Adam with weights in float32; the peers' bfloat16 is "
-        "torch's autocast. GFLOP/s counts the operations that real tokens need, beside those of "
-        "a large matrix product. Memory is the peak above what the imports took.",
-        "",
-        *([found["without peers"], ""] if found["without peers"] else []),
-    ]
-    names = dict.fromkeys(shape.split(",")[0] for shape in found["shapes"])
-    lines += [f"- {name}: {sizes(SHAPES[name])}" for name in names]
-    return [*lines, "", *build_table(found["shapes"], OURS)]
+    without = [found["without peers"], ""] if found["without peers"] else []
+    return [*without, *build_table(found["shapes"], OURS)]
 
 
 def page_kernels(found: dict[str, Any]) -> list[str]:

@@ -40,7 +40,8 @@ def section(found: Mapping[str, Any] | None) -> list[str]:
     for title, part in found["parts"].items():
         lines += [f"### {title}", "", *body(part["cases"], found["ceiling"])]
         if part["ended"]:
-            above = "; what it had measured stands above" if part["cases"] else ""
+            cut = part["cases"] and part["ended"].startswith(("ended", "was stopped"))
+            above = "; the table has what it had measured" if cut else ""
             lines += [f"The part {part['ended']}{above}.", ""]
     return lines
 

@@ -73,7 +73,7 @@ def test_what_was_measured_before_a_part_was_stopped_is_on_the_page():
     lines = section(stopped("A whole update", [good, bad]))
     assert "| a | 1.500 (1.000..2.000) | 1.000 | 50% |" in lines
     assert "- not measured: b (RuntimeError: no)" in lines
-    assert "The part was stopped after 3 s; what it had measured stands above." in lines
+    assert "The part was stopped after 3 s; the table has what it had measured." in lines
 
 
 def test_cases_that_differ_by_the_size_of_a_head_alone_are_a_row_with_the_largest_figures():

@@ -29,5 +29,6 @@ def test_each_row_is_compared_with_our_fastest_way_in_its_precision():
 def test_outputs_that_differ_are_named():
     found = measured({"transduce, int8": "1 of 2"}, **{"transduce, int8": [1]})
     assert build_table({"base": found})[-2] == (
-        "Outputs are those of ours in float32 but for: base, transduce, int8 (1 of 2 equal)."
+        "Outputs equal ours in float32 but for these. How many are equal: "
+        "base: transduce, int8 (1 of 2)."
     )
