@@ -8,16 +8,26 @@ import re
 import sys
 import textwrap
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
 
 import transduce
+from transduce.runs import choice, mix
 
 ABOUT = """\
 Made from docstrings by `scripts/renew-golden pages`; do not edit. The examples run as tests.
 `import transduce` loads no torch; functions are imported when they are first used. Nothing here
 prints or ends the process: errors are exceptions with a fact and a hint, and progress goes to
-callbacks. What changes the whole process is stated where a function does it.
+callbacks. What changes the whole process is stated where a function does it. In signatures
+
+- `PathName` is `str | PathLike[str]`
+- `Text` is a file or a list of lines: `str | Path | Sequence[str]`
+- `Texts` is a parallel text: a pair of files, a TSV file, pairs of strings, the name of a fetched
+  corpus, or what `transduce.mix` returns
+- `Weights` maps files to weights: `Mapping[PathName, float | tuple[float, int, int]]`
+- `Value` is that of a setting: `str | int | float | bool`
 """
 RETURNED = (  # classes that the public functions take or return
     "transduce.runs.training_run:TrainingRun",
@@ -56,6 +66,16 @@ RETURNED = (  # classes that the public functions take or return
 EXAMPLE = re.compile(r"(?:^|(?<=\n\n))((?: {4}.*\n?|\n(?= {4}))+)")
 # What a dataclass has by itself is no part of its documentation.
 GENERATED = re.compile(r"^\w+\(.*\)$", re.DOTALL)
+JUST_JSON = re.compile(r"Return .* as (plain values for )?JSON( values)?\.")
+INTERNAL = frozenset(  # methods that other parts of transduce call
+    {
+        *("AlignmentHeads.require_in", "Progress.after_update", "Progress.after_validation"),
+        *("Progress.as_json", "Translator.aligner", "Translator.align_block"),
+        *("Translator.decode_sources", "Translator.keeps_items", "Translator.on_warning"),
+        *("Translator.run_on_blocks", "Translator.run_on_pairs", "Translator.score_block"),
+        *("Translator.search_block", "Translator.translate_block", "Translator.worker_loader"),
+    }
+)
 STARS: dict[object, str] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
     inspect.Parameter.VAR_KEYWORD: "**",
@@ -110,8 +130,12 @@ def class_section(value: type) -> Iterator[str]:
     yield f"{markdown(written_doc(value))}\n"
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     lines = [f"- `{field.name}`: `{short(field.type)}`\n" for field in fields]
+    members = dict(public_members(value))
+    if "as_json" in members and JUST_JSON.fullmatch(inspect.getdoc(members["as_json"]) or ""):
+        lines.append("- `as_json()`: as plain values for JSON\n")
+        del members["as_json"]
     yield "\n".join(["", "".join(lines)]) if lines else ""
-    for member, inner in public_members(value):
+    for member, inner in members.items():
         yield f"\n#### {name}.{member}\n\n{described(member, inner)}\n"
 
 
@@ -125,6 +149,7 @@ def public_members(value: type) -> Iterator[tuple[str, Any]]:
     """Yield the public methods and properties that a class itself documents."""
     for member, inner in vars(value).items():
         public = not member.startswith("_") or member == "__call__"
+        public = public and f"{value.__name__}.{member}" not in INTERNAL
         if public and isinstance(inner, property | types.FunctionType) and inner.__doc__:
             yield member, inner
 
@@ -219,9 +244,30 @@ def plain(default: object) -> str:
 
 
 def short(annotation: object) -> str:
+    """Return an annotation without quotes and modules, and with the names of what recurs."""
+    found = without_modules(annotation)
+    for long, name in NAMED.items():
+        found = found.replace(long, name)
+    return found
+
+
+def without_modules(annotation: object) -> str:
     """Return an annotation without quotes and without the modules before names of classes."""
     written = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return re.sub(r"(?:\b[a-z_]+\.)+(?=[A-Za-z])", "", re.sub(r"['\"]", "", written))
+
+
+NAMED = {
+    without_modules(long): name
+    for long, name in (
+        (mix.Weights, "Weights"),
+        (choice.Texts | Literal[False] | None, "Texts | Literal[False] | None"),
+        (choice.Texts, "Texts"),
+        (str | PathLike[str], "PathName"),
+        (str | Path | Sequence[str], "Text"),
+        (str | int | float | bool, "Value"),
+    )
+}
 
 
 def markdown(doc: str) -> str:

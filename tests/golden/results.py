@@ -2,6 +2,7 @@
 
 <!-- scores NAME -->    from results/NAME.json, which `evaluate --json` or `demo --json` wrote
 <!-- learned NAME -->   from results/NAME.csv, which `curves -o` wrote
+<!-- took NAME -->      its first line alone, above a picture of the curve
 <!-- compared NAME -->  from results/NAME.jsonl: parsers that were trained alike but for one thing
 
 A block ends with <!-- end -->.
@@ -43,6 +44,8 @@ def block(kind: str, name: str) -> str:
             return "\n\n".join(part for line in lines for part in score_tables(json.loads(line)))
         case "learned":
             return learning_curve(RECORDED / f"{name}.csv")
+        case "took":
+            return learning_curve(RECORDED / f"{name}.csv").split("\n")[0]
         case "compared":
             return table_of_parsers(RECORDED / f"{name}.jsonl")
         case _:
@@ -67,15 +70,16 @@ def score_tables(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def provenance(found: Mapping[str, Any]) -> str:
-    """Return one sentence: lines, model, search, date, machine, versions."""
+    """Return one sentence: lines, model, search, date, machine, torch's version."""
     one, recipe, where = found["scores"][0], found["recipe"], found["environment"]
     search = recipe["search"]
     test_set = find_current_name(one["test_set"])
+    test_set = re.sub(r"not a known test set \((.+)\)", r"\1", test_set)
     return (
         f"{one['lines']:,} lines ({test_set}); model `{found['models'][0][:12]}` of "
         f"`{recipe['name']}`; beam {search['beam']}, alpha {search['alpha']}, "
         f"{found['precision']}; {found['date']}, {where['processor']}, threads {where['threads']}, "
-        f"transduce {where['transduce']}, torch {where['torch']}."
+        f"torch {where['torch']}."
     )
 
 

@@ -16,7 +16,7 @@ ABOUT = """\
 Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit. The options that
 several commands share are explained [once](#options-that-several-commands-share).
 """
-SHARED = 4  # commands with an option of the same text, from which on it is explained once
+SHARED = 3  # commands with an option of the same text, from which on it is explained once
 
 
 class Help(NamedTuple):

@@ -25,11 +25,13 @@ FRAME_HEIGHT = 640  # pixels of the page in a notebook
 @final
 @dataclass(frozen=True)
 class Attention:
-    """The attention weights of a model for one text, to show in a notebook or to save.
+    """The attention weights of a model for one text.
 
-    attention = transduce.load("model").attend("A dog runs.")
-    attention.write_page("attention.html")
-    attention.record.weights["cross"].shape  # layers, heads, output pieces, source pieces
+        attention = transduce.load("model").attend("A dog runs.")
+        attention.write_page("attention.html")
+        attention.record.weights["cross"].shape  # layers, heads, output pieces, source pieces
+
+    A notebook shows the page.
     """
 
     record: AttentionView = field(repr=False)

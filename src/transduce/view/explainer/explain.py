@@ -89,8 +89,10 @@ PARTS = PageParts(
 class Explainer:
     """A page in which a model translates what is typed, with every step shown.
 
-    explainer = transduce.load("model").explain()
-    explainer.write_page("explainer.html")
+        explainer = transduce.load("model").explain()
+        explainer.write_page("explainer.html")
+
+    A notebook shows the page.
     """
 
     page: str = field(repr=False)

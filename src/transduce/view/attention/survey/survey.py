@@ -90,8 +90,10 @@ class SurveyedHead:
 class HeadSurvey:
     """What each head of a model does on average over sentence pairs, and the loss with all heads.
 
-    survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
-    survey.write_page("survey.html")
+        survey = transduce.survey("model", ["A dog runs."], ["Ein Hund läuft."])
+        survey.write_page("survey.html")
+
+    Losses are in nats a target piece, END included.
     """
 
     model: ModelName
