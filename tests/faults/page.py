@@ -25,7 +25,8 @@ Tests = Mapping[str, Facts]  # a test's name without parameters, what its cases 
 OWN = ("outcome", "reason", "form", "seconds", "date", "machine")  # what every case records
 DETAILS = (  # in the records only
     *("because", "errors", "exit_codes", "kept_step", "landed_in", "landed_while", "longest"),
-    *("open_files", "places", "runs_took_by_that_clock", "said", "seeds"),
+    *("answers", "different_saves", "fared", "names", "open_files", "outcomes"),
+    *("places", "runs_took_by_that_clock", "said", "seeds", "slow_closed", "trouble"),
 )
 NOT_ADDED = ("exit_code", "megabytes_more", "newest")
 
@@ -87,7 +88,8 @@ def section(row: Row, tests: Tests) -> str:
         found = tests.get(name, ())
         notes = [*([] if is_passed(found) else [outcomes(found)]), *figures(found)]
         said = read_name(name)
-        lines.append(f"- Control: {said} ({'; '.join(notes)})" if notes else f"- Control: {said}")
+        said = f"{said[0].upper()}{said[1:]}" if "control " in said else f"Control: {said}"
+        lines.append(f"- {said} ({'; '.join(notes)})" if notes else f"- {said}")
     return "\n".join([*lines, ""])
 
 

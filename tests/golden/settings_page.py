@@ -14,9 +14,9 @@ ABOUT = """Made from `settings/` by `scripts/renew-golden pages`; do not edit.
 
 The defaults are the paper's base model, English to German. A section is given where the paper
 prints the value; otherwise see [deviations](../internals/deviations.md) for the reason. A range is
-what a setting accepts alone; some settings also limit one another. `transduce recipes show NAME`
-prints the values of a recipe; `--set training.steps=20_000` or a
-[recipe file](formats.md#recipe-files) changes them.
+what a setting accepts alone; some settings also limit one another. Defaults that are written as
+whole numbers take whole numbers only. `transduce recipes show NAME` prints the values of a recipe;
+`--set training.steps=20_000` or a [recipe file](formats.md#recipe-files) changes them.
 """
 PROBES: dict[type, tuple[Any, ...]] = {
     int: (-1, 0, 1, 2, 10**15),
@@ -30,7 +30,7 @@ REFUSALS = (
     (r"must lie in (.+), not", "in {}"),
     (r"is one of (.+), not", "{}"),
     (r"is (at most \S+), not", "{}"),
-    (r"must not be negative", "at least 0"),
+    (r"must not be negative", "0 or more"),
 )
 
 
@@ -68,13 +68,21 @@ def written(value: object) -> str:
 
 
 def ranges_of(path: str, kind: type) -> Iterator[str]:
-    """Yield what a setting accepts, from the refusals of values that no run could use."""
+    """Yield what a setting accepts, from the refusals of values that no run could use.
+
+    Both bounds become one phrase, and an upper bound that only keeps out the impossible none.
+    """
     if kind is bool:
         yield "true, false"
-    elif kind is not str:
-        yield {int: "whole number", float: "number"}[kind]
-    seen = [accepted(path, value) for value in PROBES[kind]]
-    yield from dict.fromkeys(phrase for phrase in seen if phrase)
+    phrases = dict.fromkeys(accepted(path, value) for value in PROBES[kind])
+    text = ", ".join(phrase for phrase in phrases if phrase)
+    text = re.sub(r"at least (\d[\d,]*\b)", r"\1 or more", text.replace("a number of ", ""))
+    if kind is int:
+        text = text.replace("more than 0", "1 or more")
+    text = re.sub(r", at most 1(,000){3,}$", "", text)
+    text = re.sub(r"(\d[\d,]*) or more(.*), at most ([\d,]+)", r"\1 to \3\2", text)
+    if text or kind is int:
+        yield text or "any whole number"
 
 
 def accepted(path: str, value: Any) -> str:

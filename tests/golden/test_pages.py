@@ -16,7 +16,7 @@ ABOUT = """\
 Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit. The options that
 several commands share are explained [once](#options-that-several-commands-share).
 """
-SHARED = 3  # commands with an option of the same text, from which on it is explained once
+SHARED = 2  # commands with an option of the same text, from which on it is explained once
 
 
 class Help(NamedTuple):
@@ -69,7 +69,9 @@ def test_the_page_of_commands_is_fresh(golden):
     counts = Counter(" ".join(option.split()) for one in found for option in one.options)
     widest = sorted((option for one in found for option in one.options), key=len)
     texts = {" ".join(option.split()): option for option in widest}
-    shared = {words: texts[words] for words, count in counts.items() if count >= SHARED}
+    # of several texts of one name only the most frequent is shared: a name leads to one text
+    frequent = {long_name(words): words for words, _ in reversed(counts.most_common())}
+    shared = {words: texts[words] for words in frequent.values() if counts[words] >= SHARED}
     once = "\n".join(sorted(shared.values(), key=long_name))
     parts = [one.section(shared) for one in found]
     last = f"## Options that several commands share\n\n```text\n{once}\n```\n"

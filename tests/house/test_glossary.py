@@ -9,11 +9,11 @@ PARTS = re.split(r"^## ", GLOSSARY.read_text(encoding="utf-8"), flags=re.MULTILI
 TERMS = [part.split("\n")[0] for part in PARTS]
 ASKED = """
 attention mask; averaging; beam search; byte-pair encoding; callback; constraint;
-continuous batching; deviation; early stopping; ensemble; KV cache; label smoothing; ledger;
+continuous batching; deviation; early stopping; ensemble; KV cache; label smoothing;
 length bucket; length penalty; manifest; micro-batch; model folder; packed batch; padded block;
 padding sentence; perplexity; piece; plan; prepared folder; provenance; rank; recipe;
 resume checkpoint; run folder; scale; slot; snapshot; store; task; token; update; validation;
-vocabulary; word-piece; world size
+vocabulary; word-piece
 """
 
 
