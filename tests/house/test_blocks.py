@@ -50,9 +50,9 @@ NOT_RUN = {
     "deploy.md": 4,
     "exporting.md": 6,
     "more-data.md": 2,
-    "parsing.md": 5,
+    "parsing.md": 4,
     "public-corpora.md": 2,
-    "several-processes.md": 11,
+    "several-processes.md": 10,
     "small-model.md": 4,
     "tables.md": 2,
 }
