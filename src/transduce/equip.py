@@ -12,6 +12,7 @@ import torch
 
 from transduce.paper.model import Transformer
 from transduce.paper.operations import PLAIN, Operations
+from transduce.paper.search import DecodingStrategy
 from transduce.settings import Architecture
 from transduce.settings.search import InferencePrecision
 
@@ -68,6 +69,13 @@ def choose_search_operations(
     if choose is None:
         return [model.operations for model in models]
     found: list[Operations] = choose.choose_search_operations(models, sentences)
+    return found
+
+
+def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
+    """Return the strategy of an exact beam search whose sentences leave as is fastest on a device."""
+    choose = import_fast("choose")
+    found: DecodingStrategy = choose.choose_leaving(strategy, device) if choose else strategy
     return found
 
 

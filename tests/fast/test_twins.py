@@ -19,17 +19,18 @@ from tests.training.tiny import batch_of, training_of
 
 from transduce.fast import layer_graph
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import equip_for_training
-from transduce.fast.highest_sums import (
-    assume_any,
-    find_block_maxima,
-    highest_sums,
-    leave_together,
-)
+from transduce.fast.choose import choose_leaving, equip_for_training, leave_together
+from transduce.fast.highest_sums import assume_any, find_block_maxima, highest_sums
 from transduce.fast.layer_graph import LayerGraph, StepKind
 from transduce.paper.model import TransformerDecoder
 from transduce.paper.operations import PLAIN, AttentionMask, Operations
-from transduce.paper.search import beam_search
+from transduce.paper.search import (
+    BeamState,
+    StepResult,
+    beam_search,
+    beam_strategy,
+    run_continuous_batching,
+)
 from transduce.settings import Search
 
 KINDS = {torch.float64: 1e-12, torch.float32: 2e-5}  # precision -> tolerance
@@ -221,22 +222,24 @@ def test_flags_that_are_not_read_change_no_search():
         assert [one.ids for one in ours] == [one.ids for one in theirs]
 
 
-@compares("choose_leaving")
 @pytest.mark.parametrize("nbest", [1, 3])
 def test_a_search_that_done_sentences_leave_together_finds_the_same(nbest):
     found, waited = [], []
-
-    def leave_and_count(done, is_full):
-        leaving = leave_together(done, is_full)
-        waited.append(int(done.sum()) - int(leaving.sum()))
-        return leaving
-
     model, search = random_model(1, symbols=5), Search(beam=3, extra_length=20)
     sources = [(*range(2, 2 + n), 0) for n in range(30)]
-    for choose in (PLAIN.choose_leaving, leave_and_count):
-        operations = replace(PLAIN, choose_leaving=choose)
+    for device in (torch.device("cpu"), torch.device("meta")):
         toy = ToyDecoder(model, search.beam)
-        found.append(beam_search(toy, sources, search, nbest=nbest, operations=operations))
+        one_by_one = beam_strategy(toy, sources, search, nbest)
+        strategy = choose_leaving(one_by_one, device)
+
+        def expand(*step, alone=one_by_one, chosen=strategy):
+            result = chosen.expand(*step)
+            done = int(alone.expand(*step).is_leaving.sum())
+            waited.append(done - int(result.is_leaving.sum()))
+            return result
+
+        counting = replace(strategy, expand=expand)
+        found.append(dict(run_continuous_batching(toy, sources, search, counting)))
     assert found[1] == found[0]
     assert max(waited) > 1
 
@@ -245,10 +248,11 @@ def test_a_search_that_done_sentences_leave_together_finds_the_same(nbest):
     ("done", "full", "expected"), [([3], [], []), ([3, 8], [], [3, 8]), ([3], [3], [3])]
 )
 def test_done_sentences_wait_for_an_eighth_of_the_batch_unless_one_is_full(done, full, expected):
-    flags = [torch.zeros(9, dtype=torch.bool) for _ in range(2)]
-    for some, where in zip(flags, (done, full), strict=True):
-        some[where] = True
-    assert leave_together(*flags).nonzero().flatten().tolist() == expected
+    is_done, lengths = torch.zeros(9, dtype=torch.bool), torch.zeros(9, dtype=torch.long)
+    is_done[done], lengths[full] = True, 5
+    beams = BeamState(*[lengths] * 9)._replace(max_lengths=torch.full_like(lengths, 5))
+    step = leave_together(StepResult(beams, None, is_done))
+    assert step.is_leaving.nonzero().flatten().tolist() == expected
 
 
 @compares("pad_batch")
@@ -272,6 +276,4 @@ def test_a_padded_batch_has_the_loss_and_gradients_of_the_batch(lengths):
 def test_the_comparisons_are_of_other_functions():
     """Else they would compare a function with itself."""
     same = {name for name in COMPARED if getattr(FAST, name) == getattr(PLAIN, name)}
-    assert same == {"run_layers", "is_any", "choose_leaving", "pad_batch"}, (
-        "these are chosen with a model"
-    )
+    assert same == {"run_layers", "is_any", "pad_batch"}, "these are chosen with a model"

@@ -1,13 +1,11 @@
 """A search that sources join and leave finds for each what it finds alone."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import random_sources
 
-from transduce.paper.operations import PLAIN
 from transduce.paper.search import beam_search
 from transduce.search.running_search import MAX_WAIT, RunningSearch
 from transduce.settings import Search
@@ -56,21 +54,6 @@ def test_sources_that_leave_give_no_result_and_change_no_other():
     assert {11, 15} & set(found) == set()
     for number, hypotheses in found.items():
         assert_found(hypotheses, beam_search(decoder, [sources[number]], SEARCH)[0])
-
-
-def test_a_result_comes_in_the_step_in_which_it_is_final():
-    """Though on a GPU, where leaving is dear, done sources of a whole text wait for each other."""
-    sources = dict(enumerate(random_sources(5, max_length=4)))
-    late = replace(PLAIN, choose_leaving=lambda done, is_full: done & is_full)
-    counts = []
-    for operations in (PLAIN, late):
-        decoder, _ = build()
-        running = RunningSearch(decoder, SEARCH, nbest=1, max_length=8, operations=operations)
-        running.add(sources)
-        steps = [sorted(number for number, _ in running.step()) for _ in range(4)]
-        counts.append(steps)
-    assert counts[1] == counts[0]
-    assert any(counts[0])
 
 
 def test_a_lone_source_starts_at_once_and_no_source_waits_long():

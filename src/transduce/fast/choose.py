@@ -8,6 +8,7 @@ imported when it is chosen.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -23,7 +24,6 @@ from transduce.fast.highest_sums import (
     find_block_maxima,
     highest_sums,
     highest_sums_by_loops,
-    leave_together,
 )
 from transduce.fast.inference_weights import prepare_for_inference
 from transduce.fast.kv_cache import attend_by_loops_if_faster, start_cache
@@ -48,6 +48,7 @@ from transduce.paper.operations import (
     keep_batch,
     run_layers,
 )
+from transduce.paper.search import DecodingStrategy, StepResult
 from transduce.settings import Architecture, Search, Training
 from transduce.settings.search import InferencePrecision
 from transduce.settings.training import TOKEN_MULTIPLE
@@ -56,6 +57,7 @@ from transduce.settings.training import TOKEN_MULTIPLE
 SENTENCES_FOR_LOOPS = 1_000
 GPU_SENTENCES = 1_024  # searched at once; 64 leave a GPU idle (docs/records/speed.md)
 GPU_LINES = 16_384  # read at once, to find so many sentences of similar lengths
+LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
 
 if TYPE_CHECKING:
     from transduce.paper.training import (
@@ -150,8 +152,29 @@ def choose_operations(
         log_softmax=log_softmax_in_place,
         highest_sums=highest_sums if on_cpu else choose_highest_sums(device),
         is_any=PLAIN.is_any if on_cpu else assume_any,
-        choose_leaving=PLAIN.choose_leaving if on_cpu else leave_together,
     )
+
+
+def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
+    """Return the strategy of an exact beam search whose sentences leave as is fastest on a device.
+
+    On a GPU leaving costs more than some steps of a few rows, so that done sentences wait.
+    """
+    if device.type == "cpu":
+        return strategy
+    return replace(strategy, expand=lambda *step: leave_together(strategy.expand(*step)))
+
+
+def leave_together(step: StepResult) -> StepResult:
+    """Return a step in which all done sentences leave, or none if they are few and none is full.
+
+    Few are less than an eighth of the batch. In an exact search, no later hypothesis is better than
+    those of a done sentence, and of equals the older are kept.
+    """
+    done, beams = step.is_leaving, step.beams
+    is_full = beams.lengths == beams.max_lengths
+    leave = (LEAVING_SHARE * done.sum() >= done.shape[0]) | (done & is_full).any()
+    return step._replace(is_leaving=done & leave)
 
 
 def choose_highest_sums(device: torch.device) -> HighestSums:

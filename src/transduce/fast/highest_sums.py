@@ -20,22 +20,12 @@ from transduce.paper.operations import IsAny
 BLOCK = 64  # neighbouring symbols, compared by their maximum first
 FEW_SUMS = 2**16  # of so few sums the one highest is found faster without blocks
 MOST_BY_LOOPS = 256  # the most sums to find by loops, which keep the best so far in order
-LEAVING_SHARE = 8  # done sentences leave a batch together once they are an eighth of it
 FindMaxima = Callable[[Tensor, int], Tensor]
 
 
 def assume_any(flags: Bool[Tensor, "*shape"]) -> bool:  # noqa: ARG001 - they are not read
     """Return True without reading the flags, for devices where reading them means waiting."""
     return True
-
-
-def leave_together(done: Bool[Tensor, " S"], is_full: Bool[Tensor, " S"]) -> Bool[Tensor, " S"]:
-    """Return the done sentences once they are an eighth of the batch or one is full; before, none.
-
-    For a GPU, where leaving costs more than some steps of a few rows. No later hypothesis is better
-    than those of a done sentence, and of equals the older are kept.
-    """
-    return done & ((LEAVING_SHARE * done.sum() >= len(done)) | (done & is_full).any())
 
 
 def highest_sums(

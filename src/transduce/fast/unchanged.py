@@ -28,7 +28,6 @@ from transduce.paper.operations import (
     Operations,
     is_any,
     keep_batch,
-    leave_when_done,
     run_layers,
 )
 from transduce.settings import Architecture
@@ -47,12 +46,7 @@ def put_in_place(operations: Operations, **faster: object) -> Operations:
 @cache
 def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
     """Return the names of the plain operations that compute something else than their fast form."""
-    known = {
-        "run_layers": run_layers,
-        "is_any": is_any,
-        "choose_leaving": leave_when_done,
-        "pad_batch": keep_batch,
-    }
+    known = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
     others = [name for name, one in known.items() if getattr(plain, name) is not one]
     compared = compare_operations(plain).items()
     return frozenset([*others, *(name for name, pair in compared if differ(*pair))])

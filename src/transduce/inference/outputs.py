@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from transduce.equip import choose_search_operations, choose_sentences
+from transduce.equip import choose_leaving, choose_search_operations, choose_sentences
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference.lines import EncodedLine, LineWarning
 from transduce.machine.limits import free_memory_bytes
@@ -106,6 +106,8 @@ def search_sources(
     operations = choose_search_operations(models, len(distinct))
     decoder, distinct = with_constraints(build_decoder(models, operations), distinct)
     strategy = choose_beam_strategy(decoder, distinct, search, n, operations=operations[0])
+    if search.stop == "exact":
+        strategy = choose_leaving(strategy, decoder.device)
     found = dict(search_in_memory(decoder, distinct, search, strategy))
     return [found[index][:n] for index in indices]
 

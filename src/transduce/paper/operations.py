@@ -216,18 +216,6 @@ def is_any(flags: Bool[Tensor, "*shape"]) -> bool:
     return bool(flags.any())
 
 
-def leave_when_done(
-    done: Bool[Tensor, " B"],
-    is_full: Bool[Tensor, " B"],  # noqa: ARG001 - a replacement reads it
-) -> Bool[Tensor, " B"]:
-    """Return which sentences leave a search's batch, namely all done ones.
-
-    A replacement may let done sentences wait, but must return all of them once one is at its length
-    limit (`is_full`): the search then does extra work, with the same result.
-    """
-    return done
-
-
 def keep_batch(batch: Batch) -> Batch:
     """Return a batch as it is, without padding."""
     return batch
@@ -434,7 +422,6 @@ LogSoftmax = Callable[[Tensor], Tensor]  # may overwrite the logits
 TargetLogProbs = Callable[[Tensor, Tensor, Tensor, Tensor | None], Tensor]
 HighestSums = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 IsAny = Callable[[Tensor], bool]
-ChooseLeaving = Callable[[Tensor, Tensor], Tensor]
 PadBatch = Callable[[Batch], Batch]
 
 
@@ -454,7 +441,6 @@ class Operations:
     target_log_probs: TargetLogProbs = target_log_probs
     highest_sums: HighestSums = highest_sums
     is_any: IsAny = is_any
-    choose_leaving: ChooseLeaving = leave_when_done
     pad_batch: PadBatch = keep_batch
 
 

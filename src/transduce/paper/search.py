@@ -286,8 +286,7 @@ def expand_beams(
     beams, parents = update_live(beams, candidates, sentences, operations)
     width = parents.shape[1]
     parent_rows = (sentences * width + parents).flatten() if width > 1 else None
-    leaving = operations.choose_leaving(*find_done(beams, length_score))
-    return StepResult(beams, parent_rows, leaving)
+    return StepResult(beams, parent_rows, find_done(beams, length_score))
 
 
 def find_best_continuations(
@@ -371,18 +370,15 @@ def update_live(
     return beams, parents
 
 
-def find_done(
-    beams: BeamState, length_score: LengthScore
-) -> tuple[Bool[Tensor, " S"], Bool[Tensor, " S"]]:
-    """Return which sentences are done, and which of them are at their length limit.
+def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]:
+    """Return which sentences are done.
 
     A sentence is done at its length limit, or once no live hypothesis can beat its worst finished
     one. The bound holds for all lengths up to the limit, so that no better hypothesis is lost.
     """
     reachable = length_score.upper_bound(beams.log_probs[:, 0], beams.max_lengths)
     beaten = reachable <= beams.finished_scores[:, -1]
-    is_full = beams.lengths == beams.max_lengths
-    return beaten | is_full, is_full
+    return beaten | (beams.lengths == beams.max_lengths)
 
 
 # --- Continuous batching: waiting sentences take the places of finished ones ----------------------

@@ -59,7 +59,7 @@ def choose_beam_strategy(
         scores = result.beams.finished_scores
         best = result.beams._replace(finished_scores=scores[:, :nbest])
         have_ended = scores[:, -1] > -torch.inf  # W hypotheses
-        return result._replace(is_leaving=find_done(best, length_score)[0] | have_ended)
+        return result._replace(is_leaving=find_done(best, length_score) | have_ended)
 
     return replace(whole, expand=expand)
 

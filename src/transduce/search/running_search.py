@@ -1,7 +1,6 @@
 """Beam search whose sources are added and removed while it runs, as a server needs it"""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Generic, final
 
 import torch
@@ -44,9 +43,7 @@ class RunningSearch(Generic[State]):
     ) -> None:
         """Build an empty search for sources of at most `max_length` symbols, END included."""
         longest = [range(max_length)]  # in place of a source, because only its length matters
-        # somebody waits for each result
-        at_once = replace(operations, choose_leaving=PLAIN.choose_leaving)
-        self.strategy = choose_beam_strategy(decoder, longest, search, nbest, operations=at_once)
+        self.strategy = choose_beam_strategy(decoder, longest, search, nbest, operations=operations)
         self.decoder, self.search = decoder, search
         self.waiting: dict[int, Sequence[int]] = {}
         self.active: ActiveBatch[State] | None = None
