@@ -156,9 +156,9 @@ def choose_operations(
 
 
 def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
-    """Return the strategy of an exact beam search whose sentences leave as is fastest on a device.
+    """Return an exact beam search's strategy; on a GPU its done sentences leave a batch together.
 
-    On a GPU leaving costs more than some steps of a few rows, so that done sentences wait.
+    There, leaving costs more than some steps of a few rows.
     """
     if device.type == "cpu":
         return strategy
