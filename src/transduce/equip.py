@@ -73,7 +73,7 @@ def choose_search_operations(
 
 
 def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
-    """Return an exact beam search's strategy; on a GPU its done sentences leave a batch together."""
+    """Return an exact beam search's strategy; on a GPU done sentences leave a batch together."""
     choose = import_fast("choose")
     found: DecodingStrategy = choose.choose_leaving(strategy, device) if choose else strategy
     return found

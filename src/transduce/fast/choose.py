@@ -156,7 +156,7 @@ def choose_operations(
 
 
 def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> DecodingStrategy:
-    """Return an exact beam search's strategy; on a GPU its done sentences leave a batch together.
+    """Return an exact beam search's strategy; on a GPU done sentences leave a batch together.
 
     There, leaving costs more than some steps of a few rows.
     """
