@@ -47,3 +47,15 @@ def test_what_does_not_fit_is_refused(call, corpus):
 def test_a_worst_share_of_0_needs_no_models(call, corpus):
     text = (f"--source={corpus}/a.en", f"--target={corpus}/a.de")
     assert call("clean", *text, "--worst=0", "-o", corpus / "c").code == 0
+
+
+def test_a_text_whose_sides_are_not_the_models_is_warned_of(call, made, tmp_path):
+    german = "Der Hund schläft unter dem Tisch, und die Katze sieht aus dem Fenster."
+    english = "The dog sleeps under the table, and the cat looks out of the window."
+    pairs = "".join(f"{german}{n}\t{english}{n}\n" for n in range(20))
+    (tmp_path / "t.tsv").write_text(pairs, "utf-8")
+    assert call("average", made / "run", "-o", tmp_path / "back", "--languages=de-en").code == 0
+    models = ("--forward", made / "model", "--backward", tmp_path / "back")
+    ended = call("clean", "--pairs", tmp_path / "t.tsv", *models, "-o", tmp_path / "c")
+    assert ended.code == 0, ended.stderr
+    assert "warning: the source is in the language de, and the model reads en" in ended.stderr

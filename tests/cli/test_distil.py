@@ -1,6 +1,7 @@
 """transduce distil: from another program's outputs to a student, and what is refused."""
 
 import json
+import shutil
 import signal
 
 from safetensors.torch import load_file
@@ -144,3 +145,17 @@ def test_a_student_that_cannot_be_trained_is_refused_before_anything_is_translat
         ended = call("distil", babbler, *text, "-o", corpus / "d")
         assert (ended.code, fact in ended.stderr) == (code, True), ended.stderr
         assert not (corpus / "d").exists()
+
+
+def test_lines_that_are_not_translated_are_counted_and_a_deleted_text_is_gathered_again(
+    call, corpus
+):
+    (corpus / "b.en").write_text("the dog\n" * 3 + "a cat\n\n" + "a " * 1_001 + "\n")
+    (corpus / "b.de").write_text("god eht\n" * 3 + "tac a\n\n" + "a " * 1_001 + "\n")
+    text = (f"--source={corpus}/b.en", f"--outputs={corpus}/b.de", "--until=pairs")
+    ended = call("distil", *text, "-o", corpus / "distilled")
+    left_out = "4 of 6 lines left out: equal to another, empty, or of more than 2,000 characters"
+    assert (ended.code, left_out in ended.stderr) == (0, True)
+    shutil.rmtree(corpus / "distilled" / "text")
+    assert call("distil", *text, "-o", corpus / "distilled").code == 0
+    assert call("distil", *text, "-o", corpus).code == 2

@@ -268,3 +268,40 @@ def test_a_reference_in_another_language_than_the_model_writes_is_warned_of(call
     assert "warning: the reference is in the language fr, and the model writes de" in (
         ended.stdout + ended.stderr
     )
+
+
+GERMAN = "Der Hund schläft unter dem Tisch, und die Katze sieht aus dem Fenster."
+ENGLISH = "The dog sleeps under the table, and the cat looks out of the window."
+
+
+@pytest.mark.parametrize(
+    ("kind", "warning"),
+    [
+        (GERMAN, "the source is in the language de, and the model reads en"),
+        (f"{ENGLISH}\t{GERMAN}", "the source is no plain text: each line has a tab"),
+        (f'{{"q": "{ENGLISH}"}}', "the source is no plain text: each line is JSON"),
+    ],
+)
+def test_all_commands_on_pairs_warn_alike_of_a_source_that_is_not_the_models(
+    call, made, tmp_path, kind, warning
+):
+    files = tmp_path / "t", tmp_path / "u"
+    for number, file in enumerate(files):
+        line = GERMAN if number else kind
+        file.write_text("".join(f"{line}{n}\n" for n in range(20)), "utf-8")
+    model = made / "model"
+    for words in [
+        ("evaluate", model, *files),
+        ("align", model, *files),
+        ("likelihood", model, *files),
+        ("attend", model, files[0], "--survey", "--target", files[1]),
+        ("distil", model, "--source", files[0], "--until=text", "-o", tmp_path / "d"),
+    ]:
+        ended = call(*words)
+        assert (ended.code, f"warning: {warning}" in ended.stderr) == (0, True), words
+
+
+def test_one_text_in_another_language_than_the_model_reads_is_warned_of(call, made, tmp_path):
+    for text, told in ((GERMAN, True), (ENGLISH, False)):
+        ended = call("attend", made / "model", text, "-o", tmp_path / "a.html")
+        assert ("TEXT is in the language de, and the model reads en" in ended.stderr) == told

@@ -177,3 +177,11 @@ def test_that_ter_takes_long_is_said_before_it_is_computed(call, tmp_path, monke
     assert "may take 12 minutes" in call("score", long, long, long, "--metric=ter").stderr
     assert call("score", long, long, "--metric=bleu").stderr == ""
     assert call("score", short, short).stderr == ""
+
+
+def test_a_file_of_pairs_or_of_json_is_told_not_to_be_a_text(call, tmp_path):
+    for name, line, told in [("a", "x\ty", "a tab"), ("b", '{"line": 1}', "JSON"), ("c", "x", "")]:
+        (tmp_path / name).write_text(f"{line}\n" * 20)
+        ended = call("score", tmp_path / name, tmp_path / "a", "--metric=bleu")
+        assert (f"{tmp_path / name} is no plain text: " in ended.stderr) == bool(told)
+        assert told in ended.stderr

@@ -1,6 +1,7 @@
 """transduce sweep: a run for each combination of settings, and a table of them, best first."""
 
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -292,3 +293,13 @@ def test_a_folder_of_other_things_is_left_alone(sweep, tmp_path, name):
     ended = sweep("--vary", "training.seed=1")
     assert (ended.code, "no sweep" in ended.stderr) == (2, True), ended.stderr
     assert [one.name for one in (tmp_path / "sweep").iterdir()] == [name]
+
+
+def test_a_sweep_whose_store_was_deleted_goes_on_with_the_same_text(sweep, tmp_path):
+    ended = sweep(*VARY, "--json", "--quiet")
+    shutil.rmtree(tmp_path / "sweep" / "store")
+    again = sweep(*VARY, "--json", "--quiet")
+    assert (again.code, again.stdout) == (0, ended.stdout)
+    shutil.rmtree(tmp_path / "sweep")
+    (tmp_path / "sweep" / "photos").mkdir(parents=True)
+    assert "exists and is no sweep" in sweep(*VARY).stderr

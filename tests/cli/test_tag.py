@@ -204,3 +204,8 @@ def test_files_of_another_task_are_refused_before_anything_is_written(
     assert ended.code == 2
     assert error in ended.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_language_which_no_score_of_labels_reads_is_refused(call, tagger, bank):
+    ended = call("evaluate", tagger, bank / "dev.pos", "--language=de")
+    assert (ended.code, "a language is for scores of text" in ended.stderr) == (2, True)

@@ -1,4 +1,5 @@
 import importlib.util
+import shutil
 
 import pytest
 
@@ -61,6 +62,9 @@ def test_a_training_writes_its_curves_when_asked(call, corpus):
     assert ended.code == 0
     assert set(scalars(run, "training/loss")) == {1, 2, 3}
     assert call("train", "tiny", *text, *small, "-o", run).code == 0
+    shutil.rmtree(run / "tensorboard")
+    ended = call("train", "tiny", *text, *small, "--tensorboard", "-o", run)
+    assert f"no update was left to make, so {run / 'tensorboard'} is not written" in ended.stderr
 
 
 def test_curves_that_cannot_be_written_end_with_a_sentence(tmp_path):

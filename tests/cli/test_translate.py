@@ -4,6 +4,8 @@ import gc
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 from tests.cli.language import write
@@ -340,3 +342,18 @@ def test_garbage_is_not_collected_while_lines_pass(call, babbler, collections):
     some = len(collections)
     assert call("translate", babbler, stdin=b"\n" * 10_000).code == 0
     assert len(collections) - some < 100
+
+
+def test_a_file_of_pairs_is_told_not_to_be_a_text(call, made, tmp_path):
+    (tmp_path / "t").write_text("the dog\tder Hund\n" * 20)
+    ended = call("translate", made / "model", tmp_path / "t")
+    assert ended.stderr.count("t is no plain text: each line has a tab") == 1
+
+
+def test_a_text_that_is_also_standard_output_is_refused(made, tmp_path):
+    (tmp_path / "t").write_text("the dog\n")
+    words = [sys.executable, "-m", "transduce", "translate", made / "model", tmp_path / "t"]
+    with (tmp_path / "t").open("a") as file:
+        ended = subprocess.run(words, stdout=file, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert "is read here, and is standard output" in ended.stderr

@@ -268,3 +268,12 @@ def test_another_language_is_found_only_where_it_is_sure():
         assert find_other_language(german, expected) == ""
     for text in ("", "123", "Hallo"):
         assert find_other_language(text, "en") == ""
+
+
+def test_a_file_of_pairs_that_is_named_as_a_source_is_warned_of(tmp_path):
+    (tmp_path / "a.en").write_text("the dog\tder Hund\n" * 20)
+    (tmp_path / "a.de").write_text("der Hund\n" * 20)
+    text = open_texts("train", (tmp_path / "a.en", tmp_path / "a.de"), Data())
+    _, said = name_text(C_N2, text, None, {})
+    fact = f"{tmp_path / 'a.en'} is no plain text: each line has a tab, as in a file of pairs"
+    assert [one for one in said if "warning" in one] == [f"warning: {fact}; --pairs reads pairs"]

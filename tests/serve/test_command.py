@@ -40,6 +40,16 @@ def test_it_survives_the_end_of_a_search_and_stops_with_its_work_done(tmp_path):
         assert not Path(f"/proc/{search}").exists()
 
 
+@pytest.mark.workers
+def test_a_signal_that_asks_a_training_for_a_checkpoint_does_not_end_it(tmp_path):
+    save_random(tmp_path / "model", 1)
+    with served(tmp_path / "model") as (client, process):
+        process.send_signal(signal.SIGUSR1)
+        assert client.translate(LINE).status == 200
+        process.terminate()
+        assert process.wait(60) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.workers
 def test_the_end_of_all_its_children_is_told_in_its_own_words_only(tmp_path, capfd):

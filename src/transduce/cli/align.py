@@ -10,7 +10,12 @@ import click
 from transduce.cli import display, options
 from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, Numbers, add_options
-from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_if_unfinished
+from transduce.cli.searching import (
+    ModelOptions,
+    TranslatorChoice,
+    warn_if_unfinished,
+    warn_of_sides,
+)
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
@@ -90,7 +95,8 @@ def command(
         changes["shifted"] = False
     on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models).open(on_warning, source)
-    found = translator.aligning(**changes).align_pairs(read_pairs(source, target, read_short_lines))
+    pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
+    found = translator.aligning(**changes).align_pairs(pairs)
 
     def format_line(number: int, one: "Alignment") -> str:
         return f"{json.dumps({'line': number, **one.as_json()}) if as_json else one}\n"

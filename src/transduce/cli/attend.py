@@ -11,10 +11,17 @@ import click
 
 from transduce.cli import display, options
 from transduce.cli.options import FILE, FiniteRange, Numbers, add_options, option, refuse_given
-from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_if_unfinished
+from transduce.cli.searching import (
+    BeamOptions,
+    ModelOptions,
+    TranslatorChoice,
+    warn_if_unfinished,
+    warn_of_sides,
+)
 from transduce.errors import InputError
 from transduce.settings.data import UNNAMED
 from transduce.settings.fields import require
+from transduce.text.languages import find_other_language
 
 if TYPE_CHECKING:
     from transduce.settings import Recipe
@@ -229,6 +236,10 @@ def record(
             fact = f"standard input has {len(lines):,} lines, and a page shows one"
             raise InputError(fact, "transduce attend MODEL TEXT")
         text = lines[0]
+    data = translator.recipe.data
+    if other := find_other_language(text, data.source_language):
+        fact = f"TEXT is in the language {other}, and the model reads {data.source_language}"
+        display.print_message(f"warning: {fact}")
     return record_attention(translator, text, target)
 
 
@@ -343,7 +354,8 @@ def survey_corpus(
         raise InputError("--survey needs a file of pairs", "transduce attend MODEL FILE --survey")
     require(output is None or output.suffix == ".html", f"{output} is no .html", "-o survey.html")
     translator = choice.load()
-    pairs = read_survey_pairs(translator.recipe, text, target, options.pairs)
+    read = read_survey_pairs(translator.recipe, text, target, options.pairs)
+    pairs = list(warn_of_sides(translator, read))
     sides = [list(side) for side in zip(*pairs, strict=True)] or [[], []]
     with display.show_pair_count() as show:
         found = survey(

@@ -9,7 +9,7 @@ from transduce.cli import display, options
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, add_options, refuse_given
-from transduce.cli.searching import ModelOptions, TranslatorChoice
+from transduce.cli.searching import ModelOptions, TranslatorChoice, warn_of_sides
 from transduce.settings.fields import require
 from transduce.text.languages import parse_languages
 
@@ -103,6 +103,7 @@ def command(
             TranslatorChoice(model, models).open(on_warning, first) for model in (forward, backward)
         )
         translators = there, back
+        next(warn_of_sides(there, text.read()), None)
     with display.show_pair_count() as on_progress:
         found = clean(
             output,

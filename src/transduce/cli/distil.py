@@ -13,12 +13,13 @@ from transduce.cli import display, options, signals
 from transduce.cli.inputs import TextOptions
 from transduce.cli.line_outputs import WarningPrinter
 from transduce.cli.options import FILE, FiniteRange, add_options, refuse_given
-from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
-from transduce.distillation import STAGES
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
+from transduce.distillation import LONGEST, STAGES
 from transduce.settings import Recipe
 from transduce.settings.fields import require
 
 if TYPE_CHECKING:
+    from transduce.distillation.distil import Distillation
     from transduce.distillation.stages import OnLine
 
 DEV = ("dev_source", "dev_target", "dev_pairs", "columns")
@@ -112,10 +113,13 @@ def command(
     """
     from transduce.cli.training import show_progress
     from transduce.distillation.distil import distil
+    from transduce.distillation.stages import Inputs
 
     if not teachers:
-        unused = {"precision", "workers", *vars(beam)} | (set() if backward else {"threads"})
-        refuse_given(unused, "is for a teacher's translations, and no teacher was named")
+        refuse_given(
+            {"precision", "workers", *vars(beam)} | (set() if backward else {"threads"}),
+            "is for a teacher's translations, and no teacher was named",
+        )
     fact = "--columns is for --pairs and --dev-pairs"
     require(bool(pairs or texts.dev_pairs or not texts.columns), fact, "name such a file")
     on_warning, teacher = WarningPrinter(), None
@@ -123,6 +127,9 @@ def command(
         models = replace(models, ensemble=tuple(teachers[1:]))
         choice = TranslatorChoice(teachers[0], models, beam)
         teacher = choice.open(on_warning, source or pairs)
+        if source or pairs:
+            texts_read = Inputs(source=source, pairs=pairs, columns=texts.split_columns()).read()
+            next(warn_of_sides(teacher, (one[:2] for one in texts_read)), None)
     scorer = None
     if backward is not None:
         one = ModelOptions(threads=models.threads)
@@ -147,13 +154,21 @@ def command(
             on_line=on_line,
             callbacks=show_progress,
         )
+    display.print_note(*describe(found, output))
+
+
+def describe(found: "Distillation", output: Path) -> Iterator[str]:
+    """Yield sentences on the lines that were left out, the rules, and what was made in `output`."""
+    if left := found.lines["read"] - found.lines["kept"]:
+        why = f"equal to another, empty, or of more than {LONGEST:,} characters"
+        yield f"{left:,} of {found.lines['read']:,} lines left out: {why}"
     if found.report is not None:
-        display.print_note(*found.report.describe())
+        yield from found.report.describe()
     if found.model is not None:
-        display.print_note(f"the student: {output / found.model.relative_to(found.folder)}")
+        yield f"the student: {output / found.model.relative_to(found.folder)}"
     if found.page is not None:
         page = output / found.page.relative_to(found.folder)
-        display.print_note(f"all stages, teacher and student: {page}")
+        yield f"all stages, teacher and student: {page}"
 
 
 @contextmanager

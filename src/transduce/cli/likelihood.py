@@ -9,7 +9,7 @@ import click
 from transduce.cli import options
 from transduce.cli.line_outputs import WarningPrinter, open_output, write_lines
 from transduce.cli.options import FILE, INPUT, add_options
-from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
+from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice, warn_of_sides
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -47,7 +47,8 @@ def command(
     options.require_writable(output, source, target)
     on_warning = WarningPrinter()
     translator = TranslatorChoice(model, models, beam).open(on_warning, source)
-    found = translator.likelihood(read_pairs(source, target, read_short_lines))
+    pairs = warn_of_sides(translator, read_pairs(source, target, read_short_lines))
+    found = translator.likelihood(pairs)
 
     def format_line(number: int, one: "Output") -> str:
         if as_json:

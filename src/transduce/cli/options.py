@@ -5,7 +5,10 @@ import math
 import os
 import re
 import shlex
+import stat
+import sys
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import Field, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -201,6 +204,9 @@ def require_sentence(text: str) -> None:
 def require_writable(output: Path | None, *inputs: Path | None) -> None:
     """Refuse an output that is also an input, lacks a folder, or lies in a model or store."""
     if output is None:
+        for one in inputs:
+            fact = f"{one} is read here, and is standard output, for which a shell empties it"
+            require(not (one and is_standard_output(one)), fact, "another > OUTPUT, or -o OUTPUT")
         return
     folder = output.parent
     is_missing = not folder.exists()
@@ -209,6 +215,14 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)
+
+
+def is_standard_output(file: Path) -> bool:
+    """Return whether a file is where standard output goes."""
+    with suppress(OSError, ValueError):  # standard output has no file in a test
+        found = os.fstat(sys.stdout.fileno())
+        return stat.S_ISREG(found.st_mode) and os.path.samestat(found, file.stat())
+    return False
 
 
 def require_one_standard_input(*files: Path | str | None, hint: str = "name the other") -> None:

@@ -29,6 +29,7 @@ from transduce.scores.scoring import describe_slow_metrics
 from transduce.scores.spans import SCHEMES, SpanReport
 from transduce.settings.fields import require
 from transduce.text.arguments import read_text
+from transduce.text.files import describe_records
 
 MESSAGES = 10  # how many of EVALB's messages are printed at most
 TAGGING = "tagging accuracy"
@@ -225,6 +226,9 @@ def report_texts(
 ) -> None:
     """Print the scores of `texts[0]` by references `texts[1:]`, or compare it with `against`."""
     read = [read_text("", text) for text in texts]
+    for file, lines in zip(texts, read, strict=True):
+        if records := describe_records(lines):
+            display.print_message(f"warning: {file} is no plain text: {records}")
     times = (len(texts) - 1) * (1 if against is None else 2)
     if slow := describe_slow_metrics(metrics, read[1], language, times):
         display.print_note(slow)

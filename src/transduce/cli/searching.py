@@ -1,11 +1,11 @@
 """Command-line options of the search, and the translator and worker processes that they choose."""
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -17,6 +17,7 @@ from transduce.errors import FolderError
 from transduce.inference.workers import LINES_PER_WORKER, choose_workers, load_on_own_cores
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
+from transduce.text.languages import SAMPLE_LINES, find_wrong_side
 
 if TYPE_CHECKING:
     from transduce.inference.lines import OnWarning
@@ -243,6 +244,24 @@ class TranslatorChoice:
         workers = self.models.choose_workers(count_lines, self.folders)
         reload = partial(load_in_worker, translator.reload)
         return replace(translator, workers=workers, reload=reload)
+
+
+def warn_of_sides(
+    translator: "Translator", pairs: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs; first warn if a side of many is no text in the model's language for it.
+
+    The targets may all be empty.
+    """
+    from transduce.tasks import find_task_kind
+
+    data, pairs = translator.recipe.data, iter(pairs)
+    first = list(islice(pairs, SAMPLE_LINES))
+    if first and find_task_kind(data).is_text:
+        named = dict(zip(("source", "target"), map(list, zip(*first, strict=True)), strict=True))
+        if warning := find_wrong_side((data.source_language, data.target_language), named):
+            display.print_message(f"warning: {warning}")
+    yield from chain(first, pairs)
 
 
 def load_in_worker(load: "Callable[[], Translator]") -> "Translator":

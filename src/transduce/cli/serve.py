@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from transduce.cli import display
+from transduce.cli import display, signals
 from transduce.cli.options import FILE, add_options
 from transduce.cli.searching import (
     BeamOptions,
@@ -105,6 +105,7 @@ def command(
     transduce serve model
     curl -d q="Guten Tag." -d source=de -d target=en http://127.0.0.1:5000/translate
     """
+    signals.ignore_checkpoint_signal()
     require_packages()
     if any((folder / "run.json").exists() for folder in models):  # the check imports torch, 200 MB
         warn_if_unfinished(models)

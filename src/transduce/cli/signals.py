@@ -92,7 +92,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def ignore_checkpoint_signal() -> None:
-    """Ignore SIGUSR1, which requests a checkpoint, until training can write one."""
+    """Ignore SIGUSR1, which requests a checkpoint, where no training can write one."""
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 

@@ -200,6 +200,7 @@ def train_with_display(
     With `estimates` a new run's duration is measured and printed.
     """
     from transduce.runs.copies import observe_and_copy
+    from transduce.runs.run_folder import CURVES
     from transduce.runs.training_run import run_training
 
     run = run_training(
@@ -211,6 +212,9 @@ def train_with_display(
         rendezvous=rendezvous,
         estimates=estimates,
     )
+    if tensorboard and not (folder / CURVES).exists():
+        fact = f"no update was left to make, so {folder / CURVES} is not written"
+        display.print_message(f"warning: {fact}; `transduce curves` draws a run's log")
     if not run.is_finished:
         sys.exit(128 + run.stop_signal)
 

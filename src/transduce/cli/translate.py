@@ -33,7 +33,13 @@ from transduce.cli.searching import (
 )
 from transduce.settings.fields import require
 from transduce.text.documents.read import FORMATS, SUFFIXES
-from transduce.text.files import MARKUP_SUFFIXES, display_name, name_markup
+from transduce.text.files import (
+    FEWEST_LINES,
+    MARKUP_SUFFIXES,
+    describe_records,
+    display_name,
+    name_markup,
+)
 
 if TYPE_CHECKING:
     from transduce.inference.outputs import Output
@@ -271,8 +277,12 @@ def note_markup(
 
     `numbers` are the numbers of the lines in the file, by default 1, 2, 3 and so on.
     """
-    told, ending = False, find_ending(file, MARKUP_SUFFIXES)
+    told, ending, first = False, find_ending(file, MARKUP_SUFFIXES), list[str]()
     for line, number in zip(lines, numbers or count(1), strict=False):
+        if len(first) < FEWEST_LINES:
+            first.append(line)
+            if records := describe_records(first):
+                display.print_note(f"note: {display_name(file)} is no plain text: {records}")
         if not told and (kind := ending or name_markup(line)):
             other = "pandoc makes HTML of it, which --format html keeps"
             display.print_note(

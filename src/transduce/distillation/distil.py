@@ -14,6 +14,7 @@ from transduce.distillation import STAGES
 from transduce.distillation.report import write_report
 from transduce.distillation.stages import (
     PAIRS,
+    REPORT,
     Inputs,
     OnLine,
     PairOptions,
@@ -21,6 +22,7 @@ from transduce.distillation.stages import (
     gather_text,
     translate_text,
 )
+from transduce.durable.json import parse_json
 from transduce.errors import suggest_names
 from transduce.inference.average import average
 from transduce.inference.load import load
@@ -56,10 +58,12 @@ STUDENT = "student/tiny"
 class Distillation:
     """A distillation's folder, the report of its rules, the student, and the page of all stages.
 
-    A field is None if its stage was not reached.
+    `lines` are the counts of lines that were "read", and "kept" to be translated. A field is None
+    if its stage was not reached.
     """
 
     folder: Path
+    lines: Mapping[str, int]
     report: RuleReport | None = None
     model: Path | None = None
     page: Path | None = None
@@ -128,17 +132,19 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
     # read now, so that its faults show before hours of translation
     dev_texts = None if dev is None else open_texts("dev", dev, recipe.data)
     dev_pairs = [] if dev_texts is None else list(dev_texts.read())
-    require_own_folder(folder, STAGES[0], ["lock"], "distillation")
+    is_begun = any((folder / name).is_dir() for name in STAGES[1:3])  # then its text was deleted
+    require_own_folder(folder, STAGES[0], ["lock", *(STAGES if is_begun else ())], "distillation")
     with locked_folder(folder):
         text = gather_text(folder, inputs)
+        lines = parse_json(text.read(REPORT))
         if teacher is not None and last >= 1:
             nbest = 1 if inputs.pairs is None else teacher.recipe.search.beam
             translate_text(folder, text, teacher, nbest, on_line)
         if last <= 1:
-            return Distillation(folder)
+            return Distillation(folder, lines)
         pairs_folder, report = choose_pairs(folder, text, options, backward, on_line)
         if last == 2:
-            return Distillation(folder, report)
+            return Distillation(folder, lines, report)
         chosen = pairs_folder.verified_path(PAIRS)
         is_sized = settings is not None and "data.vocabulary_size" in settings
         run = train(
@@ -150,14 +156,14 @@ def distil(  # noqa: PLR0913, PLR0915 - one parameter for each choice, and all s
             callbacks=callbacks,
         )
         if last == 3:
-            return Distillation(folder, report)
+            return Distillation(folder, lines, report)
         model = average(run, None)  # beside the run, in folder/model
         if last == 4:
-            return Distillation(folder, report, model.folder)
+            return Distillation(folder, lines, report, model.folder)
         stages = {"text": text, "pairs": pairs_folder}
         trained = load(model.folder, on_warning=ignore_event)
         page = write_report(folder, stages, report, (teacher, trained), dev_pairs)
-        return Distillation(folder, report, model.folder, page)
+        return Distillation(folder, lines, report, model.folder, page)
 
 
 def fit_vocabulary(recipe: Recipe, run: Path, pairs: Path) -> Recipe:

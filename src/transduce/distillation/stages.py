@@ -25,6 +25,7 @@ from jaxtyping import Float
 
 from transduce.cleaning import WORST
 from transduce.cleaning.rules import RuleReport, Rules, find_lowest
+from transduce.distillation import LONGEST
 from transduce.durable.folder import FolderWriter, VerifiedFolder, complete_folder
 from transduce.durable.json import parse_json, to_json
 from transduce.errors import FolderError, short_repr
@@ -50,7 +51,6 @@ SOURCES, REFERENCES, GIVEN, PAIRS, REPORT = (
     "source.txt", "reference.txt", "output.txt", "pairs.tsv", "report.json",
 )  # fmt: skip
 SHARD_LINES = 10_000
-LONGEST = 2_000  # characters of a line; a longer one is no sentence
 
 OnLine = Callable[[str, int, int], None]  # called with a stage, lines that are done, and all lines
 

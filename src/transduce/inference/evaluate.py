@@ -41,11 +41,10 @@ from transduce.settings.fields import require, require_flag
 from transduce.tasks import TextToText, find_task_kind, require_task
 from transduce.tasks.tagging import Tagging, read_tagged_pairs
 from transduce.text.arguments import Text, read_text, require_equal_lines, require_lines
-from transduce.text.languages import find_other_language
+from transduce.text.languages import find_wrong_side
 from transduce.text.words import split_words
 from transduce.vocabulary.tag_lexicon import most_frequent
 
-FEWEST_LINES, SAMPLE_LINES = 20, 500  # the fewest and most lines by which languages are guessed
 SWAPPED = (
     "the source reads more like the translations than the reference does: were the two exchanged?"
 )
@@ -139,6 +138,9 @@ def build_evaluation_text(
         language = translator.recipe.data.target_language
     else:
         require_language(language)
+        kind = find_task_kind(translator.recipe.data)
+        fact = f"a language is for scores of text, and the task is {translator.recipe.data.task}"
+        require(kind.is_text, fact, "leave --language out")
     majority = () if baseline is None else label_by_majority(baseline, lines[0], translator)
     return EvaluationText(*lines, metrics, language, majority, has_contrast)
 
@@ -163,9 +165,12 @@ def score_translations(
     baseline = score_outputs(text, text.baseline) if text.baseline else []
     found, left_out = perplexity(translator, text.sources, text.references)
     unknown = count_unknown_labels(translator, text.references)
-    is_text = find_task_kind(translator.recipe.data).is_text
+    data = translator.recipe.data
+    is_text = find_task_kind(data).is_text
     is_swapped = is_text and are_sides_swapped(outputs, text.sources, text.references)
-    warning = SWAPPED if is_swapped else find_foreign_side(translator, text) if is_text else ""
+    named = {"source": text.sources, "reference": text.references}
+    languages = data.source_language, data.target_language
+    warning = SWAPPED if is_swapped else find_wrong_side(languages, named) if is_text else ""
     sides = (text.sources, text.references)
     contrast = (
         list(measure_contrast(translator, sides, text.metrics, text.language))
@@ -173,21 +178,6 @@ def score_translations(
         else ()
     )
     return Evaluation(outputs, scores, found, left_out, unknown, baseline, warning, contrast)
-
-
-def find_foreign_side(translator: Translator, text: EvaluationText) -> str:
-    """Return "", or a warning that a side of many lines is not in the model's language for it."""
-    data = translator.recipe.data
-    if len(text.sources) < FEWEST_LINES:
-        return ""
-    sides = (text.sources, text.references)
-    languages = data.source_language, data.target_language
-    for side, lines, language in zip(("source", "reference"), sides, languages, strict=True):
-        other = find_other_language(" ".join(lines[:SAMPLE_LINES]), language)
-        if other:
-            verb = "reads" if side == "source" else "writes"
-            return f"the {side} is in the language {other}, and the model {verb} {language}"
-    return ""
 
 
 def score_outputs(text: EvaluationText, outputs: Sequence[str]) -> list[Score]:

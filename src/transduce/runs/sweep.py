@@ -12,7 +12,7 @@ training; each run's averaged model decodes the development set with every combi
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import product
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from transduce.checkpoint.card import markdown_table
-from transduce.durable.files import write_atomically
+from transduce.durable.files import list_entries, write_atomically
 from transduce.durable.folder import read_regular
 from transduce.durable.json import from_checksummed_json, to_checksummed_json
 from transduce.errors import InputError, NotFiniteError, short_repr
@@ -131,10 +131,8 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
 
     Without a recipe one is chosen that fits the text. Every combination is checked.
     """
-    from transduce.checkpoint.run_file import is_run
     from transduce.runs.choice import require_recipe_or_text
     from transduce.runs.machine_settings import require_trainable
-    from transduce.runs.output_folder import require_own_folder
     from transduce.runs.prepare import prepare_store
     from transduce.runs.recommend import recommend_for_corpus
     from transduce.runs.validation import require_affordable_validation
@@ -151,8 +149,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         values = [changed.flat_settings()[path] for path in combination]
         require(values not in seen, f"{' or '.join(combination)} has one of its values twice")
         seen.append(values)
-    require_own_folder(folder, STORE, [], "sweep")
-    require(not is_run(folder), f"{folder} is a run, and no sweep", "choose another name")
+    require_sweep_folder(folder, combinations)
     told = on_progress or ignore_event, on_message or ignore_event
     given = None if recipe is None else start
     prepared = prepare_store(folder / STORE, texts, given, settings, *told, needs_dev=True)
@@ -165,6 +162,18 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
         lines = {"training.validate_lines": len(prepared.dev)}
         require_affordable_validation(with_changes(changed, lines), prepared)
     return start, combinations
+
+
+def require_sweep_folder(folder: Path, combinations: Iterable[Mapping[str, Value]]) -> None:
+    """Refuse an existing path unless it is a sweep, or has a run of one whose store was deleted."""
+    from transduce.checkpoint.run_file import is_run
+    from transduce.runs.output_folder import require_own_folder
+
+    names = {name_combination(split_search(one)[0]) or ONLY_RUN for one in combinations}
+    is_begun = any(is_run(folder / name) for name in names)
+    ours = [one.name for one in list_entries(folder)] if is_begun else []
+    require_own_folder(folder, STORE, ours, "sweep")
+    require(not is_run(folder), f"{folder} is a run, and no sweep", "choose another name")
 
 
 def train_combinations(

@@ -24,10 +24,12 @@ from transduce.settings.data import OWN, UNNAMED
 from transduce.settings.fields import require
 from transduce.settings.recipe import UNSHOWN, Value, shorten_name, with_changes
 from transduce.tasks import find_task_kind
+from transduce.text.files import describe_records, read_lines
 from transduce.text.languages import (
     FORM,
     NO_LANGUAGE,
     SAMPLE_CHARACTERS,
+    SAMPLE_LINES,
     SURE,
     can_detect_languages,
     is_language_code,
@@ -88,7 +90,15 @@ def name_text(
         named, told = read_languages(text), recipe.data.languages
         swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(told)}"
         said = [swapped] if named == told[::-1] else []
-    return entitle(recipe), [*said, *warn_of_other_languages(text)]
+    return entitle(recipe), [*said, *warn_of_records(text), *warn_of_other_languages(text)]
+
+
+def warn_of_records(text: Pairs) -> Iterator[str]:
+    """Yield a warning for each file that is named as one side of a text, and has more."""
+    for one in [each.pairs for each in text.texts] if isinstance(text, MixedPairs) else [text]:
+        for file in (one.source, one.target) if isinstance(one, FilePair) else ():
+            if records := describe_records([*islice(read_lines(file), SAMPLE_LINES)]):
+                yield f"warning: {file} is no plain text: {records}; --pairs reads pairs"
 
 
 def warn_of_other_languages(text: Pairs) -> Iterator[str]:

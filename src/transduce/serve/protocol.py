@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import socket
 from collections import Counter
 from collections.abc import Hashable
 from typing import Any, ClassVar, TypeVar, cast, final
@@ -17,6 +18,8 @@ NO_HTTP = (
 )
 MOST_LINES = 20_000  # of a request and its body; texts within the limits have fewer
 IPV6_CLIENT_BITS = 64  # bits of an IPv6 address that name a network; one client may own the rest
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+CHECK_SECONDS = 0.2  # between two looks whether a half-closed client has left
 Connection = TypeVar("Connection", bound=Hashable)
 
 
@@ -34,11 +37,15 @@ class DeadlineProtocol(H11Protocol):
     not read its answer. When there are too many connections, one that waits for its client is
     closed. A connection waits until a whole request has come, and again while its client does not
     read the answer; one whose request is being answered does not wait.
+
+    A client may close its sending side after a whole request, and read the answer. One that has
+    left looks the same until something is sent to it.
     """
 
     limits: ClassVar[Limits] = Limits()
     waiting: ClassVar[dict[Any, str]] = {}  # connection -> client; longest waiting first
     address = ""
+    has_ended = False  # whether the client has closed its sending side
     lines = 0  # line ends of the request that is being read
     deadline: asyncio.TimerHandle | None = None
     reading: asyncio.TimerHandle | None = None
@@ -88,6 +95,30 @@ class DeadlineProtocol(H11Protocol):
         super().on_response_complete()
         self.lines = 0
         self.note_waiting()
+        if self.has_ended:
+            self.transport.close()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Return whether to answer a client that has closed its sending side: after whole requests.
+
+        An interim answer, which clients of HTTP/1.1 expect, makes the system tell whether it left.
+        """
+        is_whole = not self.is_between_requests() and not self.cycle.more_body
+        self.has_ended = is_whole and self.scope["http_version"] == "1.1"
+        if self.has_ended and not self.cycle.response_started:
+            self.transport.write(INTERIM)
+            self.loop.call_later(CHECK_SECONDS, self.check_client)
+        return self.has_ended
+
+    def check_client(self) -> None:
+        """Close the connection if its client has left, and look again later if it waits."""
+        connection = self.transport.get_extra_info("socket")
+        if self.transport.is_closing() or self.cycle.response_complete:
+            return
+        if connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            self.transport.abort()
+        else:
+            self.loop.call_later(CHECK_SECONDS, self.check_client)
 
     def is_between_requests(self) -> bool:
         """Return whether no request of the connection is being answered."""

@@ -34,6 +34,7 @@ ZSTD_CHUNK = 1 << 9
 # about 20 misaligned pairs, and seldom in aligned files.
 THRESHOLD = 8.0
 ADDRESS = re.compile("[a-z][a-z0-9]+:/")  # of a path, which has lost one of two slashes
+FEWEST_LINES = 20  # by which a text's kind is guessed
 DAMAGED = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
 
 
@@ -427,6 +428,16 @@ def require_plain(head: bytes, file: str) -> None:
             raise InputError(f"is {kind}, not plain text", hint, file=file)
     if head[TAR : TAR + 5] == b"ustar":
         raise InputError("is a tar archive, not plain text", UNPACK, file=file)
+
+
+def describe_records(lines: Sequence[str]) -> str:
+    """Return how each of many lines is more than a text, such as a pair with a tab; "" if not."""
+    if len(lines) >= FEWEST_LINES:
+        if all("\t" in line.strip() for line in lines):
+            return "each line has a tab, as in a file of pairs"
+        if all(line.startswith('{"') for line in lines):
+            return "each line is JSON"
+    return ""
 
 
 def name_markup(line: str) -> str:

@@ -1,11 +1,13 @@
 """Codes of languages, and the language that a text seems to be in."""
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from transduce.errors import InputError, short_repr
+from transduce.text.files import FEWEST_LINES, describe_records
 
 CODE = r"[a-z]{2,3}(?:[-_](?:[A-Z][A-Za-z]{1,3}|[0-9]{3}))*"  # en, pt-BR, zh-Hans, sr_Latn
 CODES = re.compile(rf"({CODE})(?:-({CODE}))?")
@@ -25,6 +27,7 @@ uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
 """
 LANGUAGE_NAMES = dict(pair.split(":") for pair in NAMES.split())  # by code, in English
 SAMPLE_CHARACTERS = 20_000  # of a text whose language is guessed
+SAMPLE_LINES = 500  # the most lines by which a text's language is guessed
 
 
 def parse_languages(text: str) -> tuple[str, ...]:
@@ -75,6 +78,21 @@ def find_other_language(text: str, expected: str) -> str:
     primary = read_primary_code(expected)
     of_expected = dict(others).get(OTHER_CODES.get(primary, primary), 1.0)
     return code if found >= SURE and of_expected <= DOUBTFUL and code != NO_LANGUAGE else ""
+
+
+def find_wrong_side(languages: tuple[str, str], sides: Mapping[str, Sequence[str]]) -> str:
+    """Return "", or a warning that a side of many lines is no text in a model's language for it.
+
+    `languages` are the model's source and target, `sides` the lines of one side or both by name.
+    """
+    verbs = ("reads", "writes")
+    for (name, lines), language, verb in zip(sides.items(), languages, verbs, strict=False):
+        some = lines[:SAMPLE_LINES]
+        if records := describe_records(some):
+            return f"the {name} is no plain text: {records}"
+        if len(some) >= FEWEST_LINES and (other := find_other_language(" ".join(some), language)):
+            return f"the {name} is in the language {other}, and the model {verb} {language}"
+    return ""
 
 
 def detect_language(text: str) -> tuple[str, float]:
