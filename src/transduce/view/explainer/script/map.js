@@ -96,16 +96,16 @@ function showMap() {
   flow();
 }
 
-/** Sends the pieces through the figure once, behind its blocks: the source, all at once, to the decoder, then, piece by piece, what it writes upwards. */
+/** Sends the pieces through the figure once, behind its blocks: the source, a dot for each piece, all at once to the decoder, then, piece by piece, what it writes upwards. */
 function flow() {
   const svg = byId("figure"), layer = svg.querySelector(".flow"), at = (name, what = "text") => ["x", "y", "height"].map(size => Number(svg.querySelector(`#model-${name} > ${what}`).getAttribute(size)));
   layer.replaceChildren();
   if (prefersStill.matches || !svg.animate) return;
   const [x] = at("inputs"), [, top, height] = at("encoder", "rect"), [right, low] = at("outputs"), [, high] = at("output-probabilities"), memory = svg.querySelector("#model-memory path").getAttribute("d");
   const send = (pieces, path, delay, duration) => {
-    const halves = pieces.map(piece => 5 * piece.length + 8), whole = halves.reduce((a, b) => a + b, 0), pill = createSvg("g", {}, createSvg("g", { transform: `scale(${Math.min(1, 150 / whole)})` }));
-    let left = -whole;
-    pieces.forEach((piece, i) => pill.firstChild.append(createSvg("rect", { x: left, y: -14, width: 2 * halves[i] - 2, height: 26, rx: 13 }), createSvg("text", { x: (left += 2 * halves[i]) - halves[i] - 1, y: 4, "text-anchor": "middle", "font-size": 17 }, visible(piece))));
+    const alone = pieces.length === 1, width = alone ? 10 * pieces[0].length + 14 : 14, pill = createSvg("g", {}, ...pieces.map((_, i) =>
+      createSvg("rect", { x: -width / 2 + 16 * (i - (pieces.length - 1) / 2), y: alone ? -14 : -7, width, height: alone ? 26 : 14, rx: 13 })));
+    if (alone) pill.append(createSvg("text", { y: 4, "text-anchor": "middle", "font-size": 17 }, visible(pieces[0])));
     layer.append(pill);
     Object.assign(pill.style, { offsetPath: `path("${path}")`, offsetRotate: "0deg" });
     pill.animate([{ offsetDistance: "0%", opacity: 0 }, { opacity: 1, offset: 0.1 }, { opacity: 1, offset: 0.85 }, { offsetDistance: "100%", opacity: 0 }], { delay, duration, fill: "both", easing: "ease-in-out" }).finished.then(() => pill.remove(), () => {});
