@@ -29,6 +29,10 @@ callbacks. What changes the whole process is stated where a function does it. In
 - `Weights` maps files to weights: `Mapping[PathName, float | tuple[float, int, int]]`
 - `Value` is that of a setting: `str | int | float | bool`
 """
+ABOUT_CLASSES = """\
+What the functions take and return. Below a class stand its fields, and `as_json()` if it returns
+the object as plain values for JSON.
+"""
 RETURNED = (  # classes that the public functions take or return
     "transduce.runs.training_run:TrainingRun",
     "transduce.paper.training:Update",
@@ -87,7 +91,7 @@ def python_page() -> str:
     names = [name for name in transduce.__all__ if not name.startswith("_")]
     functions = ["".join(function_section(name)) for name in names]
     classes = ["".join(class_section(value)) for value in public_classes()]
-    head = "## Classes\n\nWhat the functions take and return.\n"
+    head = f"## Classes\n\n{ABOUT_CLASSES}"
     return "\n".join(["# Python\n", ABOUT, *functions, head, *classes])
 
 
@@ -129,12 +133,12 @@ def class_section(value: type) -> Iterator[str]:
     yield f"### {name}\n\n"
     yield f"{markdown(written_doc(value))}\n"
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
-    lines = [f"- `{field.name}`: `{short(field.type)}`\n" for field in fields]
+    names = [f"`{field.name}: {short(field.type)}`" for field in fields]
     members = dict(public_members(value))
     if "as_json" in members and JUST_JSON.fullmatch(inspect.getdoc(members["as_json"]) or ""):
-        lines.append("- `as_json()`: as plain values for JSON\n")
+        names.append("`as_json()`")
         del members["as_json"]
-    yield "\n".join(["", "".join(lines)]) if lines else ""
+    yield f"\n{', '.join(names)}\n" if names else ""
     for member, inner in members.items():
         yield f"\n#### {name}.{member}\n\n{described(member, inner)}\n"
 

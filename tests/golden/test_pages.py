@@ -14,7 +14,8 @@ from transduce.cli.main import transduce
 
 ABOUT = """\
 Made from the commands' own `--help` by `scripts/renew-golden pages`; do not edit. The options that
-several commands share are explained [once](#options-that-several-commands-share).
+several commands share are explained [once](#options-that-several-commands-share); every command has
+`--help`, which is not named below.
 """
 SHARED = 2  # commands with an option of the same text, from which on it is explained once
 
@@ -31,9 +32,9 @@ class Help(NamedTuple):
         """Return the command's section of the page; shared options are named only."""
         own = [one for one in self.options if " ".join(one.split()) not in shared]
         names = [long_name(one) for one in self.options if one not in own]
-        shown = f"  Shared: {', '.join(names)}"
+        shown = f"  Shared: {', '.join(names)}" if names else "  None but --help."
         named = fill(shown, 88, subsequent_indent="    ", break_on_hyphens=False)
-        text = "\n".join([f"{self.head}\n\nOptions:", *own, named])
+        text = "\n".join([f"{self.head}\n\nOptions:", *own, *([named] if names or not own else [])])
         return f"## {self.path}\n\n```text\n{text}{self.tail}\n```\n"
 
 
@@ -41,7 +42,8 @@ def parse_help(path: str, text: str) -> Help:
     """Split a command's help at its options."""
     head, _, rest = text.partition("\n\nOptions:\n")
     options, gap, tail = rest.partition("\n\n")
-    return Help(path, head, re.split(r"\n(?=  -)", options), gap + tail)
+    found = [one for one in re.split(r"\n(?=  -)", options) if long_name(one) != "--help"]
+    return Help(path, head, found, gap + tail)
 
 
 def long_name(option: str) -> str:
