@@ -109,8 +109,10 @@ def module_text(module: types.ModuleType) -> str:
     """Return the docstring of a package, its public names, and a section for each function."""
     doc = markdown(inspect.getdoc(module) or "")
     names = sorted(getattr(module, "__all__", ()))
-    public = ", ".join(f"`{name}`" for name in names)
-    head = f"{doc}\n\nIt has {public}." if public else doc
+    others = [
+        f"`{name}`" for name in names if not isinstance(getattr(module, name), types.FunctionType)
+    ]
+    head = f"{doc}\n\nIt also has {', '.join(others)}." if others else doc
     functions = [
         f"### {path}\n\n{described(path, getattr(module, name))}"
         for name in names

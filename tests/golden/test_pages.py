@@ -35,7 +35,8 @@ class Help(NamedTuple):
         shown = f"  Shared: {', '.join(names)}" if names else "  None but --help."
         named = fill(shown, 88, subsequent_indent="    ", break_on_hyphens=False)
         text = "\n".join([f"{self.head}\n\nOptions:", *own, *([named] if names or not own else [])])
-        return f"## {self.path}\n\n```text\n{text}{self.tail}\n```\n"
+        sections_follow = " " in self.path and self.tail.startswith("\n\nCommands:")
+        return f"## {self.path}\n\n```text\n{text}{'' if sections_follow else self.tail}\n```\n"
 
 
 def parse_help(path: str, text: str) -> Help:

@@ -208,3 +208,9 @@ def test_products_of_normal_vectors_have_the_variance_of_their_width():
     assert unscaled == sorted(unscaled, reverse=True)
     assert unscaled[-1] < 0.8 * scaled[-1]
     assert scaled == pytest.approx([scaled[0]] * 3, rel=0.1), "gradients that do not shrink"
+
+
+def test_a_finding_has_an_interval_only_where_its_seeds_differ():
+    record = {"finding": "a ÷ b", "expected": "over 1", "mean": 2.0, "verdict": "holds"}
+    assert run.list_cells(record | {"low": 2.0, "high": 2.0})[3] == ""
+    assert run.list_cells(record | {"low": 1.5, "high": 2.5})[3] == "1.5 to 2.5"

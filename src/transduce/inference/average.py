@@ -48,12 +48,12 @@ def average(
 ) -> AveragedModel:
     """Average the last snapshots of a run into a model folder    (section 6.1)
 
-    `output` must be a new folder; with `force` it may be a model folder, which is then replaced. By
-    default it is the folder `model` next to the run folder. If the default folder exists, and
-    neither `name`, `languages` nor `force` is given, the model in it is opened, or refused if it is
-    of another run or of other snapshots. `last` is the number of snapshots to average; a run that
-    has fewer is refused. By default it is the recipe's `training.average_last`, or all snapshots if
-    the run has fewer. A run without snapshots gives the weights of its last checkpoint.
+    `output` must be a new folder, or with `force` a model folder, which is replaced. By default it
+    is the folder `model` next to the run folder. If that exists, and neither `name`, `languages`
+    nor `force` is given, the model in it is opened, or refused if it is of another run or of other
+    snapshots. `last` is the number of snapshots to average; a run that has fewer is refused. By
+    default it is the recipe's `training.average_last`, or all snapshots if the run has fewer. A run
+    without snapshots gives the weights of its last checkpoint.
 
     `name` is the model's name, by default the run's. `languages`, such as `("en", "fr")`, are the
     codes of source and target, by default the run's.

@@ -140,17 +140,18 @@ def load(
 ) -> Translator:
     """Return a translator from model folders or runs' newest checkpoints; several are an ensemble.
 
+    `precision` is "float32", "bfloat16", "int8" or "auto", the fastest known to keep BLEU on this
+    kind of processor; a Python warning says which was chosen if it is not the one asked for. With
+    "bfloat16" a few outputs in 1,000 depend on batch size, workers and the order of lines.
+
     `workers` above 1 is the number of processes that share the lines of a text. Each loads the
-    models and uses one thread; a script with workers needs `if __name__ == "__main__":`. The
-    calling process keeps its settings, such as its number of threads; a process that it forks uses
-    one thread. A pickled translator has only its folders, which unpickling loads again. A sentence
-    too long for the models is split, and `on_warning` is called with a `LineWarning`, by default to
-    issue a Python warning; if `strict`, such a sentence is an error. Unless `keep` is False,
-    placeholders such as {0}, URLs and e-mail addresses come back unchanged, and `on_warning` is
-    called for an output that lacks one of these items or a number. `precision` is "float32",
-    "bfloat16", "int8" or "auto", the fastest known to keep BLEU on this kind of processor; a Python
-    warning says which was chosen if it is not the one asked for. With "bfloat16" a few outputs in
-    1,000 depend on batch size, workers and the order of lines.
+    models and uses one thread; a script with workers needs `if __name__ == "__main__":`. A process
+    that the calling one forks uses one thread. A pickled translator loads its folders again.
+
+    A sentence too long for the models is split, and `on_warning` is called with a `LineWarning`, by
+    default to issue a Python warning; if `strict`, such a sentence is an error. Unless `keep` is
+    False, placeholders such as {0}, URLs and e-mail addresses come back unchanged, and `on_warning`
+    is called for an output that lacks one of these or a number.
     """
     require_count("workers", workers)
     use_one_thread_in_children()

@@ -37,18 +37,13 @@ def prepare(  # noqa: PLR0913 - one parameter for each choice of the caller
 ) -> PreparedCorpus:
     """Clean a parallel text, learn its vocabulary, and store it in a folder for training.
 
-    `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
-    fetched corpus; without `train` the recipe's corpus is used. `recipe` is a name, a file or a
-    `Recipe`; without one a recipe that fits the text is chosen, and 1 % of the pairs are held out
-    if there is no `dev`; `dev=False` holds out none. `settings` changes settings of the recipe;
-    `languages` are the codes of source and target, as for `transduce.train`. `on_progress` is
-    called with a description of the current activity and the number of pairs read, `on_message`
+    `train`, `dev`, `recipe`, `settings`, `languages`, `old` and `old_share` are those of
+    `transduce.train`; `transduce.train(..., store=folder)` trains on what this makes. With
+    `parent`, a model folder or a run, the text is encoded with that model's vocabularies, for
+    trainings that go on from it: `transduce.train(..., store=folder, parent=parent)`. `on_progress`
+    is called with a description of the current activity and the number of pairs read, `on_message`
     with sentences on why a recipe was chosen. A second call after an interruption makes only the
-    missing parts. `transduce.train(..., store=folder)` trains on it.
-
-    With `parent`, a model folder or a run, the text is encoded with that model's vocabularies, for
-    trainings that go on from it: `transduce.train(..., store=folder, parent=parent)`. `old` text is
-    mixed in as by `transduce.train`.
+    missing parts.
 
         corpus = transduce.prepare("store", ("a.en", "a.de"), recipe="demo")
     """

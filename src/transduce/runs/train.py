@@ -49,20 +49,20 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
 ) -> "TrainingRun":
     """Train a model in a folder, or resume the run that the folder holds.
 
-    `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, or the name of a
+    `train` and `dev` are texts: a pair of files, a TSV file, pairs of strings, the name of a
     fetched corpus, or several that `transduce.mix` mixed; without them the recipe's is used. A new
     run without `recipe` and `dev` holds out 1 % of the pairs for validation, if there are 2,000 or
-    more; `dev=False` holds out none. `store` is the folder of a corpus that `transduce.prepare`
-    made, in place of both.
-    `recipe` is a name, a file or a `Recipe`; without one a recipe that fits the text and the
-    machine is chosen. `settings` overrides settings of the recipe, such as
-    `{"training.steps": 200}`. `scale` names a scale, such as "laptop", that makes the recipe
-    smaller. `minutes` chooses sizes and updates so that a new run without `recipe` takes that long
-    on this machine; the run stores the choice, and a resume measures nothing. `callbacks` are
-    called after updates and validations; `transduce.show_progress` prints what the command prints.
+    more; `dev=False` holds out none. `store` is a folder that `transduce.prepare` made, in place of
+    both.
 
-    `copy_to` is a folder, or an address that fsspec opens, such as "s3://bucket/run": the run is
-    copied there after every checkpoint, and brought from there where `folder` does not exist.
+    `recipe` is a name, a file or a `Recipe`; without one a recipe that fits the text and the
+    machine is chosen. `settings` overrides its settings, such as `{"training.steps": 200}`. `scale`
+    names a scale that makes it smaller, such as "laptop". `minutes` chooses sizes and updates so
+    that a new run without `recipe` takes that long on this machine. `callbacks` are called after
+    updates and validations; `transduce.show_progress` prints what the command prints.
+
+    The run is copied to `copy_to` after every checkpoint, and brought from there where `folder`
+    does not exist: a folder, or an address that fsspec opens, such as "s3://bucket/run".
 
     `parent` is a model folder or a run from which training continues (adaptation): it decides the
     architecture and the vocabularies, and without `recipe` all settings but the schedule. `old` is
@@ -75,11 +75,11 @@ def train(  # noqa: PLR0913 - one parameter for each choice of the caller
     Calling it again resumes from the last checkpoint, equal to the bit on the same machine. Ctrl-C
     saves the last finished update, then raises `KeyboardInterrupt`.
 
-    For this whole process the memory allocator keeps freed memory, which makes training up to 1.9
-    times as fast, and if torch is not yet imported, idle threads sleep after tenths of a
-    millisecond; `process_settings=False` leaves both unchanged. torch's number of threads is
-    `training.threads` during the training; afterwards it is restored. A process trains one run at
-    a time, and other threads must not draw from torch's own generator meanwhile.
+    For this whole process the allocator keeps freed memory, which makes training up to 1.9 times as
+    fast, and if torch is not yet imported, idle threads sleep after tenths of a millisecond;
+    `process_settings=False` leaves both unchanged. torch's number of threads is `training.threads`
+    during the training. A process trains one run at a time, and other threads must not draw from
+    torch's own generator meanwhile.
 
         pairs = [("A dog runs.", "Ein Hund rennt."), ("A cat sleeps.", "Eine Katze schläft.")]
         run = transduce.train("run", pairs * 500, settings={"training.steps": 100})

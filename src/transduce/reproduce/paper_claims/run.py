@@ -34,7 +34,7 @@ from transduce.settings.fields import require
 
 VALUES = "values.json"
 HEAD = ("measured", "supports the claim", "here", "95 %", "verdict")
-CELLS = ("{finding}", "{expected}", "{mean:.3g}", "{low:.3g} to {high:.3g}", "{verdict}")
+CELLS = ("{finding}", "{expected}", "{mean:.3g}", "{verdict}")
 Measured = Mapping[str, Mapping[int, dict[str, Any]]]  # by claim and seed: a file's contents
 
 
@@ -153,12 +153,18 @@ def build_report(measured: Measured) -> Report:
             (
                 f"{name}, section {CLAIMS[name].section}",
                 f"{CLAIMS[name].sentence} (seeds {of_claim[0]['seeds']})",
-                [HEAD, *([cell.format(**record) for cell in CELLS] for record in of_claim)],
+                [HEAD, *(list_cells(record) for record in of_claim)],
             )
             for name, of_claim in records.items()
         ],
         rows=[record for of_claim in records.values() for record in of_claim],
     )
+
+
+def list_cells(record: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a finding's row; no interval where all seeds give one number."""
+    interval = "{low:.3g} to {high:.3g}" if record["low"] < record["high"] else ""
+    return [cell.format(**record) for cell in (*CELLS[:-1], interval, CELLS[-1])]
 
 
 def build_records(claim: PaperClaim, found: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
