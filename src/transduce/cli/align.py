@@ -68,9 +68,8 @@ def command(
     A word is linked to the word that MODEL attends to most while it reads it (Chen et al. 2020).
     --choose finds the layer and heads with the lowest alignment error rate on pairs with gold
     links, and stores them in the model folder; `transduce align` and `translate --align` use them
-    from then on. `transduce average` has made a first choice, by the words that stand together in
-    the training text, which fewer than 20 pairs do not replace. Without any, all heads of the
-    middle layer are read.
+    from then on. They replace the choice that `transduce average` made by the words that occur
+    together in the training text, if there are 20 pairs or more.
 
     \b
     transduce align model dev.en dev.de --choose dev.align

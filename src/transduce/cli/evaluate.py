@@ -85,12 +85,11 @@ def command(
 
     Prints each score with its signature and the test set's name, whether it is comparable with a
     score of the paper, and the perplexity of the reference without label smoothing. Warns if SOURCE
-    and REFERENCE seem to be exchanged. -o writes the translations to a file; with those of another
-    model, `transduce score --against` tests whether the models differ by more than chance.
+    and REFERENCE seem to be exchanged. `transduce score --against` tests whether the translations
+    of two models (-o) differ by more than chance.
 
-    With --contrast a table follows. Its lines are changed as training changes them by settings
-    such as data.upper_case: where a source gets capitals or loses its end mark, so does the
-    reference, and typing errors are in the source only.
+    With --contrast a table follows, of lines changed as training changes them by settings such as
+    data.upper_case: capitals and end marks on both sides, typing errors in the source only.
     """
     is_free = output is None or not is_standard_output(output)
     require(is_free, "standard output is for the scores", "-o FILE")

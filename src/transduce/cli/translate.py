@@ -120,14 +120,13 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
 
     MODEL is a model folder, or a run folder, whose newest checkpoint is used.
 
-    Prints one line for each input line, in order, and an empty line for an empty line. With --nbest
-    N above 1 each output has its own line: number of the input line, score, log-probability, text,
-    separated by tabs. A sentence longer than the model takes is split at clauses or words, with a
-    warning. Placeholders such as {0}, URLs and e-mail addresses come back as they were; a warning
-    names each line whose translation lacks one of them, or a number. An output file is written
-    completely or not at all, and replaces one of the same name. A model of pictures or sounds takes
-    a path on each line; pictures that it writes become PNG files in the new folder OUTPUT. With
-    --format INPUT is a document, and the output keeps its structure.
+    Prints one line for each input line, empty for an empty one. With --nbest N above 1 each output
+    has its own line: number of the input line, score, log-probability, text, separated by tabs. A
+    sentence longer than the model takes is split at clauses or words, with a warning. Placeholders
+    such as {0}, URLs and e-mail addresses come back as they were; a warning names each line whose
+    translation lacks one of them, or a number. An output file is written completely or not at all,
+    and replaces one of the same name. A model of pictures or sounds takes a path on each line;
+    pictures that it writes become PNG files in the new folder OUTPUT.
     """
     from transduce.inference.shards import describe_translator, find_shard_text, parse_shard
     from transduce.inference.translator import BLOCK
