@@ -16,7 +16,7 @@ from tests.view.browser import open_browser
 from tests.view.explainer.opened import READY, search
 
 from transduce.inference.load import load
-from transduce.inference.outputs import build_decoder
+from transduce.inference.outputs import combine_models
 from transduce.search.trace import trace_beam_search
 from transduce.text.files import read_lines
 from transduce.view.explainer.explain import build_stored_model, explain
@@ -52,7 +52,7 @@ def main(words: list[str]) -> None:
 
 def trace_all(translator: Any, model: Any, sources: list[list[int]]) -> list[Any]:  # noqa: ANN401
     """Return Python's search, with every step, of each source."""
-    decoder = build_decoder([model])
+    decoder = combine_models([model])
     return [trace_beam_search(decoder, ids, translator.recipe.search, 1) for ids in sources]
 
 

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.operations import Cache
 from transduce.vocabulary import END
 
@@ -23,7 +23,7 @@ class FixedLengthDecoder:
     The model computes `length` steps and none for END, as CTranslate2's between equal limits.
     """
 
-    decoder: TransformerDecoder
+    decoder: StepwiseTransformer
     length: int
 
     @property

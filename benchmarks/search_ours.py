@@ -16,7 +16,7 @@ from benchmarks.turns import Turn, serve
 from transduce.equip import equip_for_long_searches
 from transduce.fast.choose import equip_for_inference
 from transduce.machine.process_settings import keep_freed_memory
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.search import beam_search
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision
@@ -29,7 +29,7 @@ def main(shape: str, count: str, at_once: str, length: str, precision: str, shar
     model, sources = load_search_input(shape, count)
     equip_for_inference(model, InferencePrecision(precision))
     equip_for_long_searches([model])  # as a worker process of `translate` does
-    decoder = TransformerDecoder(model)
+    decoder = StepwiseTransformer(model)
     first_source, every = map(int, share.split("/"))
     sources, search = sources[first_source::every], Search(batch_size=int(at_once))
 

@@ -16,7 +16,7 @@ from benchmarks.ctranslate2_model import name_symbols, write_model
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, milliseconds
 from benchmarks.search_input import load_search_input, split_into_batches
 from transduce.fast.choose import equip_for_inference
-from transduce.paper.model import Transformer, TransformerDecoder
+from transduce.paper.model import StepwiseTransformer, Transformer
 from transduce.paper.search import beam_search
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision
@@ -60,7 +60,7 @@ def measure_program(
 def open_ours(model: Transformer, device: str) -> Translate:
     """Return our search, by which `transduce translate` searches."""
     equip_for_inference(model.to(device), InferencePrecision("bfloat16"))
-    decoder = TransformerDecoder(model)
+    decoder = StepwiseTransformer(model)
 
     def translate(sources: Sources, count: int) -> int:
         parts = split_into_batches(sources, 1) if count == 1 else [sources]

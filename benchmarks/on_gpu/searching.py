@@ -9,7 +9,7 @@ import torch
 from benchmarks.fixed_length import FixedLengthDecoder
 from benchmarks.on_gpu.scale import Cases, Figures, Scale, lengths, milliseconds
 from transduce.fast.choose import equip_for_inference
-from transduce.paper.model import TransformerDecoder, build_transformer
+from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.search import beam_search
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision
@@ -30,7 +30,7 @@ def measure_search(scale: Scale, count: int, kind: torch.dtype) -> Figures:
     model = build_transformer(scale.sizes, scale.symbols, scale.symbols, 1).eval()
     length = 3 if scale.rehearsed else LENGTH
     equip_for_inference(model.to(scale.device), InferencePrecision(str(kind).split(".")[1]))
-    decoder = FixedLengthDecoder(TransformerDecoder(model), length)
+    decoder = FixedLengthDecoder(StepwiseTransformer(model), length)
     sources = draw_sources(scale, count)
     search, operations = Search(batch_size=count), model.operations
     seconds = scale.timed(

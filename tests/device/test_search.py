@@ -10,7 +10,7 @@ from tests.search.draws import draw
 from tests.stand_in.searches import SEARCH, SOURCES, decoder_of
 
 from transduce.fast.choose import equip_for_inference
-from transduce.paper.model import TransformerDecoder, build_transformer
+from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_strategy
 from transduce.search.bounds import search_in_memory
@@ -100,4 +100,4 @@ def converted_decoder(*, by_graphs):
     assert model.operations.run_layers is not run_layers
     if not by_graphs:
         model.operations = replace(model.operations, run_layers=run_layers)
-    return TransformerDecoder(model)
+    return StepwiseTransformer(model)

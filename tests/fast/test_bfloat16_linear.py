@@ -56,7 +56,7 @@ def test_outputs_and_gradients_are_those_in_float32_up_to_rounding(inputs, outpu
     if linear.bias is not None:
         linear.bias.data = draw(outputs).bfloat16()
     x, d_out = draw(70, inputs).bfloat16().requires_grad_(), draw(70, outputs).bfloat16()
-    found = linear.relu(x) if then == "relu" else linear(x)
+    found = linear.forward_relu(x) if then == "relu" else linear(x)
     parameters = [x, *linear.parameters()]
     gradients = torch.autograd.grad(found, parameters, d_out)
 
@@ -115,7 +115,9 @@ def test_without_gradients_a_product_is_torchs_own(monkeypatch):
         weight.data.fill_(1)
     with torch.no_grad():
         assert torch.equal(linear(x), functional.linear(x, linear.weight, linear.bias))
-        assert torch.equal(linear.relu(x), functional.linear(x, linear.weight, linear.bias).relu())
+        assert torch.equal(
+            linear.forward_relu(x), functional.linear(x, linear.weight, linear.bias).relu()
+        )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from transduce.fast.compiled_loops import (
     MANY_ROWS,
     has_rows_for_loops,
 )
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.search import beam_search
 
 pytestmark = pytest.mark.usefixtures("compiled_loops")
@@ -49,7 +49,7 @@ def test_a_search_with_loops_may_have_any_beam(beam):
     search = dataclasses.replace(ALL_AT_ONCE, beam=beam)
     sources = MANY_SOURCES * 2  # a beam of 1, too, has MANY_ROWS
     with_loops, without = (
-        beam_search(TransformerDecoder(untrained(), operations), sources, search)
+        beam_search(StepwiseTransformer(untrained(), operations), sources, search)
         for operations in (LOOPS, FAST)
     )
     assert [one.ids for (one,) in with_loops] == [one.ids for (one,) in without]
@@ -60,7 +60,7 @@ def test_a_search_with_loops_may_have_any_beam(beam):
 def test_a_search_of_many_rows_finds_the_same_with_loops_as_without(change):
     model = untrained(change)
     with_loops, without = (
-        beam_search(TransformerDecoder(model, operations), MANY_SOURCES, ALL_AT_ONCE, nbest=4)
+        beam_search(StepwiseTransformer(model, operations), MANY_SOURCES, ALL_AT_ONCE, nbest=4)
         for operations in (LOOPS, FAST)
     )
     pairs = [

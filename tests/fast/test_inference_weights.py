@@ -94,8 +94,8 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias, layout):
     operator: LinearOperator = layout(linear) if layout else linear
     for found, expected in (
         (operator(x), plain),
-        (operator.relu(x), plain.clamp(min=0)),
-        (operator.add(x, residual), residual + plain),
+        (operator.forward_relu(x), plain.clamp(min=0)),
+        (operator.forward_add(x, residual), residual + plain),
     ):
         torch.testing.assert_close(found, expected)
     assert torch.equal(residual, kept), "it is read once more, by the caller"

@@ -185,10 +185,10 @@ def test_a_row_has_the_same_product_alone_and_in_company(shape):
     assert len(x) > MANY_ROWS
     x[3] *= 1000
     residual = torch.randn(70, shape[1])
-    together = linear(x), linear.relu(x), linear.add(x, residual)
+    together = linear(x), linear.forward_relu(x), linear.forward_add(x, residual)
     for row in (0, 3, 69):
         one, its = x[row : row + 1], residual[row : row + 1]
-        alone = linear(one), linear.relu(one), linear.add(one, its)
+        alone = linear(one), linear.forward_relu(one), linear.forward_add(one, its)
         assert all(torch.equal(a[0], b[row]) for a, b in zip(alone, together, strict=True))
 
 
@@ -218,8 +218,8 @@ def test_the_fused_products_equal_the_product_and_what_follows_it(bias):
     linear = Int8Linear(linear_of(64, 48, bias=bias))
     x, residual = torch.randn(6, 64), torch.randn(6, 48)
     kept = x.clone(), residual.clone()
-    torch.testing.assert_close(linear.relu(x), linear(x).clamp(min=0))
-    torch.testing.assert_close(linear.add(x, residual), residual + linear(x))
+    torch.testing.assert_close(linear.forward_relu(x), linear(x).clamp(min=0))
+    torch.testing.assert_close(linear.forward_add(x, residual), residual + linear(x))
     assert torch.equal(x, kept[0])
     assert torch.equal(residual, kept[1])
 

@@ -69,7 +69,7 @@ def test_slots_are_copied_once_in_several_steps():
     state, copied = spread(sentences([5]), 3), []
     for _ in range(8):
         with NumbersWritten() as written:
-            state.open(None)
+            state.begin_step(None)
         copied.append(written.count > max(state.keys.numel(), 100))
         _, state = decode_columns(model_of(), state, [[2, 3, 4]])
     assert copied == [True, False, False, False] * 2

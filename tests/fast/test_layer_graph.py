@@ -14,7 +14,7 @@ from transduce.fast.compiled_loops import MANY_ROWS
 from transduce.fast.int8 import unsupported_int8_reason
 from transduce.fast.layer_graph import STEPS_BEFORE, LayerGraph, StepKind
 from transduce.mixing import find_mixing
-from transduce.paper.model import TransformerDecoder, build_transformer
+from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.operations import run_layers
 from transduce.paper.search import beam_search
 from transduce.settings import Architecture, Search
@@ -38,7 +38,7 @@ def untrained(change=()):
 
 def search_with(model, graph, sources=SOURCES, search=SEARCH, operations=FAST):
     operations = replace(operations, run_layers=graph or run_layers)
-    return beam_search(TransformerDecoder(model, operations), sources, search)
+    return beam_search(StepwiseTransformer(model, operations), sources, search)
 
 
 def traced_early(monkeypatch, model):

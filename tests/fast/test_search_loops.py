@@ -12,7 +12,7 @@ from transduce.fast import choose as module
 from transduce.fast.choose import SENTENCES_FOR_LOOPS, load_loops, try_loops
 from transduce.fast.loss import log_softmax_by_loops_if_faster
 from transduce.inference.outputs import search_sources
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.search import beam_search
 
 
@@ -109,6 +109,6 @@ def test_a_search_compiles_nothing_after_its_loops_were_tried():
     loops = attend, log_softmax_rows, fill_highest_sums
     before = [len(loop.signatures) for loop in loops]
     for model in (untrained(), untrained().bfloat16()):
-        beam_search(TransformerDecoder(model, LOOPS), MANY_SOURCES, ALL_AT_ONCE)
+        beam_search(StepwiseTransformer(model, LOOPS), MANY_SOURCES, ALL_AT_ONCE)
     assert [len(loop.signatures) for loop in loops] == before
     assert all(before)

@@ -22,7 +22,7 @@ from transduce.fast.blocks import BucketedAttention
 from transduce.fast.choose import choose_leaving, equip_for_training, leave_together
 from transduce.fast.highest_sums import assume_any, find_block_maxima, highest_sums
 from transduce.fast.layer_graph import LayerGraph, StepKind
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.operations import PLAIN, AttentionMask, Operations
 from transduce.paper.search import (
     BeamState,
@@ -132,7 +132,7 @@ def test_layers_as_a_graph_find_what_the_plain_layers_find(monkeypatch):
     sources = [packed([n]).to_sentences()[0] for n in (3, 5, 2, 7)]
     run_layers = LayerGraph(model.decoder)
     plain, fast = (
-        beam_search(TransformerDecoder(model, one), sources, Search(beam=2), operations=one)
+        beam_search(StepwiseTransformer(model, one), sources, Search(beam=2), operations=one)
         for one in (FAST, replace(FAST, run_layers=run_layers))
     )
     assert run_layers.graphs
@@ -215,7 +215,7 @@ def test_flags_that_are_not_read_change_no_search():
     model = model_of()
     sources = [packed([n]).to_sentences()[0] for n in (3, 5, 2, 7)]
     plain, fast = (
-        beam_search(TransformerDecoder(model, one), sources, Search(beam=3), operations=one)
+        beam_search(StepwiseTransformer(model, one), sources, Search(beam=3), operations=one)
         for one in (PLAIN, unread)
     )
     for ours, theirs in zip(fast, plain, strict=True):

@@ -24,7 +24,7 @@ from transduce.paper.model import (
     LayerNorm,
     Linear,
     Residual,
-    TransformerDecoder,
+    StepwiseTransformer,
 )
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import beam_search
@@ -73,7 +73,7 @@ def test_another_attention_is_that_of_training_and_of_searches(change):
     assert not torch.allclose(states, as_it_was)
     equip_for_inference(model, InferencePrecision.FLOAT32)
     search = Search(beam=1, extra_length=2)
-    decoders = [TransformerDecoder(model, one) for one in (model.operations, PLAIN)]
+    decoders = [StepwiseTransformer(model, one) for one in (model.operations, PLAIN)]
     [[found]], [[expected]] = (beam_search(one, SOURCES, search) for one in decoders)
     assert found.ids == expected.ids
     assert found.log_prob == pytest.approx(expected.log_prob)

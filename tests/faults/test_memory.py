@@ -15,7 +15,7 @@ from transduce.equip import choose_lines, choose_sentences
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference import outputs
 from transduce.inference.outputs import fit_batch_size
-from transduce.paper.model import Transformer, TransformerDecoder
+from transduce.paper.model import StepwiseTransformer, Transformer
 from transduce.paper.search import Hypothesis, run_continuous_batching
 from transduce.search import bounds
 from transduce.search.bounds import estimate_bytes
@@ -53,7 +53,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_output_is_the_same(
     model = random_translator()
     sampler = model.sampling(seed=3)
     expected, samples = read(model, MANY, 2), read(sampler, MANY, 2)
-    refused = refuse(monkeypatch, TransformerDecoder, "step", lambda _state, ids: len(ids) > rows)
+    refused = refuse(monkeypatch, StepwiseTransformer, "step", lambda _state, ids: len(ids) > rows)
     assert read(model, MANY, 2) == expected
     assert read(sampler, MANY, 2) == samples
     assert refused[0] >= 2
@@ -67,7 +67,7 @@ def test_whichever_step_fails_no_line_is_lost_or_out_of_order(monkeypatch, recor
         calls = itertools.count(1)
         with monkeypatch.context() as patch:
             refused = refuse(
-                patch, TransformerDecoder, "step", lambda *_, n=number, c=calls: next(c) == n
+                patch, StepwiseTransformer, "step", lambda *_, n=number, c=calls: next(c) == n
             )
             assert read(model, MANY) == expected
         if not refused[0]:
@@ -89,7 +89,7 @@ def test_the_control_that_goes_on_without_the_batch_is_caught(monkeypatch, recor
 
     monkeypatch.setattr(bounds, "run_continuous_batching", swallow)
     calls = itertools.count(1)
-    refuse(monkeypatch, TransformerDecoder, "step", lambda *_: next(calls) == 5)
+    refuse(monkeypatch, StepwiseTransformer, "step", lambda *_: next(calls) == 5)
     found = read(model, MANY)
     wrong = sum(ours != theirs for ours, theirs in zip(found, expected, strict=True))
     assert wrong

@@ -10,7 +10,7 @@ from tests.inference.random_models import LINES, SEARCH, WORDS, ensemble_of, ran
 
 from transduce.errors import InputError
 from transduce.fast.loss import smoothed_loss
-from transduce.inference.outputs import build_decoder
+from transduce.inference.outputs import combine_models
 from transduce.inference.pairs import target_log_probs
 from transduce.packed import Batch, Packed
 from transduce.paper.search import beam_search
@@ -38,7 +38,7 @@ def test_they_are_the_loss_of_training_without_smoothing():
 def test_they_are_those_of_the_search_for_what_it_found(members, beam):
     models = MEMBERS[members]
     search = TRANSLATE.searching(beam=beam).recipe.search
-    found = beam_search(build_decoder(models), SOURCES, search, nbest=beam)
+    found = beam_search(combine_models(models), SOURCES, search, nbest=beam)
     pairs = [(s, one) for s, best in zip(SOURCES, found, strict=True) for one in best]
     targets = [[*one.ids, END] for _, one in pairs]
     scores = target_log_probs(models, [source for source, _ in pairs], targets, 300)
@@ -47,7 +47,7 @@ def test_they_are_those_of_the_search_for_what_it_found(members, beam):
 
 @torch.inference_mode()
 def test_they_are_those_of_decoding_symbol_by_symbol():
-    decoder = build_decoder(MEMBERS["two"])
+    decoder = combine_models(MEMBERS["two"])
     found = target_log_probs(MEMBERS["two"], SOURCES, TARGETS, 8_192)
     for source, target, log_prob in zip(SOURCES, TARGETS, found, strict=True):
         state, total = decoder.start([source]), 0.0
@@ -83,7 +83,7 @@ def test_lines_of_text_are_scored_with_the_penalty_of_the_search_in_any_block():
 def test_all_first_symbols_together_are_certain():
     """Targets of one symbol and END, and the empty one: with all that goes on, probability 1."""
     source = SOURCES[0]
-    decoder = build_decoder((TRANSLATE.models[0],))
+    decoder = combine_models((TRANSLATE.models[0],))
     first, _ = decoder.step(decoder.start([source]), torch.tensor([BEGIN]))
     (empty,) = target_log_probs((TRANSLATE.models[0],), [source], [[END]], 8_192)
     rest = 1 - first[0].exp()[END].item()
@@ -126,14 +126,14 @@ def test_in_bfloat16_they_are_nearly_the_same():
 
 def test_in_bfloat16_the_search_says_what_it_scores():
     model = copy.deepcopy(TRANSLATE.models[0]).to(torch.bfloat16)
-    found = beam_search(build_decoder((model,)), SOURCES, TRANSLATE.recipe.search)
+    found = beam_search(combine_models((model,)), SOURCES, TRANSLATE.recipe.search)
     targets = [[*best.ids, END] for best, *_ in found]
     scores = target_log_probs((model,), SOURCES, targets, 8_192)
     assert scores == pytest.approx([best.log_prob for best, *_ in found], rel=0.02)
 
 
 def test_the_search_counts_in_float32_whatever_the_model_does():
-    decoder = build_decoder((copy.deepcopy(TRANSLATE.models[0]).to(torch.bfloat16),))
+    decoder = combine_models((copy.deepcopy(TRANSLATE.models[0]).to(torch.bfloat16),))
     state = decoder.reorder(decoder.start(SOURCES[:1]), torch.tensor([0]))
     with torch.inference_mode():
         log_probs, _ = decoder.step(state, torch.tensor([BEGIN]))

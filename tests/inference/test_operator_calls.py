@@ -8,7 +8,7 @@ from transduce.fast import layer_graph
 from transduce.fast.choose import equip_for_inference
 from transduce.fast.int8 import unsupported_int8_reason
 from transduce.fast.layer_graph import STEPS_BEFORE
-from transduce.paper.model import TransformerDecoder, build_transformer
+from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.search import beam_strategy, start_batch, take_first_step, take_step
 from transduce.settings import Architecture, Search
 from transduce.settings.search import InferencePrecision
@@ -52,7 +52,11 @@ def count_calls(precision):
     shape = Architecture(layers=4, d_model=16, d_ff=32, heads=2, d_k=8, d_v=8)
     model = build_transformer(shape, 1000, 1000, seed=1).eval()
     equip_for_inference(model, InferencePrecision(precision))
-    decoder, sources, search = TransformerDecoder(model), [[5, 6, 7, 8, 9, 0]], Search(batch_size=1)
+    decoder, sources, search = (
+        StepwiseTransformer(model),
+        [[5, 6, 7, 8, 9, 0]],
+        Search(batch_size=1),
+    )
     strategy = beam_strategy(decoder, sources, search, operations=model.operations)
     with torch.inference_mode():
         first = start_batch(decoder, sources, [0], search, strategy)

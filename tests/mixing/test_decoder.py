@@ -7,10 +7,10 @@ from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
 from transduce.fast.choose import equip_for_inference
 from transduce.fast.inference_weights import MklLinear, OneDnnLinear, replace_linear_operators
-from transduce.mixing import build_model_decoder
-from transduce.mixing.decoder import RecomputingDecoder
+from transduce.mixing import build_stepwise_model
+from transduce.mixing.stepwise import RecomputingModel
 from transduce.packed import Packed
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.settings.architecture import MIXINGS
 from transduce.settings.search import InferencePrecision
 
@@ -22,7 +22,7 @@ LAYOUTS = {"oneDNN": OneDnnLinear, "MKL": MklLinear}
 def test_rows_that_join_move_and_leave_have_the_log_p_of_the_whole_pass(mixing):
     model = model_of(sizes(mixing=mixing))
     first, second = sentences([4, 7]), sentences([2], seed=3)
-    decoder = RecomputingDecoder(model)
+    decoder = RecomputingModel(model)
     _, state = decoder.step(decoder.start(first), torch.tensor([BEGIN, BEGIN]))
     state = decoder.reorder(state, torch.tensor([1, 1, 0]))
     state = decoder.concatenate(state, decoder.start(second))
@@ -45,17 +45,17 @@ def test_rows_that_join_move_and_leave_have_the_log_p_of_the_whole_pass(mixing):
 def test_every_layer_decodes_with_the_weights_of_a_search(mixing, layout, near):
     model = model_of(sizes(mixing=mixing)).float()
     source, written = sentences([5, 3]), torch.tensor([BEGIN, BEGIN])
-    expected, _ = RecomputingDecoder(model).step(RecomputingDecoder(model).start(source), written)
+    expected, _ = RecomputingModel(model).step(RecomputingModel(model).start(source), written)
     if layout in LAYOUTS:
         require_layout(LAYOUTS[layout])
         replace_linear_operators(model, lambda one, _: LAYOUTS[layout](one))
     else:
         equip_for_inference(model, InferencePrecision(layout))
-    decoder = RecomputingDecoder(model)
+    decoder = RecomputingModel(model)
     found, _ = decoder.step(decoder.start(source), written)
     torch.testing.assert_close(found.float(), expected, rtol=0, atol=near)
 
 
 def test_only_self_attention_has_a_cache():
-    assert isinstance(build_model_decoder(model_of()), TransformerDecoder)
-    assert isinstance(build_model_decoder(model_of(sizes(mixing="recurrent"))), RecomputingDecoder)
+    assert isinstance(build_stepwise_model(model_of()), StepwiseTransformer)
+    assert isinstance(build_stepwise_model(model_of(sizes(mixing="recurrent"))), RecomputingModel)

@@ -9,11 +9,11 @@ from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
 from transduce.errors import InputError
 from transduce.fast.blocks import BucketedAttention, build_padded_blocks
-from transduce.mixing import build_model_decoder
-from transduce.mixing.decoder import RecomputingDecoder
+from transduce.mixing import build_stepwise_model
 from transduce.mixing.grid import GridMask
+from transduce.mixing.stepwise import RecomputingModel
 from transduce.packed import Packed
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.operations import build_padded_attention
 
 CPU = torch.device("cpu")
@@ -80,7 +80,7 @@ def test_scores_of_large_pictures_grow_with_their_pixels_and_not_with_the_square
 def test_steps_of_a_search_have_the_log_p_of_the_whole_pass():
     model = model_of(sizes(**GRID))
     (source,) = sentences([7])
-    decoder, written = build_model_decoder(model), [BEGIN, 5, 6, 7, 5, 6]
+    decoder, written = build_stepwise_model(model), [BEGIN, 5, 6, 7, 5, 6]
     state = decoder.start([source])
     for one in written[:-1]:
         _, state = decoder.step(state, torch.tensor([one]))
@@ -93,9 +93,9 @@ def test_steps_of_a_search_have_the_log_p_of_the_whole_pass():
 
 def test_a_decoder_of_text_behind_a_picture_keeps_its_cache():
     picture = sizes(**GRID)
-    assert isinstance(build_model_decoder(model_of(picture)), RecomputingDecoder)
+    assert isinstance(build_stepwise_model(model_of(picture)), RecomputingModel)
     text = sizes(**{**GRID, "decoder_neighbourhood": 0})
-    assert isinstance(build_model_decoder(model_of(text)), TransformerDecoder)
+    assert isinstance(build_stepwise_model(model_of(text)), StepwiseTransformer)
 
 
 def test_rows_without_a_neighbourhood_are_refused():

@@ -8,7 +8,7 @@ import torch
 from tests.model.tiny import model_of, packed, sizes, states_of
 
 from transduce.equip import equip_for_inference, equip_for_long_searches
-from transduce.paper.model import Compatibility, TransformerDecoder, build_transformer
+from transduce.paper.model import Compatibility, StepwiseTransformer, build_transformer
 from transduce.paper.operations import PLAIN, compare
 from transduce.paper.search import beam_search
 from transduce.settings import Search, Training
@@ -50,11 +50,11 @@ def test_whatever_trains_fast_gives_the_plain_states(kind):
 def test_whatever_searches_fast_finds_what_the_plain_search_finds(kind, precision):
     sources, search = packed([5, 3, 8]).to_sentences(), Search(beam=3)
     model = model_of(sizes(compatibility=kind)).float()
-    expected = beam_search(TransformerDecoder(model), sources, search)
+    expected = beam_search(StepwiseTransformer(model), sources, search)
     equip_for_inference(model, precision)
     equip_for_long_searches([model])
     assert model.operations != PLAIN
-    found = beam_search(TransformerDecoder(model), sources, search)
+    found = beam_search(StepwiseTransformer(model), sources, search)
     assert [[one.ids for one in best] for best in found] == [
         [one.ids for one in best] for best in expected
     ]

@@ -6,7 +6,7 @@ from tests.model.tiny import BEGIN, model_of, packed, sizes, states_of
 from tests.paper.test_section_3_1_stacks import built
 
 from transduce.packed import Batch, Packed
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.paper.training import batch_loss
 from transduce.settings import Architecture, Training
 
@@ -63,7 +63,7 @@ def test_the_map_before_the_softmax_is_neither_scaled_nor_biased(tied):
 @torch.no_grad()
 def test_a_softmax_gives_the_probabilities_of_the_next_symbol():
     model, source, first = model_of(), packed([3]), Packed.from_sentences([[BEGIN]])
-    decoder = TransformerDecoder(model)
+    decoder = StepwiseTransformer(model)
     log_p, _ = decoder.step(decoder.start(source.to_sentences()), first.ids)
     odds = model.logits(model.decode(first, model.encode(source))).exp()
     torch.testing.assert_close(log_p.exp(), odds / odds.sum())

@@ -91,11 +91,11 @@ def test_the_gradients_of_all_devices_add_up_to_those_of_one_update():
 def gradient_of(training, own):
     """The gradient of an update on a device that computes the micro-batches `own` alone."""
 
-    def share(accumulate, costs, _):
+    def run_own(accumulate, costs, _):
         return torch.stack([accumulate(one) for one in range(len(costs)) if one in own])
 
     model, optimiser = fresh(training)
-    update = update_weights(model, optimiser, training, 1, batches(1), share)
+    update = update_weights(model, optimiser, training, 1, batches(1), run_own)
     assert update is not None
     assert (update.source_tokens, update.target_tokens) == (11, 16), "those of both devices"
     return torch.cat([one.flatten() for one in optimiser.list_gradients()])

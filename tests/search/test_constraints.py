@@ -11,7 +11,7 @@ from tests.reference.toy_decoder import ToyDecoder, random_model
 from tests.search.test_beam import SCORES, assert_same, random_sources, score_function
 
 from transduce.paper.search import beam_search
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource, ForcedPrefix
 from transduce.settings import Search
 
 OPEN, CLOSE = 2, 3
@@ -63,7 +63,7 @@ def rank_by_enumeration(model, source, constraint, search, symbols=4):
 
 
 def search_with(model, sources, constraints, search, nbest=1):
-    decoder = ConstrainedDecoder(ToyDecoder(model, search.beam))
+    decoder = ConstrainedModel(ToyDecoder(model, search.beam))
     constrained = [
         ConstrainedSource(source, constraint)
         for source, constraint in zip(sources, constraints, strict=True)
@@ -168,7 +168,7 @@ def test_constraints_of_two_kinds_are_refused_in_one_search():
     with pytest.raises(TypeError, match="constraints of one kind: ForcedPrefix, not Brackets, F"):
         search_with(model, sources, [Brackets(4), ForcedPrefix(())], Search(beam=2))
     with pytest.raises(TypeError, match="of one kind: ConstrainedSource, not tuple"):
-        beam_search(ConstrainedDecoder(ToyDecoder(model, 2)), sources, Search(beam=2))
+        beam_search(ConstrainedModel(ToyDecoder(model, 2)), sources, Search(beam=2))
 
 
 def test_many_symbols_are_searched_under_a_constraint_as_few_are():

@@ -8,8 +8,8 @@ import torch
 from tests.model.tiny import SYMBOLS, model_of, sentences
 from tests.reference.toy_decoder import ToyDecoder, random_model
 
-from transduce.paper.model import TransformerDecoder
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.paper.model import StepwiseTransformer
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource, ForcedPrefix
 from transduce.search.ensemble import Ensemble
 from transduce.vocabulary import BEGIN
 
@@ -22,7 +22,7 @@ def toy_decoder(seed=1):
 
 
 def transformer_decoder(seed=1):
-    return TransformerDecoder(model_of(seed=seed).eval())
+    return StepwiseTransformer(model_of(seed=seed).eval())
 
 
 DECODERS: dict[str, Callable[[], Any]] = {
@@ -30,14 +30,14 @@ DECODERS: dict[str, Callable[[], Any]] = {
     "transformer": transformer_decoder,
     "ensemble of toys": lambda: Ensemble((toy_decoder(1), toy_decoder(2))),
     "ensemble": lambda: Ensemble((transformer_decoder(1), transformer_decoder(2))),
-    "constrained toy": lambda: ConstrainedDecoder(toy_decoder()),
-    "constrained": lambda: ConstrainedDecoder(transformer_decoder()),
+    "constrained toy": lambda: ConstrainedModel(toy_decoder()),
+    "constrained": lambda: ConstrainedModel(transformer_decoder()),
 }
 
 
 def start(decoder, sources):
     """Start the decoder with a forced prefix of 7 where it takes constraints."""
-    if isinstance(decoder, ConstrainedDecoder):
+    if isinstance(decoder, ConstrainedModel):
         sources = [ConstrainedSource(source, ForcedPrefix((7,))) for source in sources]
     return decoder.start(sources)
 
@@ -96,5 +96,5 @@ def test_log_probabilities_are_on_the_decoder_s_device_and_none_is_above_0(name)
     assert log_probs.device == decoder.device
     assert log_probs.shape == (3, SYMBOLS)
     assert (log_probs <= 0).all()
-    allowed = [7] if isinstance(decoder, ConstrainedDecoder) else list(range(SYMBOLS))
+    allowed = [7] if isinstance(decoder, ConstrainedModel) else list(range(SYMBOLS))
     assert torch.isfinite(log_probs).nonzero()[:, 1].unique().tolist() == allowed

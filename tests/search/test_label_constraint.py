@@ -11,7 +11,7 @@ from tests.search.draws import draw
 from tests.search.test_beam import SCORES, assert_same, score_function
 
 from transduce.paper.search import beam_search
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource
 from transduce.search.label_constraint import LabelConstraint, LabelKind, LabelSymbols
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -82,7 +82,7 @@ def test_a_wide_beam_finds_all_label_sequences_in_their_order(scheme, settings):
                 log_p = sum(model(source.ids, ids[:i])[(*ids, END)[i]] for i in steps)
                 expected.append((score(log_p, words + 1), log_p, ids))
         (found,) = beam_search(
-            ConstrainedDecoder(ToyDecoder(model, 130)), [source], search, nbest=130
+            ConstrainedModel(ToyDecoder(model, 130)), [source], search, nbest=130
         )
         assert_same(found, sorted(expected, reverse=True))
         assert len(found) == (5**words if scheme == "raw" else (3, 11, 41)[words - 1])
@@ -96,7 +96,7 @@ def test_one_label_a_word_comes_out_whatever_the_batch(beam, scheme):
     results = []
     for batch in (1, 3, 64):
         search = Search(beam=beam, extra_length=5, batch_size=batch)
-        decoder = ConstrainedDecoder(ToyDecoder(model, beam))
+        decoder = ConstrainedModel(ToyDecoder(model, beam))
         results.append(beam_search(decoder, sources, search, nbest=beam))
     assert results[0] == results[1] == results[2]
     for source, found in zip(sources, results[0], strict=True):
@@ -109,7 +109,7 @@ def test_one_label_a_word_comes_out_whatever_the_batch(beam, scheme):
 )
 def test_samples_have_one_label_a_word(settings):
     sources = [source_of(words, "bio", words) for words in range(9)]
-    decoder = ConstrainedDecoder(ToyDecoder(random_model(5, len(NAMES)), 6))
+    decoder = ConstrainedModel(ToyDecoder(random_model(5, len(NAMES)), 6))
     search = Search(extra_length=2, batch_size=4)
     found = draw(decoder, sources, search, Sampling(**settings), samples=6)
     for words in range(9):

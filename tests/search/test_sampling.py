@@ -15,7 +15,7 @@ from tests.search.test_constraints import Brackets
 
 from transduce.errors import InputError, NotFiniteError
 from transduce.paper.search import beam_search
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource
 from transduce.search.sampling import filter_candidates, sample_symbols
 from transduce.settings import Search
 from transduce.settings.search import Sampling
@@ -156,7 +156,7 @@ def test_the_one_likeliest_symbol_is_greedy_search():
 def test_samples_satisfy_constraints():
     model, sources = random_model(3, symbols=4), random_sources(30, max_length=3)
     constrained = [ConstrainedSource(source, Brackets(len(source) + 6)) for source in sources]
-    decoder, search = ConstrainedDecoder(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
+    decoder, search = ConstrainedModel(ToyDecoder(model, 4)), Search(extra_length=6, batch_size=5)
     found = draw(decoder, constrained, search, Sampling(), samples=4)
     outputs = [one.ids for number in range(30) for one in found[number]]
     assert len(outputs) == 120

@@ -15,7 +15,7 @@ from tests.search.test_tree_constraint import NAMES, random_trees, rule, tree
 
 from transduce.errors import NotFiniteError
 from transduce.paper.search import beam_search
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource
 from transduce.settings import Search
 from transduce.settings.search import Sampling
 
@@ -43,7 +43,7 @@ def source_of(constraint, number=0, pieces=0):
 
 
 def search_trees(model, sources, search, nbest=1):
-    decoder = ConstrainedDecoder(ToyDecoder(model, search.beam))
+    decoder = ConstrainedModel(ToyDecoder(model, search.beam))
     return beam_search(decoder, sources, search, nbest=nbest)
 
 
@@ -147,7 +147,7 @@ SAMPLINGS = [
 def test_samples_are_trees_whatever_the_settings(settings):
     constraints = random_trees(20, seed=4, most_words=6)
     sources = [source_of(constraint, number) for number, constraint in enumerate(constraints)]
-    decoder = ConstrainedDecoder(ToyDecoder(random_model(1, len(NAMES)), 5))
+    decoder = ConstrainedModel(ToyDecoder(random_model(1, len(NAMES)), 5))
     search, sampling = Search(extra_length=9, batch_size=7), Sampling(**settings)
     found = draw(decoder, sources, search, sampling, samples=5)
     for number, constraint in enumerate(constraints):
@@ -167,7 +167,7 @@ def test_trees_are_drawn_as_often_as_the_model_says_among_the_allowed_symbols():
         steps = zip((*ids, END), rows, totals, strict=True)
         expected[ids] = math.prod(math.exp(row[symbol]) / total for symbol, row, total in steps)
     assert sum(expected.values()) == pytest.approx(1)
-    decoder, search = ConstrainedDecoder(ToyDecoder(model, draws)), Search(extra_length=4)
+    decoder, search = ConstrainedModel(ToyDecoder(model, draws)), Search(extra_length=4)
     found = draw(decoder, [source], search, Sampling(), samples=draws)[0]
     counts = Counter(one.ids for one in found)
     assert counts.keys() <= expected.keys()

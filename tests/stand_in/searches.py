@@ -10,7 +10,7 @@ from tests.stand_in.device import CUDA, stand_in_device
 from tests.stand_in.record import Record
 
 from transduce.fast.choose import equip_for_inference
-from transduce.paper.model import TransformerDecoder
+from transduce.paper.model import StepwiseTransformer
 from transduce.settings import Search
 from transduce.settings.search import InferencePrecision
 
@@ -22,12 +22,12 @@ SOURCES = [[*(DRAWS.randrange(2, len(WORDS)) for _ in range(n)), 0] for n in (4,
 
 def decoder_of(
     precision: str, device: str | torch.device = "cpu", seeds: Sequence[int] = (3,)
-) -> list[TransformerDecoder]:
+) -> list[StepwiseTransformer]:
     """Decoders of random models, one for each seed."""
     models = [random_translator(seed).models[0].to(device) for seed in seeds]
     for model in models:
         equip_for_inference(model, InferencePrecision(precision))
-    return [TransformerDecoder(model) for model in models]
+    return [StepwiseTransformer(model) for model in models]
 
 
 def search_on_both(

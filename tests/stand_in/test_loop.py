@@ -18,7 +18,8 @@ from transduce.training.loop import TrainingJob, run_updates
 from transduce.training.progress import Progress
 
 READ = "paper/training.py:PendingUpdate.read"
-AGREE = "training/distributed/torch_group.py:TorchProcessGroup.share.<locals>.exchange_requests"
+GROUP = "training/distributed/torch_group.py:TorchProcessGroup"
+AGREE = f"{GROUP}.run_micro_batches.<locals>.exchange_requests"
 
 
 def test_the_next_updates_batches_are_read_before_the_host_waits(tmp_path):

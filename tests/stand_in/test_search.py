@@ -7,7 +7,7 @@ from tests.stand_in.operators import ATTENTION
 from tests.stand_in.searches import SEARCH, SOURCES, search_on_both
 
 from transduce.paper.search import beam_search
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource, ForcedPrefix
 from transduce.search.ensemble import Ensemble
 from transduce.settings.search import Sampling
 
@@ -44,7 +44,7 @@ def sample(decoders):
 
 def force(decoders):
     sources = [ConstrainedSource(one, ForcedPrefix(tuple(one[:2]))) for one in SOURCES[:3]]
-    decoder = ConstrainedDecoder(decoders[0])
+    decoder = ConstrainedModel(decoders[0])
     return beam_search(decoder, sources, SEARCH, operations=chosen(decoders))
 
 

@@ -92,7 +92,7 @@ def test_in_bfloat16_only_loss_and_optimiser_compute_in_float32():
     assert double == {
         "paper/training.py:update_weights",
         "paper/training.py:add_gradients",
-        "training/distributed/process_group.py:SingleProcess.share",
+        "training/distributed/process_group.py:SingleProcess.run_micro_batches",
         "fast/loss.py:SlicedLoss.forward",
         "fast/loss.py:SlicedLoss.backward",
         "fast/loss.py:cross_entropy_inplace",

@@ -38,7 +38,9 @@ class TracedTraining:
         """Queue one update and keep only its own calls in the record."""
         self.record.clear()
         given = batches(step)
-        return update_weights(self.model, self.optimiser, self.training, step, given, group.share)
+        return update_weights(
+            self.model, self.optimiser, self.training, step, given, group.run_micro_batches
+        )
 
 
 @contextmanager

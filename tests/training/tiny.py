@@ -51,5 +51,5 @@ def joined(parts):
 
 def take_update(model, optimiser, training, step, parts, group=SINGLE_PROCESS):
     """Train on the micro-batches of one update; None, with no weight changed, if it was stopped."""
-    queued = update_weights(model, optimiser, training, step, parts, group.share)
+    queued = update_weights(model, optimiser, training, step, parts, group.run_micro_batches)
     return queued.read() if queued else None

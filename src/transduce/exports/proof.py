@@ -10,7 +10,7 @@ from typing import Any, final
 from transduce.errors import SaveError
 from transduce.exports.target import Engine, EngineOutput
 from transduce.inference.load import TaskModel
-from transduce.inference.outputs import build_decoder, fit_batch_size, search_sources
+from transduce.inference.outputs import combine_models, fit_batch_size, search_sources
 from transduce.paper.search import Hypothesis, beam_strategy, max_output_length
 from transduce.search.bounds import search_in_memory
 from transduce.text.clean import normalise
@@ -184,10 +184,10 @@ def search_with_restricted_ends(
     """
     search = replace(model.recipe.search, beam=beam, penalty="none")
     search = fit_batch_size((model.transformer,), sources, search, beam)
-    decoder = build_decoder((model.transformer,))
+    stepwise = combine_models((model.transformer,))
     operations = model.transformer.operations
-    strategy = beam_strategy(decoder, sources, search, operations=operations, end_candidates=beam)
-    found = dict(search_in_memory(decoder, sources, search, strategy))
+    strategy = beam_strategy(stepwise, sources, search, operations=operations, end_candidates=beam)
+    found = dict(search_in_memory(stepwise, sources, search, strategy))
     return [found[number][0] for number in range(len(sources))]
 
 

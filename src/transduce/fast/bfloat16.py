@@ -47,10 +47,10 @@ class Bfloat16Linear(Linear):
         out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "none")
         return out
 
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b) for R rows of n numbers each."""
         if not is_update():
-            return super().relu(x)
+            return super().forward_relu(x)
         out: Tensor = OneDnnLinearFunction.apply(x, self.weight, self.bias, "relu")
         return out
 

@@ -63,11 +63,13 @@ class TransposedLinear(nn.Module):
             return torch.mm(x, self.columns)
         return torch.addmm(self.bias, x, self.columns)
 
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b)."""
         return self(x).relu_()
 
-    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+    def forward_add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]:
         """Compute residual + x Wᵀ + b."""
         out = torch.addmm(residual, x, self.columns)
         return out if self.bias is None else out.add_(self.bias)
@@ -92,11 +94,13 @@ class OneDnnLinear(PackedModule):
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
         return multiply_by_onednn(x, self.blocks, self.bias, "none")
 
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b) in one kernel."""
         return multiply_by_onednn(x, self.blocks, self.bias, "relu")
 
-    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+    def forward_add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]:
         """Compute residual + x Wᵀ + b in one kernel."""
         return self.multiply_and_add(x, residual, self.blocks, self.bias, "add")
 
@@ -131,11 +135,13 @@ class MklLinear(PackedModule):
         """Compute x Wᵀ + b for R rows of n numbers each, without gradients."""
         return multiply_by_mkl(x, self.packed, self.shape, self.bias)
 
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b)."""
         return self(x).relu_()
 
-    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+    def forward_add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]:
         """Compute residual + x Wᵀ + b."""
         return self(x).add_(residual)
 

@@ -82,11 +82,13 @@ class Int8Linear(nn.Module):
             return out.mul_(largest)
         return torch.addcmul(self.bias, out, largest, out=out)
 
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         """Compute max(0, x Wᵀ + b)."""
         return self(x).relu_()
 
-    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+    def forward_add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]:
         """Compute residual + x Wᵀ + b."""
         out, largest = self.multiply(x)
         total = torch.addcmul(residual, out, largest, out=out)

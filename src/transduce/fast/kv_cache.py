@@ -132,7 +132,7 @@ class KVCache:
         positions = self.positions.gather(1, order)
         return functional.pad(visible, (0, more)), functional.pad(positions, (0, more))
 
-    def open(self, reach: int | None) -> "KVCache":
+    def begin_step(self, reach: int | None) -> "KVCache":
         """Return the cache with slots for the next tokens; hide slots over `reach` steps back."""
         sentences, width, slots = self.visible.shape
         cache = self.compact() if slots + width > self.keys.shape[3] else self
@@ -144,7 +144,7 @@ class KVCache:
             visible &= (positions >= (cache.lengths - reach)[:, None])[:, None]
         return replace(cache, visible=visible, positions=positions)
 
-    def view_step(self) -> "CacheStep":
+    def layer_caches(self) -> "CacheStep":
         """Return the parts of the cache that the layers of one decoding step read and write."""
         written, width = self.slot_count, self.visible.shape[1]
         read, newest = round_up_slots(written), slice(written - width, written)

@@ -119,8 +119,8 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
     """Return the attention of two hypotheses' first two tokens, to themselves and their sources."""
     found = []
     for step in range(2):
-        cache = cache.open(None)
-        for layer in cache.view_step():
+        cache = cache.begin_step(None)
+        for layer in cache.layer_caches():
             q, key, value = layer.split_heads(numbers(2, 18) + step, 2, [6, 6, 6])
             layer.append(key, value)
             found += [layer.attend(q), layer.attend_to_source(q)]
@@ -147,7 +147,7 @@ def multiply() -> Sequence[Tensor]:
     """Return the results of the three methods of `Linear` for three tokens."""
     weights = nn.Parameter(numbers(2, 4)), nn.Parameter(numbers(2))
     module, x = Linear.from_weight(*weights), numbers(3, 4)
-    return [module(x), module.relu(x), module.add(x, numbers(3, 2))]
+    return [module(x), module.forward_relu(x), module.forward_add(x, numbers(3, 2))]
 
 
 def plain_products() -> Sequence[Tensor]:

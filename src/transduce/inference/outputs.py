@@ -17,10 +17,10 @@ from transduce.equip import choose_leaving, choose_search_operations, choose_sen
 from transduce.errors import NotEnoughMemoryError
 from transduce.inference.lines import EncodedLine, LineWarning
 from transduce.machine.limits import free_memory_bytes
-from transduce.mixing import build_model_decoder
+from transduce.mixing import build_stepwise_model
 from transduce.paper.model import Transformer
 from transduce.paper.operations import Operations
-from transduce.paper.search import Decoder, Hypothesis
+from transduce.paper.search import Hypothesis, StepwiseModel
 from transduce.search.bounds import (
     choose_beam_strategy,
     estimate_bytes,
@@ -104,11 +104,11 @@ def search_sources(
     distinct: Sources = [first[index] for index in range(len(unique))]
     search = fit_batch_size(models, distinct, search, search.beam)
     operations = choose_search_operations(models, len(distinct))
-    decoder, distinct = with_constraints(build_decoder(models, operations), distinct)
-    strategy = choose_beam_strategy(decoder, distinct, search, n, operations=operations[0])
+    model, distinct = with_constraints(combine_models(models, operations), distinct)
+    strategy = choose_beam_strategy(model, distinct, search, n, operations=operations[0])
     if search.stop == "exact":
-        strategy = choose_leaving(strategy, decoder.device)
-    found = dict(search_in_memory(decoder, distinct, search, strategy))
+        strategy = choose_leaving(strategy, model.device)
+    found = dict(search_in_memory(model, distinct, search, strategy))
     return [found[index][:n] for index in indices]
 
 
@@ -123,11 +123,11 @@ def sample_sources(
     """Return `n` random samples for each source, which depend on the source's key."""
     search = fit_batch_size(models, sources, search, n)
     operations = choose_search_operations(models, len(sources))
-    decoder, sources = with_constraints(build_decoder(models, operations), sources)
+    model, sources = with_constraints(combine_models(models, operations), sources)
     strategy = sampling_strategy(
-        decoder, sources, search, sampling, samples=n, keys=keys, operations=operations[0]
+        model, sources, search, sampling, samples=n, keys=keys, operations=operations[0]
     )
-    found = dict(search_in_memory(decoder, sources, search, strategy))
+    found = dict(search_in_memory(model, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
 
 
@@ -258,16 +258,16 @@ def combine_samples(found: Sequence[Sequence[Hypothesis]], n: int) -> list[Combi
     return [[part[index] for part in found] for index in range(min([n, *map(len, found)]))]
 
 
-def build_decoder(
+def combine_models(
     models: Sequence[Transformer], operations: Sequence[Operations] | None = None
-) -> Decoder[Any]:
-    """Return a decoder of one model, or an ensemble of several, set to evaluation mode.
+) -> StepwiseModel[Any]:
+    """Return one model, or an ensemble of several, as a search takes it, set to evaluation mode.
 
     `operations` are those of each model in this search, by default its own.
     """
     each = operations or [model.operations for model in models]
     members = tuple(
-        build_model_decoder(model.eval() if model.training else model, own)
+        build_stepwise_model(model.eval() if model.training else model, own)
         for model, own in zip(models, each, strict=True)
     )
     return members[0] if len(members) == 1 else Ensemble(members)

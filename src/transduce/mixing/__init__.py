@@ -1,6 +1,6 @@
 """What mixes positions, by `architecture.mixing`: self-attention, or another layer of Table 1
 
-The other layers, and the decoder that recomputes prefixes for them, are imported for a model that
+The other layers, and the search that recomputes prefixes for them, are imported for a model that
 has them.
 """
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from transduce.paper.model import (
     BuildMixing,
+    StepwiseTransformer,
     Transformer,
-    TransformerDecoder,
     build_self_attention,
 )
 from transduce.paper.operations import Operations
-from transduce.paper.search import Decoder
+from transduce.paper.search import StepwiseModel
 from transduce.settings import Architecture
 
 
@@ -30,12 +30,14 @@ def find_mixing(sizes: Architecture) -> BuildMixing:
     return build_layer
 
 
-def build_model_decoder(model: Transformer, operations: Operations | None = None) -> Decoder[Any]:
-    """Return a decoder with a KV cache if the model's layers allow it, else one without a cache."""
+def build_stepwise_model(
+    model: Transformer, operations: Operations | None = None
+) -> StepwiseModel[Any]:
+    """Return a model for a search, with a KV cache if its layers allow it, else without one."""
     sizes = model.sizes
     is_grid = sizes.neighbourhood_row and sizes.decoder_neighbourhood
     if sizes.mixing == "self-attention" and not is_grid:
-        return TransformerDecoder(model, operations)
-    from transduce.mixing.decoder import RecomputingDecoder
+        return StepwiseTransformer(model, operations)
+    from transduce.mixing.stepwise import RecomputingModel
 
-    return RecomputingDecoder(model, operations)
+    return RecomputingModel(model, operations)

@@ -30,7 +30,7 @@ def build_layer(
 ) -> "RecurrentLayer | ConvolutionLayer":
     """Build the LSTM or convolution of layer `number` (from 0); the decoder's are `causal`.
 
-    It has the methods of self-attention except `decode_step`: see `RecomputingDecoder`.
+    It has the methods of self-attention except `decode_step`: see `RecomputingModel`.
     """
     if sizes.mixing == "recurrent":
         return RecurrentLayer(sizes.d_model, causal=causal)

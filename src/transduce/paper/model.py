@@ -150,10 +150,10 @@ class Transformer(nn.Module):
         self, ids: Int[Tensor, " R"], cache: Cache, operations: Operations | None = None
     ) -> tuple[Float[Tensor, "R d_model"], Cache]:
         """Append a token to each of R hypotheses; return the decoder's states and the new cache."""
-        cache = cache.open(self.decoder[0].self_attention.reach)
+        cache = cache.begin_step(self.decoder[0].self_attention.reach)
         x = self.target(ids) + self.target_positions(cache.next_positions, cache.longest + 1)
         run_layers = (operations or self.operations).run_layers
-        x = run_layers(self.decoder, x, cache.view_step())
+        x = run_layers(self.decoder, x, cache.layer_caches())
         return self.decoder_final_norm(x), cache.advance()
 
     @property
@@ -343,7 +343,7 @@ class SelfAttention(nn.Module):
         """Cache the newest tokens' keys and values; return residual + MultiHead(X, X, X)."""
         q, k, v = cache.split_heads(self.query_key_value(x), self.heads, self.parts)
         cache.append(k, v)
-        return self.output.add(cache.attend(self.compatibility(q)), residual)
+        return self.output.forward_add(cache.attend(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W^Q, W^K and W^V as three matrices, and then W^O, by Glorot's rule."""
@@ -389,7 +389,7 @@ class CrossAttention(nn.Module):
     ) -> Float[Tensor, "R d_model"]:
         """Return residual + attention from each of R hypotheses to its own source    (3.2.3)"""
         (q,) = cache.split_heads(self.query(x), self.heads, self.parts[:1])
-        return self.output.add(cache.attend_to_source(self.compatibility(q)), residual)
+        return self.output.forward_add(cache.attend_to_source(self.compatibility(q)), residual)
 
     def initialise(self, generator: torch.Generator) -> None:
         self.query.fill_glorot(generator)
@@ -472,10 +472,10 @@ class FeedForward(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"]
     ) -> Float[Tensor, "R d_model"]:
-        return self.outer.add(self.activate(x), residual)
+        return self.outer.forward_add(self.activate(x), residual)
 
     def activate(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
-        return functional.silu(self.inner(x)) if self.is_swish else self.inner.relu(x)
+        return functional.silu(self.inner(x)) if self.is_swish else self.inner.forward_relu(x)
 
     def initialise(self, generator: torch.Generator) -> None:
         """Draw W1 and W2 by Glorot's rule and set the biases to 0."""
@@ -492,8 +492,8 @@ class LinearOperator(Protocol):
     """A `Linear` or its faster replacement: x Wᵀ + b, then perhaps a ReLU or a sum."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
-    def add(
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
+    def forward_add(
         self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
     ) -> Float[Tensor, "R m"]: ...
 
@@ -516,10 +516,12 @@ class Linear(nn.Module):
     def forward(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         return functional.linear(x, self.weight, self.bias)
 
-    def relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
         return functional.linear(x, self.weight, self.bias).relu_()
 
-    def add(self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]) -> Float[Tensor, "R m"]:
+    def forward_add(
+        self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
+    ) -> Float[Tensor, "R m"]:
         if self.bias is None:
             return torch.addmm(residual, x, self.weight.t())
         return functional.linear(x, self.weight, self.bias).add_(residual)
@@ -719,8 +721,8 @@ def fill_glorot(weight: Tensor, generator: torch.Generator, parts: Sequence[int]
 
 @final
 @dataclass(frozen=True)
-class TransformerDecoder:
-    """A Transformer as the `Decoder` of a search; each step returns log P of the next symbol."""
+class StepwiseTransformer:
+    """A Transformer as a search takes it; each step returns log P of the next symbol."""
 
     model: Transformer
     operations: Operations | None = None  # None: the model's operations

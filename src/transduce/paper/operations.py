@@ -234,7 +234,7 @@ class PlainCache:
     source: tuple[Float[Tensor, "N R S H K"], Float[Tensor, "N R S H d_v"]]  # keys and values
     source_lengths: Int[Tensor, " R"]
     reach: int | None = (
-        None  # set by `open`: how far back the next token may attend; None: no limit
+        None  # set by `begin_step`: how far back the next token may attend; None: no limit
     )
 
     @staticmethod
@@ -257,7 +257,7 @@ class PlainCache:
         """The number of tokens of the longest hypothesis."""
         return int(self.next_positions.max())
 
-    def open(self, reach: int | None) -> "PlainCache":
+    def begin_step(self, reach: int | None) -> "PlainCache":
         """Return the cache with a free place after each hypothesis, for its next token.
 
         That token may attend to the `reach` tokens before it, or to all if `reach` is None.
@@ -265,7 +265,7 @@ class PlainCache:
         k, v = (pad_cache(side, side.shape[2] + 1) for side in self.past)
         return replace(self, past=(k, v), reach=reach)
 
-    def view_step(self) -> "list[PlainLayerCache]":
+    def layer_caches(self) -> "list[PlainLayerCache]":
         """Return a view of each layer's part of this cache; appending to it changes the cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
@@ -398,8 +398,8 @@ class Cache(Protocol):
     def next_positions(self) -> Int[Tensor, " R"]: ...
     @property
     def longest(self) -> int: ...
-    def open(self, reach: int | None) -> Self: ...
-    def view_step(self) -> Iterable[LayerCache]: ...
+    def begin_step(self, reach: int | None) -> Self: ...
+    def layer_caches(self) -> Iterable[LayerCache]: ...
     def advance(self) -> Self: ...
     def reorder(self, rows: Int[Tensor, " R2"]) -> Self: ...
     def concatenate(self, other: Self) -> Self: ...

@@ -5,8 +5,8 @@ continuations. Those that end in END are finished; the best W without END stay l
 the 2 W can end in END, so W others are left to fill the beam. A beam of 1 is greedy search: it
 appends the likeliest symbol until that is END.
 
-Any model that implements `Decoder` can be searched. Many sentences are searched at once, as rows of
-the same tensors, and no result depends on the others.
+Any model that implements `StepwiseModel` can be searched. Many sentences are searched at once, as
+rows of the same tensors, and no result depends on the others.
 """
 
 import math
@@ -38,10 +38,10 @@ State = TypeVar("State")
 
 
 @runtime_checkable
-class Decoder(Protocol[State]):
-    """A model or an ensemble that gives a search the log-probabilities of the next symbol.
+class StepwiseModel(Protocol[State]):
+    """A model or an ensemble that returns the log-probabilities of the next symbol, step by step.
 
-    A decoder may rely on this: the first `step` has one row per source, and `reorder` then gives
+    A model may rely on this: the first `step` has one row per source, and `reorder` then gives
     each source W rows. From then on each sentence has W adjacent rows, and sentences keep their
     order until one of them ends. A state is not used again after another was made from it.
     `concatenate` is only called with states of W rows per sentence.
@@ -132,11 +132,11 @@ class LengthScore:
 
     @classmethod
     def of_sources(
-        cls, decoder: Decoder[State], sources: Sequence[Sequence[int]], search: Search
+        cls, model: StepwiseModel[State], sources: Sequence[Sequence[int]], search: Search
     ) -> "LengthScore":
         """Build the `LengthScore` for every length that outputs of these sources can have."""
         limits = [max_output_length(source, search.extra_length) + 1 for source in sources]
-        return cls.tabulate(search, max(limits, default=0), device=decoder.device)
+        return cls.tabulate(search, max(limits, default=0), device=model.device)
 
     def score(
         self, log_probs: Float[Tensor, "*#shape"], lengths: Int[Tensor, "*#shape"]
@@ -207,7 +207,7 @@ class DecodingStrategy:
 
 
 def beam_search(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     search: Search,
     *,
@@ -218,13 +218,13 @@ def beam_search(
 
     A source may have fewer. Its hypotheses do not depend on the other sources.
     """
-    strategy = beam_strategy(decoder, sources, search, nbest, operations=operations)
-    found = dict(run_continuous_batching(decoder, sources, search, strategy))
+    strategy = beam_strategy(model, sources, search, nbest, operations=operations)
+    found = dict(run_continuous_batching(model, sources, search, strategy))
     return [found[index] for index in range(len(sources))]
 
 
 def beam_strategy(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     search: Search,
     nbest: int = 1,
@@ -244,7 +244,7 @@ def beam_strategy(
         )
     expand = partial(
         expand_beams,
-        length_score=LengthScore.of_sources(decoder, sources, search),
+        length_score=LengthScore.of_sources(model, sources, search),
         operations=operations,
         end_candidates=end_candidates,
     )
@@ -273,7 +273,7 @@ def expand_beams(
 ) -> StepResult:
     """Do one step of beam search: extend all hypotheses, keep the best, find done sentences.
 
-    With a beam of 1 the decoder's rows need no reordering.
+    With a beam of 1 the model's rows need no reordering.
     """
     candidates = find_best_continuations(beams, log_probs, operations)
     sentences = torch.arange(beams.log_probs.shape[0], device=log_probs.device)[:, None]
@@ -387,14 +387,14 @@ def find_done(beams: BeamState, length_score: LengthScore) -> Bool[Tensor, " S"]
 @final
 @dataclass(frozen=True)
 class ActiveBatch(Generic[State]):
-    """The sentences that are being decoded: the decoder's state and the state of their beams."""
+    """The sentences that are being decoded: the model's state and the state of their beams."""
 
-    decoder_state: State
+    model_state: State
     beams: BeamState
 
 
 def run_continuous_batching(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     search: Search,
     strategy: DecodingStrategy,
@@ -414,17 +414,17 @@ def run_continuous_batching(
         with torch.inference_mode():
             if waiting and free >= search.batch_size / 2:
                 admitted = [waiting.popleft() for _ in range(min(free, len(waiting)))]
-                fresh = start_batch(decoder, sources, admitted, search, strategy)
-                new, results = take_first_step(decoder, fresh, strategy)
-                active = merge_batches(decoder, active, new) if active and new else active or new
+                fresh = start_batch(model, sources, admitted, search, strategy)
+                new, results = take_first_step(model, fresh, strategy)
+                active = merge_batches(model, active, new) if active and new else active or new
             else:
                 assert active
-                active, results = take_step(decoder, active, strategy)
+                active, results = take_step(model, active, strategy)
         yield from results
 
 
 def start_batch(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     sentences: Sequence[int],
     search: Search,
@@ -432,9 +432,9 @@ def start_batch(
 ) -> ActiveBatch[State]:
     """Build a batch of the given sentences (indices into `sources`) before their first symbol.
 
-    The decoder's state has one row per sentence, since all hypotheses of a sentence start equal.
+    The model's state has one row per sentence, since all hypotheses of a sentence start equal.
     """
-    count, width, device = len(sentences), strategy.width, decoder.device
+    count, width, device = len(sentences), strategy.width, model.device
     chosen = [sources[sentence] for sentence in sentences]
     limits = [max_output_length(source, search.extra_length) + 1 for source in chosen]
     dead = torch.full((count, width + strategy.finished_kept), -torch.inf, device=device)
@@ -452,39 +452,39 @@ def start_batch(
         finished_log_probs=dead[:, width:],
         finished_tokens=tokens[:, width:],
     )
-    return ActiveBatch(decoder.start(chosen), beams)
+    return ActiveBatch(model.start(chosen), beams)
 
 
 def take_first_step(
-    decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
+    model: StepwiseModel[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
     """Do a batch's first step; return the rest of the batch (or None) and the results.
 
-    Before this step the decoder has one row per sentence, afterwards one per hypothesis.
+    Before this step the model has one row per sentence, afterwards one per hypothesis.
     """
-    log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids[:, 0])
+    log_probs, state = model.step(batch.model_state, batch.beams.last_ids[:, 0])
     result = strategy.expand(batch.beams, log_probs.repeat_interleave(strategy.width, dim=0))
     rows = torch.arange(len(log_probs), device=log_probs.device)
     spread = rows.repeat_interleave(strategy.width)
-    return retire_done(decoder, state, result._replace(parent_rows=spread))
+    return retire_done(model, state, result._replace(parent_rows=spread))
 
 
 def take_step(
-    decoder: Decoder[State], batch: ActiveBatch[State], strategy: DecodingStrategy
+    model: StepwiseModel[State], batch: ActiveBatch[State], strategy: DecodingStrategy
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
     """Append a symbol to each hypothesis; return the rest of the batch (or None) and results."""
-    log_probs, state = decoder.step(batch.decoder_state, batch.beams.last_ids.flatten())
-    return retire_done(decoder, state, strategy.expand(batch.beams, log_probs))
+    log_probs, state = model.step(batch.model_state, batch.beams.last_ids.flatten())
+    return retire_done(model, state, strategy.expand(batch.beams, log_probs))
 
 
 def retire_done(
-    decoder: Decoder[State], state: State, step: StepResult
+    model: StepwiseModel[State], state: State, step: StepResult
 ) -> tuple[ActiveBatch[State] | None, list[Result]]:
     """Remove done sentences; return the remaining batch, or None, and the results."""
     beams, parent_rows, is_leaving = step
     done: list[bool] = is_leaving.tolist()
     if not any(done):
-        state = state if parent_rows is None else decoder.reorder(state, parent_rows)
+        state = state if parent_rows is None else model.reorder(state, parent_rows)
         return ActiveBatch(state, beams), []
     results = collect_results(beams, [sentence for sentence, flag in enumerate(done) if flag])
     remaining = compact_sentences(done)
@@ -492,7 +492,7 @@ def retire_done(
         return None, results
     if parent_rows is None:
         parent_rows = torch.arange(beams.last_ids.numel(), device=is_leaving.device)
-    state = decoder.reorder(state, parent_rows.view(len(done), -1)[remaining].flatten())
+    state = model.reorder(state, parent_rows.view(len(done), -1)[remaining].flatten())
     return ActiveBatch(state, select_sentences(beams, remaining)), results
 
 
@@ -529,13 +529,13 @@ def compact_sentences(done: Sequence[bool]) -> list[int]:
 
 
 def merge_batches(
-    decoder: Decoder[State], first: ActiveBatch[State], second: ActiveBatch[State]
+    model: StepwiseModel[State], first: ActiveBatch[State], second: ActiveBatch[State]
 ) -> ActiveBatch[State]:
     """Return one batch with the sentences of `first`, then the sentences of `second`."""
     length = max(batch.beams.tokens.shape[2] for batch in (first, second))
     both = zip(resize_tokens(first.beams, length), resize_tokens(second.beams, length), strict=True)
     return ActiveBatch(
-        decoder.concatenate(first.decoder_state, second.decoder_state),
+        model.concatenate(first.model_state, second.model_state),
         BeamState(*map(torch.cat, both)),
     )
 

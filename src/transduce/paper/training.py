@@ -178,7 +178,7 @@ class PendingUpdate:
 def accumulate_in_order(
     accumulate: "Accumulate",
     costs: Sequence[int],
-    optimiser: "Optimiser",  # noqa: ARG001 - other `Share`s may add gradients to it
+    optimiser: "Optimiser",  # noqa: ARG001 - other functions of this type may add gradients to it
 ) -> Float[Tensor, "M 2"]:
     """Add up the gradients of M micro-batches; return each micro-batch's loss and -log p sums."""
     return torch.stack([accumulate(number) for number in range(len(costs))])
@@ -211,11 +211,11 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
     training: Training,
     step: int,
     batches: Sequence[Batch],
-    share: "Share" = accumulate_in_order,
+    run_micro_batches: "RunMicroBatches" = accumulate_in_order,
     *,
     add_gradients: "AddGradients" = add_gradients,
 ) -> PendingUpdate | None:
-    """Do a step's update on its micro-batches; return None if a signal stopped `share`.
+    """Do a step's update on its micro-batches; return None if a signal stopped `run_micro_batches`.
 
     An update that was stopped, or whose loss or gradient is not finite, changes no weight.
     """
@@ -229,7 +229,7 @@ def update_weights(  # noqa: PLR0913 - an update's parts, and two of the loop's 
         return add_gradients(model, training, batches[number], target_tokens)
 
     costs = [len(batch.source.ids) + len(batch.target.ids) for batch in batches]
-    sums = share(accumulate, costs, optimiser)
+    sums = run_micro_batches(accumulate, costs, optimiser)
     if sums is None:
         return None
     gradient_norm = optimiser.gradient_norm()
@@ -263,7 +263,7 @@ def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
     batches: "ReadBatches",
     *,
     done: int = 0,
-    share: "Share" = accumulate_in_order,
+    run_micro_batches: "RunMicroBatches" = accumulate_in_order,
     add_gradients: "AddGradients" = add_gradients,
     read: Callable[[PendingUpdate], Update] = PendingUpdate.read,
     after_update: Callable[[Update], bool] = lambda _: True,
@@ -272,11 +272,17 @@ def train(  # noqa: PLR0913 - the parts of a training, and its four hooks
 
     `batches(step)` returns a step's micro-batches, and must depend on `step` alone. `add_gradients`
     adds one micro-batch's gradients, `read` waits for an update's results, and `after_update` gets
-    them. Training ends early if `after_update` returns False or a signal stops `share`.
+    them. Training ends early if `after_update` returns False or a signal stops `run_micro_batches`.
     """
     for step in range(done + 1, training.steps + 1):
         pending = update_weights(
-            model, optimiser, training, step, batches(step), share, add_gradients=add_gradients
+            model,
+            optimiser,
+            training,
+            step,
+            batches(step),
+            run_micro_batches,
+            add_gradients=add_gradients,
         )
         if pending is None or not after_update(read(pending)):
             return
@@ -312,8 +318,8 @@ Accumulate = Callable[[int], Float[Tensor, "2"]]
 
 
 @runtime_checkable
-class Share(Protocol):
-    """A function, `share` in `train`, that calls `accumulate` for an update's micro-batches.
+class RunMicroBatches(Protocol):
+    """Calls `accumulate` for each of an update's micro-batches; returns their loss and -log P sums.
 
     It may leave micro-batches to other processes, and add the gradients computed there. `costs` are
     the micro-batches' token counts. It returns None if a signal stops it; the update is dropped.

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from transduce.corpus.feed import read_batch
-from transduce.mixing import build_model_decoder
+from transduce.mixing import build_stepwise_model
 from transduce.packed import split_update
 from transduce.paper.model import Transformer
 from transduce.runs.prepared_corpus import PreparedCorpus
@@ -67,9 +67,11 @@ def build_translation(
     require_affordable_validation(recipe, prepared)
 
     def translate(model: Transformer) -> dict[int, str]:
-        decoder, inputs = with_constraints(build_model_decoder(model.eval()), sources)
-        strategy = choose_beam_strategy(decoder, inputs, recipe.search, operations=model.operations)
-        found = search_in_memory(decoder, inputs, recipe.search, strategy)
+        stepwise, inputs = with_constraints(build_stepwise_model(model.eval()), sources)
+        strategy = choose_beam_strategy(
+            stepwise, inputs, recipe.search, operations=model.operations
+        )
+        found = search_in_memory(stepwise, inputs, recipe.search, strategy)
         return {
             index: task.decode(best[0].ids, texts[index][0])
             for index, best in take_until_stopped(requests, found)

@@ -23,12 +23,12 @@ from transduce.errors import (
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import (
     BeamState,
-    Decoder,
     DecodingStrategy,
     LengthScore,
     Result,
     State,
     StepResult,
+    StepwiseModel,
     beam_strategy,
     find_done,
     run_continuous_batching,
@@ -37,7 +37,7 @@ from transduce.settings import Architecture, Search
 
 
 def choose_beam_strategy(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     search: Search,
     nbest: int = 1,
@@ -48,11 +48,11 @@ def choose_beam_strategy(
 
     With `early` up to W hypotheses of a source are returned, the `nbest` best first.
     """
-    exact = beam_strategy(decoder, sources, search, nbest, operations=operations)
+    exact = beam_strategy(model, sources, search, nbest, operations=operations)
     if search.stop == "exact":
         return exact
-    whole = beam_strategy(decoder, sources, search, search.beam, operations=operations)
-    length_score = LengthScore.of_sources(decoder, sources, search)
+    whole = beam_strategy(model, sources, search, search.beam, operations=operations)
+    length_score = LengthScore.of_sources(model, sources, search)
 
     def expand(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
         result = whole.expand(beams, log_probs)
@@ -65,7 +65,7 @@ def choose_beam_strategy(
 
 
 def search_in_memory(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     search: Search,
     strategy: DecodingStrategy,
@@ -78,7 +78,7 @@ def search_in_memory(
     size = min(search.batch_size, len(sources))
     while unfinished:
         attempt = run_continuous_batching(
-            decoder,
+            model,
             sources,
             replace(search, batch_size=size),
             strategy,

@@ -1,4 +1,4 @@
-"""Constrained decoding: a decoder that wraps another decoder and forbids symbols.
+"""Constrained decoding: a model that wraps another model and forbids symbols.
 
 A forbidden symbol gets log-probability -inf. The other symbols are not renormalised, so that scores
 remain those of the model. The constraints of all hypotheses are rows of a few tensors, so no step
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from transduce.packed import move_to_device
-from transduce.paper.search import Decoder, State
+from transduce.paper.search import State, StepwiseModel
 
 # R rows: one per hypothesis · V symbols
 
@@ -132,7 +132,7 @@ class ConstrainedSource(Sequence[int]):
 @final
 @dataclass(frozen=True)
 class ConstrainedState(Generic[State]):
-    """The state of a constrained decoder: the inner decoder's state and the constraints' state."""
+    """The state of a constrained model: the inner model's state and the constraints' state."""
 
     inner: State
     constraints: ConstraintState
@@ -141,17 +141,17 @@ class ConstrainedState(Generic[State]):
 
 @final
 @dataclass(frozen=True)
-class ConstrainedDecoder(Generic[State]):
-    """A decoder that applies the constraint of each `ConstrainedSource` to an inner decoder.
+class ConstrainedModel(Generic[State]):
+    """A model that applies the constraint of each `ConstrainedSource` to an inner model.
 
     The constraints of all sources have the same class.
     """
 
-    inner: Decoder[State]
+    inner: StepwiseModel[State]
 
     @property
     def device(self) -> torch.device:
-        """The device of the inner decoder."""
+        """The device of the inner model."""
         return self.inner.device
 
     def start(self, sources: Sequence[Sequence[int]]) -> ConstrainedState[State]:
@@ -176,14 +176,14 @@ class ConstrainedDecoder(Generic[State]):
     def reorder(
         self, state: ConstrainedState[State], rows: Int[Tensor, " R2"]
     ) -> ConstrainedState[State]:
-        """Return the state of the given rows, for both the inner decoder and the constraints."""
+        """Return the state of the given rows, for both the inner model and the constraints."""
         inner = self.inner.reorder(state.inner, rows)
         return ConstrainedState(inner, state.constraints.reorder(rows), state.has_started)
 
     def concatenate(
         self, first: ConstrainedState[State], second: ConstrainedState[State]
     ) -> ConstrainedState[State]:
-        """Return one state with the rows of both states, for inner decoder and constraints."""
+        """Return one state with the rows of both states, for inner model and constraints."""
         assert first.has_started
         assert second.has_started
         inner = self.inner.concatenate(first.inner, second.inner)
@@ -201,13 +201,13 @@ def require_kind(values: Sequence[object], kind: type[Kind]) -> list[Kind]:
 
 
 def with_constraints(
-    decoder: Decoder[Any], sources: Sequence[Sequence[int]]
-) -> tuple[Decoder[Any], Sequence[Sequence[int]]]:
-    """Return decoder and sources, wrapped for constrained decoding if a source has a constraint."""
+    model: StepwiseModel[Any], sources: Sequence[Sequence[int]]
+) -> tuple[StepwiseModel[Any], Sequence[Sequence[int]]]:
+    """Return model and sources, wrapped for constrained decoding if a source has a constraint."""
     if not any(isinstance(source, ConstrainedSource) for source in sources):
-        return decoder, sources
+        return model, sources
     free = ForcedPrefix(())
-    return ConstrainedDecoder(decoder), [
+    return ConstrainedModel(model), [
         source if isinstance(source, ConstrainedSource) else ConstrainedSource(source, free)
         for source in sources
     ]

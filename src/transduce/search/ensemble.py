@@ -1,4 +1,4 @@
-"""An ensemble of decoders, which averages their probabilities of every symbol"""
+"""An ensemble of models, which averages their probabilities of every symbol"""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transduce.paper.search import Decoder, State
+from transduce.paper.search import State, StepwiseModel
 
 # M members · R rows, one per hypothesis · V symbols
 
@@ -17,12 +17,12 @@ from transduce.paper.search import Decoder, State
 @final
 @dataclass(frozen=True)
 class Ensemble(Generic[State]):
-    """A decoder that averages the probabilities of several decoders with one vocabulary.
+    """A model that averages the probabilities of several models with one vocabulary.
 
     All members are on one device. The state is the tuple of the members' states.
     """
 
-    members: tuple[Decoder[State], ...]
+    members: tuple[StepwiseModel[State], ...]
 
     @property
     def device(self) -> torch.device:

@@ -8,9 +8,9 @@ import torch
 from transduce.paper.operations import PLAIN, Operations
 from transduce.paper.search import (
     ActiveBatch,
-    Decoder,
     Result,
     State,
+    StepwiseModel,
     merge_batches,
     select_sentences,
     start_batch,
@@ -34,7 +34,7 @@ class RunningSearch(Generic[State]):
 
     def __init__(
         self,
-        decoder: Decoder[State],
+        model: StepwiseModel[State],
         search: Search,
         *,
         nbest: int,
@@ -43,8 +43,8 @@ class RunningSearch(Generic[State]):
     ) -> None:
         """Build an empty search for sources of at most `max_length` symbols, END included."""
         longest = [range(max_length)]  # in place of a source, because only its length matters
-        self.strategy = choose_beam_strategy(decoder, longest, search, nbest, operations=operations)
-        self.decoder, self.search = decoder, search
+        self.strategy = choose_beam_strategy(model, longest, search, nbest, operations=operations)
+        self.model, self.search = model, search
         self.waiting: dict[int, Sequence[int]] = {}
         self.active: ActiveBatch[State] | None = None
         self.steps_waited = 0
@@ -81,7 +81,7 @@ class RunningSearch(Generic[State]):
         beams = self.active.beams
         rows = torch.arange(beams.last_ids.numel(), device=beams.last_ids.device)
         chosen = rows.view(len(beams.sentences), -1)[list(kept)].flatten()
-        state = self.decoder.reorder(self.active.decoder_state, chosen)
+        state = self.model.reorder(self.active.model_state, chosen)
         return ActiveBatch(state, select_sentences(beams, kept))
 
     def clear(self) -> list[int]:
@@ -99,7 +99,7 @@ class RunningSearch(Generic[State]):
         if self.active is None:
             return []
         self.steps_waited += bool(self.waiting)
-        self.active, results = take_step(self.decoder, self.active, self.strategy)
+        self.active, results = take_step(self.model, self.active, self.strategy)
         return results
 
     def should_admit(self) -> bool:
@@ -118,12 +118,12 @@ class RunningSearch(Generic[State]):
         free = self.search.batch_size - self.running
         indices = list(self.waiting)[:free]
         sources = [self.waiting[index] for index in indices]
-        fresh = start_batch(self.decoder, sources, range(len(sources)), self.search, self.strategy)
-        named = torch.tensor(indices, device=self.decoder.device)
-        fresh = ActiveBatch(fresh.decoder_state, fresh.beams._replace(sentences=named))
-        new, results = take_first_step(self.decoder, fresh, self.strategy)
+        fresh = start_batch(self.model, sources, range(len(sources)), self.search, self.strategy)
+        named = torch.tensor(indices, device=self.model.device)
+        fresh = ActiveBatch(fresh.model_state, fresh.beams._replace(sentences=named))
+        new, results = take_first_step(self.model, fresh, self.strategy)
         if self.active and new:
-            new = merge_batches(self.decoder, self.active, new)
+            new = merge_batches(self.model, self.active, new)
         self.active = new or self.active
         for index in indices:
             del self.waiting[index]

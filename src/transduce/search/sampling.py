@@ -16,11 +16,11 @@ from transduce.packed import move_to_device
 from transduce.paper.operations import PLAIN, HighestSums, Operations
 from transduce.paper.search import (
     BeamState,
-    Decoder,
     DecodingStrategy,
     LengthScore,
     State,
     StepResult,
+    StepwiseModel,
 )
 from transduce.settings import Search
 from transduce.settings.fields import require
@@ -81,7 +81,7 @@ def gumbel_noise(key: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 
 def sampling_strategy(  # noqa: PLR0913 - as `beam_strategy`, and what draws depend on
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     sources: Sequence[Sequence[int]],
     search: Search,
     sampling: Sampling,
@@ -97,14 +97,14 @@ def sampling_strategy(  # noqa: PLR0913 - as `beam_strategy`, and what draws dep
     """
     require(samples > 0, f"{samples} samples are asked for", "ask for 1 or more")
     chosen_keys = range(len(sources)) if keys is None else keys
-    seed = key_from_seed(sampling.seed, decoder.device)
+    seed = key_from_seed(sampling.seed, model.device)
     keys_on_host = torch.tensor(chosen_keys, dtype=torch.long)
-    source_keys = derive_key(seed, move_to_device(keys_on_host, decoder.device))
+    source_keys = derive_key(seed, move_to_device(keys_on_host, model.device))
     expand = partial(
         append_samples,
         sampling=sampling,
         source_keys=source_keys,
-        length_score=LengthScore.of_sources(decoder, sources, search),
+        length_score=LengthScore.of_sources(model, sources, search),
         highest_sums=operations.highest_sums,
     )
     return DecodingStrategy(samples, samples, samples, expand)

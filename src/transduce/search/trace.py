@@ -11,10 +11,10 @@ from torch import Tensor
 from transduce.paper.operations import PLAIN, HighestSums, Operations
 from transduce.paper.search import (
     BeamState,
-    Decoder,
     Hypothesis,
     State,
     StepResult,
+    StepwiseModel,
 )
 from transduce.search.bounds import choose_beam_strategy, search_in_memory
 from transduce.settings import Search
@@ -42,7 +42,7 @@ class SearchTrace:
 
 
 def trace_beam_search(
-    decoder: Decoder[State],
+    model: StepwiseModel[State],
     source: Sequence[int],
     search: Search,
     alternatives: int,
@@ -50,7 +50,7 @@ def trace_beam_search(
     operations: Operations = PLAIN,
 ) -> SearchTrace:
     """Return one source's best hypothesis, and each step's live ones with likely next symbols."""
-    strategy = choose_beam_strategy(decoder, [source], search, operations=operations)
+    strategy = choose_beam_strategy(model, [source], search, operations=operations)
     steps = list[list[LiveHypothesis]]()
 
     def expand_and_record(beams: BeamState, log_probs: Float[Tensor, "R V"]) -> StepResult:
@@ -58,7 +58,7 @@ def trace_beam_search(
         return strategy.expand(beams, log_probs)
 
     recording = replace(strategy, expand=expand_and_record)
-    ((_, hypotheses),) = search_in_memory(decoder, [source], search, recording)
+    ((_, hypotheses),) = search_in_memory(model, [source], search, recording)
     return SearchTrace(hypotheses[0], steps)
 
 

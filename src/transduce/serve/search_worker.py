@@ -14,9 +14,9 @@ from transduce.inference.outputs import (
     Alignment,
     Combination,
     Output,
-    build_decoder,
     collect_warnings,
     combine_best,
+    combine_models,
     fit_batch_size,
     join_parts,
     keep_different,
@@ -25,7 +25,7 @@ from transduce.inference.pairs import encode_pairs, find_unscorable, token_log_p
 from transduce.inference.translator import Translator
 from transduce.packed import Packed
 from transduce.paper.search import Hypothesis
-from transduce.search.constraints import ConstrainedDecoder, ConstrainedSource, ForcedPrefix
+from transduce.search.constraints import ConstrainedModel, ConstrainedSource, ForcedPrefix
 from transduce.search.running_search import RunningSearch
 from transduce.serve.interface import Details
 from transduce.serve.messages import (
@@ -71,7 +71,7 @@ class SearchWorker:
         fitting = fit_batch_size(translator.models, longest, recipe.search, recipe.search.beam)
         translator = replace(translator, recipe=replace(recipe, search=fitting))
         self.translator, self.send = translator, send
-        self.decoder = ConstrainedDecoder(build_decoder(translator.models))
+        self.model = ConstrainedModel(combine_models(translator.models))
         self.searches: dict[int, RunningSearch[Any]] = {}  # number of outputs -> search
         self.open: dict[int, OpenSentence] = {}
         self.sentence_of: dict[int, int] = {}  # id of a part -> id of its sentence
@@ -132,7 +132,7 @@ class SearchWorker:
         if n not in self.searches:
             recipe = self.translator.recipe
             self.searches[n] = RunningSearch(
-                self.decoder,
+                self.model,
                 recipe.search,
                 nbest=n,
                 max_length=recipe.data.max_length,

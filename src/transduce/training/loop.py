@@ -98,7 +98,7 @@ def run_updates(
         training,
         job.batches,
         done=progress.step,
-        share=group.share,
+        run_micro_batches=group.run_micro_batches,
         add_gradients=job.add_gradients,
         read=job.read,
         after_update=count_update,

@@ -9,7 +9,7 @@ from tests.inference.random_models import SEARCH, SIZES, ensemble_of, random_tra
 
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_attention
-from transduce.inference.outputs import build_decoder
+from transduce.inference.outputs import combine_models
 from transduce.mixing import find_mixing
 from transduce.packed import Packed
 from transduce.paper.model import build_transformer
@@ -68,7 +68,7 @@ def test_the_capturing_pass_computes_what_the_fast_kernel_computes(translator):
 
 def test_probabilities_of_the_steps_are_those_of_the_search(translator, view):
     (ids,) = translator.task.encode_sources([TEXT])
-    ((best,),) = beam_search(build_decoder(translator.models), [ids], SEARCH)
+    ((best,),) = beam_search(combine_models(translator.models), [ids], SEARCH)
     log_prob = sum(np.log(step.chosen.probability) for step in view.steps)
     assert log_prob == pytest.approx(best.log_prob, abs=1e-4)
     assert [step.chosen.piece for step in view.steps] == list(view.output.pieces)

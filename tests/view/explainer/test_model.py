@@ -5,7 +5,7 @@ import pytest
 from tests.view.explainer.opened import change, open_explainer, search, trace
 from tests.view.explainer.samples import SHAPES, TEXT, make_translator
 
-from transduce.inference.outputs import build_decoder
+from transduce.inference.outputs import combine_models
 from transduce.search.trace import trace_beam_search
 from transduce.view.explainer.explain import build_stored_model
 from transduce.view.explainer.reference import trace_model
@@ -100,7 +100,7 @@ def test_the_search_finds_the_outputs_and_the_beams_of_python(browser, shape):
     # with this seed no two hypotheses of a beam are closer than 3e-5, so rounding swaps none
     translator = make_translator(SHAPES[shape], seed=12)
     open_explainer(browser, translator, TEXT)
-    decoder = build_decoder([stored_model(translator)])
+    decoder = combine_models([stored_model(translator)])
     settings = translator.recipe.search
     sources = translator.task.encode_sources([translator.task.normalise(text) for text in TEXTS])
     for found, source in zip(search(browser, TEXTS), sources, strict=True):

@@ -25,7 +25,7 @@ class ProcessGroup(Protocol):
     world_size: int
     reduction: str  # the method of summing gradients, which decides their last bits
 
-    def share(
+    def run_micro_batches(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
         """Sum gradients over ranks; return each micro-batch's loss and -log p, or None if stopped.
@@ -52,7 +52,7 @@ class SingleProcess:
     def __init__(self, requests: SignalRequests | None = None) -> None:
         self.requests = requests or SignalRequests()
 
-    def share(
+    def run_micro_batches(
         self,
         accumulate: Accumulate,
         costs: Sequence[int],

@@ -43,7 +43,7 @@ class TorchProcessGroup:
         self.exchange = sum_in_micro_batch_order if exact else all_reduce_once
         self.reduction = "in order" if exact else f"by {rank.world_size} processes at once"
 
-    def share(
+    def run_micro_batches(
         self, accumulate: Accumulate, costs: Sequence[int], optimiser: Optimiser
     ) -> Float[Tensor, "M 2"] | None:
         """Sum gradients over ranks; return each micro-batch's loss and -log p, or None if stopped.

@@ -14,7 +14,7 @@ from transduce.checkpoint.weights import require_finite_numbers
 from transduce.errors import InputError
 from transduce.inference.attention_weights import capture_attention
 from transduce.inference.lines import Pair
-from transduce.inference.outputs import build_decoder, fit_batch_size
+from transduce.inference.outputs import combine_models, fit_batch_size
 from transduce.inference.pairs import require_matches
 from transduce.inference.translator import PART_BITS, Translator
 from transduce.packed import Packed
@@ -94,10 +94,10 @@ def search_output(
     if translator.sampling_settings is not None:
         ((sample,),) = translator.decode_sources([source], [LINE_KEY], 1)
         return [*sample.ids, END], ()
-    decoder, (constrained,) = with_constraints(build_decoder(translator.models), [source])
+    model, (constrained,) = with_constraints(combine_models(translator.models), [source])
     search = fit_batch_size(translator.models, [ids], search, search.beam)
     operations = translator.models[0].operations
-    trace = trace_beam_search(decoder, constrained, search, ALTERNATIVES, operations=operations)
+    trace = trace_beam_search(model, constrained, search, ALTERNATIVES, operations=operations)
     return [*trace.best.ids, END], trace.steps
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from transduce.machine.process_settings import use_threads
 from transduce.packed import Batch, Packed
-from transduce.paper.model import TransformerDecoder, build_transformer
+from transduce.paper.model import StepwiseTransformer, build_transformer
 from transduce.paper.search import beam_search
 from transduce.paper.training import Adam, Update, train
 from transduce.settings import Architecture, Search, Training
@@ -242,7 +242,7 @@ def run_tiny_model(chapters: Mapping[str, Chapter]) -> tuple[Tracer, list[str]]:
             train(model, optimiser, TRAINING, lambda _: micro_batches, after_update=follow)
             model.eval()
             sys.settrace(tracer)
-            found = beam_search(TransformerDecoder(model), sides[0], SEARCH)
+            found = beam_search(StepwiseTransformer(model), sides[0], SEARCH)
         finally:
             sys.settrace(previous)
             torch.set_deterministic_debug_mode(before)

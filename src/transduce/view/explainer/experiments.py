@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from transduce.equip import choose_operations
-from transduce.inference.outputs import build_decoder, fit_batch_size
+from transduce.inference.outputs import combine_models, fit_batch_size
 from transduce.inference.translator import Translator
-from transduce.mixing.decoder import RecomputingDecoder
+from transduce.mixing.stepwise import RecomputingModel
 from transduce.packed import Packed
 from transduce.paper.model import Transformer
 from transduce.paper.operations import (
@@ -197,7 +197,7 @@ def search_changed(
     (source,) = translator.task.encode_sources([text])
     operations = change_operations(model, change)
     is_whole = not (change.off or change.edits)
-    decoder = build_decoder([model]) if is_whole else RecomputingDecoder(model, operations)
+    stepwise = combine_models([model]) if is_whole else RecomputingModel(model, operations)
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     if not is_whole:
         room = max(0, LONGEST - len(source))
@@ -205,10 +205,10 @@ def search_changed(
     if change.alpha is not None:
         search = replace(search, alpha=change.alpha)
     search = fit_batch_size([model], [source], search, search.beam)
-    fastest = choose_operations(model.sizes, decoder.device, torch.float32)
-    strategy = choose_beam_strategy(decoder, [source], search, operations=fastest)
+    fastest = choose_operations(model.sizes, stepwise.device, torch.float32)
+    strategy = choose_beam_strategy(stepwise, [source], search, operations=fastest)
     with torch.no_grad(), change_modules(model, change):
-        ((_, (best,)),) = search_in_memory(decoder, [source], search, strategy)
+        ((_, (best,)),) = search_in_memory(stepwise, [source], search, strategy)
     return [*best.ids, END]
 
 

@@ -14,7 +14,7 @@ from transduce.durable.files import write_atomically
 from transduce.durable.folder import resolve_output
 from transduce.errors import InputError
 from transduce.inference.load import describe_precision, load
-from transduce.inference.outputs import build_decoder, fit_batch_size
+from transduce.inference.outputs import combine_models, fit_batch_size
 from transduce.inference.translator import Translator
 from transduce.paper.model import Transformer
 from transduce.search.trace import trace_beam_search
@@ -305,7 +305,7 @@ def compute_example(translator: Translator, stored: StoredWeights, text: str) ->
     (source,) = translator.task.encode_sources([text])
     search = replace(translator.recipe.search, constrained=False, stop="exact")
     search = fit_batch_size([model], [source], search, search.beam)
-    trace = trace_beam_search(build_decoder([model]), source, search, 1)
+    trace = trace_beam_search(combine_models([model]), source, search, 1)
     output = [*trace.best.ids, END]
     numbers = sample_rows(trace_model(model, source, output))
     return Example(text, source, output, trace.best.score, numbers)

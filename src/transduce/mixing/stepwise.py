@@ -1,4 +1,4 @@
-"""Decoding of models whose layers have no cache: every step computes whole prefixes anew"""
+"""Decoding of models whose layers have no cache; every step recomputes each whole prefix"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Prefixes(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class RecomputingDecoder:
-    """A model's `Decoder` without a cache: every step computes each whole prefix anew."""
+class RecomputingModel:
+    """A model as a search takes it, without a cache; every step recomputes each whole prefix."""
 
     model: Transformer
     operations: Operations | None = None  # None: those of the model
