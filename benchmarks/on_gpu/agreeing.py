@@ -10,7 +10,7 @@ from benchmarks.on_gpu.ladder import UpdateVariant
 from benchmarks.on_gpu.scale import Cases, Figures, Scale
 from benchmarks.training_ours import attend_plainly
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import runs_triton
+from transduce.fast.choose import can_run_triton
 from transduce.fast.compiling import compile_layers
 from transduce.fast.varlen import VarlenAttention
 from transduce.paper.operations import AttentionMask, BatchAttention
@@ -43,7 +43,7 @@ def cases(scale: Scale) -> Cases:
 def list_kernels(scale: Scale, d_k: int, d_v: int) -> list[tuple[str, BuildOn]]:
     """Return torch's kernel, and that of Triton where it runs in these sizes."""
     found: list[tuple[str, BuildOn]] = [("by torch", VarlenAttention)]
-    if runs_triton(scale.device, "triton_attention", d_k, d_v):
+    if can_run_triton(scale.device, "triton_attention", d_k, d_v):
         from transduce.fast.triton_attention import ShortAttention
 
         found.append(("by Triton", ShortAttention))

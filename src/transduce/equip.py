@@ -80,7 +80,7 @@ def choose_leaving(strategy: DecodingStrategy, device: torch.device) -> Decoding
 
 
 def choose_sentences(device: torch.device, sentences: int) -> int:
-    """Return how many sentences to search at once on a device; a recipe says `sentences`."""
+    """Return how many sentences to search at once on a device: the recipe's number, or more."""
     choose = import_fast("choose")
     found: int = choose.choose_sentences(device, sentences) if choose else sentences
     return found

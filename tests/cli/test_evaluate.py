@@ -12,7 +12,7 @@ from tests.cli.language import sentences
 from tests.inference.random_models import random_translator
 
 from transduce.cli.evaluate import evaluation_as_json
-from transduce.inference.contrast import list_words, score_words
+from transduce.inference.contrast import list_words, score_run_on
 from transduce.inference.evaluate import EvaluationText, perplexity, score_translations
 from transduce.inference.load import load
 from transduce.inference.pairs import token_log_probs
@@ -249,7 +249,7 @@ def test_a_contrast_scores_what_a_file_in_upper_case_would_and_is_the_same_again
 def test_outputs_for_one_word_that_run_on_are_counted():
     assert list_words(["“Hi,” 2 he-man!", "Hi Tom?"]) == ["Hi", "Tom"]
     outputs = ["Hund", "das Haus", "ja ja", "Es ist sehr weit", "der kleine Hund"]
-    assert score_words(outputs).value == 40
+    assert score_run_on(outputs).value == 40
 
 
 def test_that_ter_takes_long_is_said_before_translating(evaluate, monkeypatch):

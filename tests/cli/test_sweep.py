@@ -11,7 +11,7 @@ from tests.cli.treebank import SETTINGS, TINY, write_treebank
 from transduce.checkpoint.run_file import read_run
 from transduce.errors import NotFiniteError
 from transduce.runs import training_run
-from transduce.runs.sweep import SweepRow, describe_chance, rank_row
+from transduce.runs.sweep import SweepRow, rank_row, warn_of_chance
 from transduce.training import loop
 
 VARY = ["--vary", "architecture.dropout=0.1,0.3", "--vary", "training.learning_rate_factor=2"]
@@ -211,18 +211,18 @@ def build_rows(*found, path="architecture.dropout", lines=400):
 
 def test_a_lead_that_may_be_chance_is_said():
     rows = build_rows((1, 1, 50.0), (1, 2, 49.9), (2, 1, 48.0), (2, 2, 47.0))
-    assert describe_chance(rows) == (
+    assert warn_of_chance(rows) == (
         "the best leads by 2.00 BLEU, which may be chance: a share of 400 lines has a standard "
         "error of 2.5; more lines would tell"
     )
     for row in rows:
         del row.settings["training.seed"]
-    assert "or several seeds (--vary training.seed=1,2,3) would tell" in describe_chance(rows)
-    assert describe_chance(build_rows((1, 1, 50.0), (2, 1, 47.4))) == ""
-    assert describe_chance(build_rows((1, 1, 50.0), (1, 2, 49.0))) == ""
-    assert describe_chance(build_rows((1, 1, None), (2, 1, None))) == ""
+    assert "or several seeds (--vary training.seed=1,2,3) would tell" in warn_of_chance(rows)
+    assert warn_of_chance(build_rows((1, 1, 50.0), (2, 1, 47.4))) == ""
+    assert warn_of_chance(build_rows((1, 1, 50.0), (1, 2, 49.0))) == ""
+    assert warn_of_chance(build_rows((1, 1, None), (2, 1, None))) == ""
     searched = build_rows((1, 1, 50.0), (2, 1, 49.0), path="search.beam")
-    assert describe_chance(searched).endswith("; more lines would tell")
+    assert warn_of_chance(searched).endswith("; more lines would tell")
 
 
 @pytest.mark.parametrize(

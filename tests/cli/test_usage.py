@@ -8,7 +8,7 @@ import pytest
 import transduce
 from transduce.cli.line_outputs import open_output
 from transduce.cli.options import FilePath
-from transduce.durable.folder import require_open
+from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError, suggest_names
 from transduce.settings import Search
 from transduce.view.explainer.explain import Explainer
@@ -130,20 +130,20 @@ def test_plain_text_is_not_written_under_the_name_of_a_packed_file(call, tmp_pat
 
 
 def test_no_file_of_a_run_is_an_output(call, trained):
-    require_open(trained / "curves.html")  # other files may be there
+    require_harmless_output(trained / "curves.html")  # other files may be there
     for file in [one for one in trained.iterdir() if one.is_file()]:
         with pytest.raises(InputError, match="is a file of the run itself"):
-            require_open(file)
+            require_harmless_output(file)
     ended = call("likelihood", "m", "a", "b", "-o", trained / "log.jsonl")
     assert (ended.code, "log.jsonl: is a file of the run itself" in ended.stderr) == (2, True)
 
 
 def test_no_file_of_a_prepared_corpus_is_an_output(trained):
     store = trained / "store"
-    require_open(store / "translations.txt")  # other files may be there
+    require_harmless_output(store / "translations.txt")  # other files may be there
     for file in [one for one in store.iterdir() if one.is_file()]:
         with pytest.raises(InputError, match="is a file of the prepared corpus itself"):
-            require_open(file)
+            require_harmless_output(file)
 
 
 def test_a_link_to_standard_output_leaves_what_others_write_there(monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ from transduce.fast.inference_weights import (
     choose_layout,
     has_mkl_packing,
     prepare_for_inference,
-    replace_linear_operators,
+    replace_linear_modules,
 )
 from transduce.fast.onednn import has_onednn_bfloat16, has_onednn_operators
 from transduce.machine.device import Processor
@@ -24,7 +24,7 @@ LAYOUTS = TransposedLinear, OneDnnLinear, MklLinear
 
 def convert(model, layout):
     """Replace every linear map of a model by one with this layout of the weight."""
-    replace_linear_operators(model, lambda linear, _: layout(linear))
+    replace_linear_modules(model, lambda linear, _: layout(linear))
 
 
 def logits_of(model):

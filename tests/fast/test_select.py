@@ -5,7 +5,7 @@ import torch
 from tests.model.tiny import sizes
 
 from transduce.fast.blocks import BucketedAttention
-from transduce.fast.choose import choose_attention, runs_triton
+from transduce.fast.choose import can_run_triton, choose_attention
 from transduce.fast.varlen import VarlenAttention, import_varlen_kernel
 
 CUDA, CPU, HALF = torch.device("cuda"), torch.device("cpu"), torch.bfloat16
@@ -68,7 +68,7 @@ def test_where_the_kernels_of_triton_fail_torch_computes(monkeypatch):
     """As without Triton, without a C compiler, or on a GPU with too little memory for a tile."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr("transduce.fast.choose.import_module", refuse_import)
-    runs = runs_triton.__wrapped__  # without what earlier tests found
+    runs = can_run_triton.__wrapped__  # without what earlier tests found
     assert not runs(torch.device("cuda"), "triton_attention", 64, 64)
     assert not runs(torch.device("cuda"), "triton_loss")
 

@@ -6,7 +6,7 @@ from tests.fast.test_inference_weights import require_layout
 from tests.model.tiny import BEGIN, model_of, sentences, sizes
 
 from transduce.fast.choose import equip_for_inference
-from transduce.fast.inference_weights import MklLinear, OneDnnLinear, replace_linear_operators
+from transduce.fast.inference_weights import MklLinear, OneDnnLinear, replace_linear_modules
 from transduce.mixing import build_stepwise_model
 from transduce.mixing.stepwise import RecomputingModel
 from transduce.packed import Packed
@@ -48,7 +48,7 @@ def test_every_layer_decodes_with_the_weights_of_a_search(mixing, layout, near):
     expected, _ = RecomputingModel(model).step(RecomputingModel(model).start(source), written)
     if layout in LAYOUTS:
         require_layout(LAYOUTS[layout])
-        replace_linear_operators(model, lambda one, _: LAYOUTS[layout](one))
+        replace_linear_modules(model, lambda one, _: LAYOUTS[layout](one))
     else:
         equip_for_inference(model, InferencePrecision(layout))
     decoder = RecomputingModel(model)

@@ -16,8 +16,8 @@ from transduce.tasks import build_task
 from transduce.tasks.parsing import (
     PARSING,
     build_parsing,
+    list_tagged_words,
     list_target_symbols,
-    tagged_words,
     to_tree,
 )
 from transduce.text.trees.linearise import FORMS
@@ -195,7 +195,7 @@ def test_a_sentence_with_brackets_belongs_to_a_tree_that_escapes_them(task):
 def test_every_linearisation_comes_back_and_is_searched_with_its_constraint(form):
     data = Data(task="parsing", linearisation=form, shared_vocabulary=False)
     symbols = learn_closed_list([list_target_symbols(data, TREE)])
-    lexicon = learn_tag_lexicon([tagged_words(TREE)])
+    lexicon = learn_tag_lexicon([list_tagged_words(TREE)])
     vocabularies = Vocabularies(learn_vocabulary([WORDS] * 3, 262), symbols, lexicon)
     task = build_parsing(data, vocabularies)
     (ids,) = task.encode_targets([TREE])

@@ -212,14 +212,14 @@ def keep_milestones(run: Path, old: list[int]) -> list[int]:
         return old
     others = []
     for step in old:
-        if step >= 2 * newest and is_small(run, step) and move_to_milestones(run, step):
+        if step >= 2 * newest and can_be_milestone(run, step) and move_to_milestones(run, step):
             newest = step
         else:
             others.append(step)
     return others
 
 
-def is_small(run: Path, step: int) -> bool:
+def can_be_milestone(run: Path, step: int) -> bool:
     """Return whether a snapshot belongs to this run and is small enough to keep as a milestone."""
     try:
         files = open_step(run / SNAPSHOTS, step).files

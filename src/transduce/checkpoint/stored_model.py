@@ -176,9 +176,9 @@ def build_stored_model(stored: StoredModel) -> Transformer:
 
 @torch.inference_mode()
 def require_finite_outputs(model: Transformer, folder: Path) -> None:
-    """Raise NotFiniteError if a model's products overflow already for a text of one piece.
+    """Raise NotFiniteError if a model's logits are not finite for the shortest source, END alone.
 
-    Longer texts may still overflow, so whoever computes a probability checks that it is finite.
+    Longer sources may still overflow, so whoever computes a probability checks that it is finite.
     """
     one = Packed.from_sentences([[END]]).to(model.output.weight.device)
     states = model.decode(one.shift_right(BEGIN), model.encode(one))

@@ -25,7 +25,7 @@ from transduce.text.placeholders import count_items, count_numbers
 Pair = tuple[str, str]
 EXAMPLES = 5
 SHOWN = 200  # characters of an example's side
-MOST_RATIO, FEWEST = 3.0, 20  # of the lengths of both sides, if the longer one has 20 characters
+MOST_RATIO, FEWEST = 3.0, 20  # longer over shorter side; length of a side that counts
 SURE = 0.5  # finds 95 % of French among English, and drops 1 of 2,500 English lines
 REPEATS, LONGEST_REPEAT = 4, 20  # a phrase of up to 20 words, 4 times in a row
 RULES: Mapping[str, str] = MappingProxyType(
@@ -33,7 +33,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "empty": "a side is empty",
         "copy": "both sides are equal",
         "length": "one side has over three times the characters of the other",
-        "repetition": "the target repeats a phrase more often than the source",
+        "repetition": "the target count_repeats a phrase more often than the source",
         "language": "a side reads like another language",
         "numbers": "the numbers of both sides differ",
         "urls": "the URLs, e-mail addresses or placeholders of both sides differ",
@@ -47,7 +47,7 @@ RULES: Mapping[str, str] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The rules in use: always the ones that spare good text, and others as the fields say."""
+    """The rules in use: those that good pairs seldom break, and others that the fields add."""
 
     languages: tuple[str, str] = ("", "")  # codes of source and target; "" for an unchecked side
     numbers: bool = False  # whether the numbers of both sides must be equal
@@ -65,22 +65,24 @@ class Rules:
         if not source or not target:
             return ["empty"]
         both = (source, target)
-        is_repeated = repeats(target) >= REPEATS and repeats(target) > repeats(source)
+        is_repeated = count_repeats(target) >= REPEATS and count_repeats(target) > count_repeats(
+            source
+        )
         found = {
             "copy": source == target,
-            "length": is_unequal(source, target),
+            "length": differ_in_length(source, target),
             "repetition": is_repeated,
-            "language": any(map(reads_otherwise, both, self.languages)),
+            "language": any(map(is_in_other_language, both, self.languages)),
             "numbers": self.numbers and count_numbers(source) != count_numbers(target),
             "urls": self.urls and count_items(source) != count_items(target),
-            "letters": min(map(share_letters, both)) < self.letters,
+            "letters": min(map(measure_letter_share, both)) < self.letters,
             "leak": any(strip_to_letters(side) in self.test_lines for side in both),
         }
         return [name for name, is_broken in found.items() if is_broken]
 
 
-def repeats(text: str) -> int:
-    """Return the highest count of one phrase in a row, or any number below `REPEATS`."""
+def count_repeats(text: str) -> int:
+    """Return how often a text repeats a phrase in a row, exact only from `REPEATS` times on."""
     words, most = text.split(), 1
     for size in range(1, min(LONGEST_REPEAT, len(words) // REPEATS) + 1):
         run = 0  # words that equal the word `size` places before
@@ -90,8 +92,8 @@ def repeats(text: str) -> int:
     return most
 
 
-def is_unequal(source: str, target: str) -> bool:
-    """Return whether a side of 20 or more characters is over three times as long as the other."""
+def differ_in_length(source: str, target: str) -> bool:
+    """Return whether one side has 20 or more characters and over three times those of the other."""
     shorter, longer = sorted((len(source), len(target)))
     return longer >= FEWEST and longer > MOST_RATIO * shorter
 
@@ -107,8 +109,8 @@ def require_detectable(language: object) -> None:
     require(is_known, fact, "a two-letter code, such as de")
 
 
-def reads_otherwise(text: str, language: str) -> bool:
-    """Return whether a text is, with probability over `SURE`, in another language than `language`.
+def is_in_other_language(text: str, language: str) -> bool:
+    """Return whether a text is not in `language`, but in another one with probability over `SURE`.
 
     A variant such as pt-BR counts as its language; "" means any language.
     """
@@ -118,7 +120,7 @@ def reads_otherwise(text: str, language: str) -> bool:
     return share > SURE and code not in (language.partition("-")[0], NO_LANGUAGE)
 
 
-def share_letters(text: str) -> float:
+def measure_letter_share(text: str) -> float:
     """Return the share of letters and their marks among a text's characters, without spaces."""
     letters = sum(unicodedata.category(one)[0] in "LM" for one in text)
     return letters / max(1, len(text) - text.count(" "))
@@ -130,7 +132,7 @@ def strip_to_letters(text: str) -> str:
 
 
 def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
-    """Return lines of test sets, reduced to letters and digits; of pairs both sides."""
+    """Return test sets' lines, and both sides of their pairs, reduced to letters and digits."""
     sides = set[str]()
     for file in files:
         is_table = is_exchange_file(file)  # CSV or a translation memory
@@ -140,7 +142,7 @@ def read_test_lines(files: Iterable[Path]) -> frozenset[str]:
 
 
 def find_lowest(rates: Float[np.ndarray, " N"], share: float) -> set[int]:
-    """Return the indices of the lowest ⌊share · N⌋ rates; of equal ones the first."""
+    """Return the indices of the lowest ⌊share · N⌋ rates; among equal rates the first ones."""
     return set(np.argsort(rates, kind="stable")[: int(share * len(rates))].tolist())
 
 

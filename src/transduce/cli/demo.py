@@ -12,7 +12,7 @@ import click
 from transduce.cli import display, options, signals
 from transduce.cli.options import FILE
 from transduce.durable.files import require_folder
-from transduce.durable.folder import require_open
+from transduce.durable.folder import require_harmless_output
 from transduce.machine.process_settings import keep_freed_memory
 from transduce.recipes import by_name
 from transduce.recipes.choice import customise_recipe
@@ -47,7 +47,7 @@ def command(
     folder = folder or output or Path("transduce-demo")
     if folder.exists():
         require_folder(folder, "choose another name")
-    require_open(folder / "run")
+    require_harmless_output(folder / "run")
     recipe = choose_recipe(dict(changes), folder / "run")
     signals.ignore_checkpoint_signal()
     from transduce.cli.train import train_with_display

@@ -148,7 +148,7 @@ def translate_and_score(
         if sides:
             require_two_files_fit(data)
         lines = sides or read_test_set(str(source), None, data)
-        translator = choice.share(translator, lambda _: len(lines[0]))
+        translator = choice.with_workers(translator, lambda _: len(lines[0]))
         text = build_evaluation_text(translator, lines, *scoring, has_contrast=has_contrast)
         times = 1 + len(CHANGES) * has_contrast
         if slow := describe_slow_metrics(text.metrics, text.references, text.language, times):

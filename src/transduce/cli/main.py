@@ -95,7 +95,7 @@ closed, 143 terminated, 152 processor time spent.
 @click.pass_context
 def transduce(context: click.Context) -> None:
     """Set up the process for any subcommand; if none is named, print the help and exit with 2."""
-    require_place()
+    require_working_folder()
     # torch is imported only later, when a command is called
     set_environment_of_torch(training=context.invoked_subcommand in TRAINING_COMMANDS)
     if context.invoked_subcommand is None:
@@ -103,7 +103,7 @@ def transduce(context: click.Context) -> None:
         context.exit(2)
 
 
-def require_place() -> None:
+def require_working_folder() -> None:
     """Raise InputError in a deleted folder, where torch's libraries would end the process."""
     try:
         Path.cwd()

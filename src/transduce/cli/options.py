@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from transduce.durable.files import require_file_name, require_folder
-from transduce.durable.folder import require_open
+from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError, short_repr, shorten
 from transduce.recipes import names
 from transduce.recipes.choice import find_recipe
@@ -211,7 +211,7 @@ def require_writable(output: Path | None, *inputs: Path | None) -> None:
     folder = output.parent
     is_missing = not folder.exists()
     require_folder(folder, f"mkdir -p {shlex.quote(str(folder))}" if is_missing else OTHER_NAME)
-    require_open(output)
+    require_harmless_output(output)
     for one in inputs:
         if one and output.is_file() and one.is_file() and output.samefile(one):
             raise InputError("is read here, and would be overwritten", "another -o", file=output)

@@ -18,7 +18,7 @@ from transduce.cli.line_outputs import (
 )
 from transduce.cli.options import FILE, INPUT, FilePath, add_options
 from transduce.cli.searching import BeamOptions, ModelOptions, TranslatorChoice
-from transduce.durable.folder import require_open
+from transduce.durable.folder import require_harmless_output
 from transduce.errors import InputError
 from transduce.settings.fields import require
 
@@ -98,7 +98,7 @@ def command(
     options.require_one_standard_input(input, tags)
     options.require_writable(output, input, tags)
     if svg:
-        require_open(svg / "1.svg")
+        require_harmless_output(svg / "1.svg")
     choice = TranslatorChoice(
         model,
         models,

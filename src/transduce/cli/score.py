@@ -224,7 +224,7 @@ def report_texts(
     *,
     as_json: bool,
 ) -> None:
-    """Print the scores of `texts[0]` by references `texts[1:]`, or compare it with `against`."""
+    """Print the scores of output `texts[0]` (or its comparison with `against`) by references."""
     read = [read_text("", text) for text in texts]
     for file, lines in zip(texts, read, strict=True):
         if records := describe_records(lines):

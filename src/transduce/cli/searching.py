@@ -14,7 +14,7 @@ import click
 from transduce.cli import display
 from transduce.cli.options import FILE, FiniteRange, option
 from transduce.errors import FolderError
-from transduce.inference.workers import LINES_PER_WORKER, choose_workers, load_on_own_cores
+from transduce.inference.workers import LINES_PER_WORKER, choose_workers, own_load_average
 from transduce.settings.fields import require
 from transduce.settings.search import INFERENCE_PRECISIONS, PENALTIES, STOPS, WIDEST_BEAM, Sampling
 from transduce.text.languages import SAMPLE_LINES, find_wrong_side
@@ -233,9 +233,11 @@ class TranslatorChoice:
         translator = replace(self.load(), on_warning=on_warning)
         if file is None:
             return translator
-        return self.share(translator, partial(count_file_lines, file))
+        return self.with_workers(translator, partial(count_file_lines, file))
 
-    def share(self, translator: "Translator", count_lines: Callable[[int], int]) -> "Translator":
+    def with_workers(
+        self, translator: "Translator", count_lines: Callable[[int], int]
+    ) -> "Translator":
         """Return the translator with the worker processes that the options or the machine decide.
 
         `count_lines(most)` counts the lines that the workers would share, but at most `most`.
@@ -297,7 +299,7 @@ def choose_for_machine(count_lines: Callable[[int], int], folders: Sequence[Path
     from transduce.checkpoint.model_files import WEIGHTS
     from transduce.machine.limits import free_memory_bytes
 
-    load, memory = load_on_own_cores(cores), free_memory_bytes()
+    load, memory = own_load_average(cores), free_memory_bytes()
     sizes = [[file.stat().st_size for file in one.rglob(WEIGHTS)] for one in folders]
     weight_bytes = sum(max(own, default=0) for own in sizes)
     count = choose_workers(lines, cores, load, memory, weight_bytes)

@@ -66,11 +66,11 @@ def command(
     """
     signals.ignore_checkpoint_signal()
     from transduce.runs.sweep import (
-        describe_chance,
         format_rows,
         prepare_sweep,
         split_search,
         train_combinations,
+        warn_of_chance,
     )
     from transduce.runs.text_names import set_languages
 
@@ -89,7 +89,7 @@ def command(
             display.print_json(row.as_json())
         return
     display.print_result(format_rows(rows))
-    if chance := describe_chance(rows):
+    if chance := warn_of_chance(rows):
         display.print_note(f"note: {chance}")
     if rows[0].model is not None:
         _, search = split_search(rows[0].settings)

@@ -140,7 +140,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
         "--workers and --line-buffered exclude each other: workers read many lines at once",
         "give one of them",
     )
-    require_place(output, (input, prefix), shard, line_buffered=line_buffered)
+    require_usable_output(output, (input, prefix), shard, line_buffered=line_buffered)
     choice = TranslatorChoice(
         model,
         models,
@@ -158,7 +158,7 @@ def command(  # noqa: PLR0915 - the road of a line, in one piece
             require(not is_given, fact, "give one of them")
         write_document(choice, input, output, form)
         return
-    if found := find_ending(input, SUFFIXES):
+    if found := look_up_ending(input, SUFFIXES):
         display.print_note(
             f"note: {input} is translated line by line; --format {found} keeps its structure"
         )
@@ -211,7 +211,7 @@ def write_pictures(folder: Path, found: "Iterator[list[Output]]", nbest: int) ->
                     writer.write(name, write_png(signal.to_pixels()))
 
 
-def require_place(
+def require_usable_output(
     output: Path | None, inputs: tuple[Path, Path | None], shard: str | None, *, line_buffered: bool
 ) -> None:
     """Raise InputError if the output cannot be written, or if a shard has no output folder."""
@@ -263,8 +263,8 @@ def choose_shard(text: "ShardText", how: Mapping[str, object], output: Path | No
     return TextPart(opened(), WORKER_BLOCK, text.lines.start + 1, text.cut)
 
 
-def find_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
-    """Return what an ending of a file's name means; None if `meanings` has none of its endings."""
+def look_up_ending(file: Path, meanings: Mapping[str, str]) -> str | None:
+    """Return the meaning of a file name's ending; None if `meanings` has none of its endings."""
     endings = [ending.lower() for ending in file.suffixes[-2:]]  # a compressed file has two endings
     return next((meanings[ending] for ending in endings if ending in meanings), None)
 
@@ -276,7 +276,7 @@ def note_markup(
 
     `numbers` are the numbers of the lines in the file, by default 1, 2, 3 and so on.
     """
-    told, ending, first = False, find_ending(file, MARKUP_SUFFIXES), list[str]()
+    told, ending, first = False, look_up_ending(file, MARKUP_SUFFIXES), list[str]()
     for line, number in zip(lines, numbers or count(1), strict=False):
         if len(first) < FEWEST_LINES:
             first.append(line)
@@ -301,7 +301,7 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     document = parse_document(translator, source, form)
     if form == "text":
         deque(note_markup(source, document.sentences, document.lines), maxlen=0)
-    translator = choice.share(translator, lambda _: len(document.sentences))
+    translator = choice.with_workers(translator, lambda _: len(document.sentences))
     outputs = translate_sentences(translator, document)
     shown = outputs if output is None else show_line_count(outputs, "translate")
     found = join_outputs(document, shown)

@@ -72,8 +72,8 @@ class Augmentation:
             source, target = (side.tolist() for side in self.store.pair(index))
             tag = source[: source[0] == BEGIN]
             old = (
-                spell(self.encoder.source, source[len(tag) : -1]),
-                spell(self.encoder.target, target[:-1]),
+                decode_or_empty(self.encoder.source, source[len(tag) : -1]),
+                decode_or_empty(self.encoder.target, target[:-1]),
             )
             if not all(old):
                 continue
@@ -82,6 +82,6 @@ class Augmentation:
                 yield index, tag, (normalise(new[0]), normalise(new[1]))
 
 
-def spell(vocabulary: Vocabulary, ids: Ids) -> str:
-    """Return the normalised text of ids, which lack END; "" if one of the ids has no text."""
+def decode_or_empty(vocabulary: Vocabulary, ids: Ids) -> str:
+    """Return the normalised text of ids without END, or "" if one of the ids has no text."""
     return normalise(vocabulary.decode(ids)) if all(map(vocabulary.piece_bytes, ids)) else ""

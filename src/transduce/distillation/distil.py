@@ -31,7 +31,7 @@ from transduce.recipes.choice import customise_recipe, find_recipe
 from transduce.runs.choice import open_texts
 from transduce.runs.machine_settings import require_trainable
 from transduce.runs.output_folder import locked_folder, require_own_folder
-from transduce.runs.prepared_corpus import read_side, require_learnable
+from transduce.runs.prepared_corpus import read_side, require_learnable_vocabulary
 from transduce.runs.text_names import list_primary, read_languages
 from transduce.runs.texts import FilePair, TaskFiles
 from transduce.runs.train import train
@@ -185,7 +185,7 @@ def require_student(recipe: Recipe, settings: Mapping[str, Value]) -> Recipe:
     recipe = customise_recipe(recipe, settings)
     fact = f"a student translates, and data.task is {recipe.data.task}"
     require(find_task_kind(recipe.data).is_text, fact, "--set data.task=translation")
-    require_learnable(recipe.data)
+    require_learnable_vocabulary(recipe.data)
     require_trainable(recipe)
     return recipe
 

@@ -28,7 +28,7 @@ def write_report(
     models: tuple[Translator | None, Translator],
     dev: Sequence[tuple[str, str]],
 ) -> Path:
-    """Complete the stage `report`; return the path of its page.
+    """Open or write the stage `report`; return the path of its page.
 
     `stages` are the folders of text and pairs, `models` the teacher, if there is one, and the
     student. The models are scored and timed on `dev`, which are pairs of source and reference, both
@@ -60,7 +60,7 @@ def measure_model(translator: Translator, dev: Sequence[tuple[str, str]]) -> dic
     if not dev:
         return found
     sources, references = ([*side] for side in zip(*dev, strict=True))
-    list(translator.translate_lines(sources[:1]))  # the first line waits for what is loaded late
+    list(translator.translate_lines(sources[:1]))  # a warm-up: the first line also loads modules
     start = time.perf_counter()
     outputs = list(translator.translate_lines(sources))
     seconds = time.perf_counter() - start

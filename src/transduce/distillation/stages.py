@@ -98,7 +98,10 @@ class Inputs:
 
 
 def gather_text(folder: Path, inputs: Inputs) -> VerifiedFolder:
-    """Complete the stage `text`: each usable source line once, with reference and given output."""
+    """Open or write the stage `text`: distinct source lines with references and given outputs.
+
+    Lines that are empty or longer than `LONGEST` are left out.
+    """
 
     def write(writer: FolderWriter) -> None:
         seen, counts = set[bytes](), {"read": 0, "kept": 0}
@@ -132,7 +135,7 @@ def translate_text(
     on_line: OnLine,
     shard_lines: int = SHARD_LINES,
 ) -> None:
-    """Complete the stage `shards`: the teacher's `nbest` outputs of all lines, with log P."""
+    """Open or write the stage `shards`: the teacher's `nbest` outputs of all lines, with log P."""
     source = text.verified_path(SOURCES)
     total, sha256 = measure_text(source)
     count = max(1, -(-total // shard_lines))
@@ -238,7 +241,7 @@ def choose_pairs(
     backward: Translator | None,
     on_line: OnLine,
 ) -> tuple[VerifiedFolder, RuleReport]:
-    """Complete the stage `pairs`: apply the rules, drop the worst share, shuffle the rest."""
+    """Open or write the stage `pairs`: apply the rules, drop the worst share, shuffle the rest."""
     shards = folder / "shards"
     hashes = [one.hash for one in find_shards(shards)] if shards.exists() else []
     about = {"text": text.hash, "shards": hashes, "options": asdict(options)}
@@ -253,7 +256,7 @@ def choose_pairs(
             report.add(one.pair, broken)
             kept += [] if broken else [one]
         if backward is not None or hashes:
-            rates = measure_rates(kept, backward, on_line)
+            rates = score_per_character(kept, backward, on_line)
             lowest = find_lowest(rates, options.worst)
             for index in sorted(lowest):
                 report.add(kept[index].pair, ["improbable"])
@@ -271,7 +274,7 @@ def choose_pairs(
     return found, report
 
 
-def measure_rates(
+def score_per_character(
     kept: Sequence[Translation], backward: Translator | None, on_line: OnLine
 ) -> Float[np.ndarray, " N"]:
     """Return log P per character of each target, or of each source if `backward` is given."""

@@ -62,7 +62,7 @@ def atomic_folder(
     """
     require_free = require_free or require_absent
     require_free(path)
-    require_open(path)
+    require_harmless_output(path)
     # a path through the old folder, such as m/../m, breaks when that folder is moved away
     real = Path(os.path.realpath(path.parent), path.name) if ".." in path.parts else path
     with new_folders(path.parent):
@@ -298,11 +298,11 @@ def resolve_output(path: str | PathLike[str]) -> Path:
         if path.is_symlink():
             fact = "is a link that leads back to itself"
             raise InputError(fact, "choose another name", file=named)
-    require_open(path)
+    require_harmless_output(path)
     return path
 
 
-def require_open(output: Path) -> None:
+def require_harmless_output(output: Path) -> None:
     """Raise InputError if `output` is a file of a run or a corpus, or lies in a model or store."""
     place = Path(os.path.realpath(output.parent))
     for sign, what in (("run.json", "run"), ("prepared.json", "prepared corpus")):
@@ -475,17 +475,16 @@ def is_nearly_empty(descriptor: int) -> bool:
         return False
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
-        return has_less_data(descriptor, least, counts_blocks=found.st_blocks > 0)
+        # some file systems report no blocks for any file
+        return has_less_data(descriptor, least, if_in_doubt=found.st_blocks > 0)
     finally:
         os.lseek(descriptor, position, os.SEEK_SET)
 
 
-def has_less_data(descriptor: int, least: int, *, counts_blocks: bool) -> bool:
-    """Return whether a sparse file stores under `least` bytes; if in doubt, return `counts_blocks`.
+def has_less_data(descriptor: int, least: int, *, if_in_doubt: bool) -> bool:
+    """Return whether a sparse file stores under `least` bytes, by a search for its holes.
 
-    The holes are searched for, because some file systems report no blocks for any file. If a file
-    has more than `MOST_EXTENTS` parts, the result is `counts_blocks`, which says whether the file
-    system reports blocks.
+    A file of more than `MOST_EXTENTS` parts is in doubt: the answer is then `if_in_doubt`.
     """
     stored = end = 0
     for _ in range(MOST_EXTENTS):
@@ -497,7 +496,7 @@ def has_less_data(descriptor: int, least: int, *, counts_blocks: bool) -> bool:
         stored += end - start
         if stored >= least:
             return False
-    return counts_blocks
+    return if_in_doubt
 
 
 def require_sha256(path: Path, entry: Entry, found: str) -> None:

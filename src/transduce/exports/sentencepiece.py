@@ -52,7 +52,7 @@ def build_fallback_model(pieces: Sequence[Piece]) -> bytes:
 
 
 def list_fallback_pieces(vocabulary: Vocabulary) -> list[Piece]:
-    """Return our pieces as SentencePiece has them with byte fallback, by our ids, and its own.
+    """Return our pieces, by id, as pieces of SentencePiece with byte fallback, then its own ones.
 
     Other pieces, such as those that cut a character, are UNUSED. SentencePiece needs a symbol for
     each of the 256 bytes, besides the characters of ASCII; these come last, and UNUSED ones up to a

@@ -35,7 +35,11 @@ from transduce.fast.loss import (
     target_log_probs,
 )
 from transduce.fast.onednn import has_onednn_bfloat16
-from transduce.fast.unchanged import find_changed_modules, find_changed_operations, put_in_place
+from transduce.fast.unchanged import (
+    find_changed_modules,
+    find_changed_operations,
+    replace_unless_changed,
+)
 from transduce.packed import PADDING_SENTENCE_TOKENS, Batch
 from transduce.paper.model import AddDropout, Dropout, LayerNorm, Linear, Residual, Transformer
 from transduce.paper.operations import (
@@ -84,15 +88,15 @@ def equip_for_training(model: Transformer, training: Training) -> None:
         model.sizes, device, torch.bfloat16 if is_half else model.output.weight.dtype
     )
     longest = min(PADDING_SENTENCE_TOKENS, model.sizes.max_positions)
-    if is_half and not training.pad_to_tokens and runs_graphs(model, training):
+    if is_half and not training.pad_to_tokens and can_run_graphs(model, training):
         from transduce.fast.gradient_graphs import pad_to_few_shapes as pad
     else:
         multiple = training.pad_to_tokens or (TOKEN_MULTIPLE if is_half else 1)
         pad = partial(Batch.pad_to_multiple, multiple=multiple)
-    model.operations = put_in_place(operations, pad_batch=partial(pad, longest=longest))
+    model.operations = replace_unless_changed(operations, pad_batch=partial(pad, longest=longest))
     if device.type == "cpu":
         swap_classes(model, choose_training_modules(is_half=is_half))
-    elif not training.compile and runs_triton(device, "triton_residual", model.sizes.d_model):
+    elif not training.compile and can_run_triton(device, "triton_residual", model.sizes.d_model):
         from transduce.fast.triton_residual import TritonResidual
 
         swap_classes(model, {Residual: TritonResidual})
@@ -100,7 +104,7 @@ def equip_for_training(model: Transformer, training: Training) -> None:
         from transduce.fast.compiling import compile_layers
 
         loss = choose_loss(device, model.output.weight.dtype, compiled=True)
-        model.operations = put_in_place(model.operations, smoothed_loss=loss)
+        model.operations = replace_unless_changed(model.operations, smoothed_loss=loss)
         compile_layers(model)
 
 
@@ -115,7 +119,7 @@ def equip_for_inference(model: Transformer, precision: InferencePrecision | None
     weight = model.output.weight
     operations = choose_operations(model.sizes, weight.device, weight.dtype)
     if precision is not None:
-        operations = put_in_place(operations, run_layers=choose_layers(model))
+        operations = replace_unless_changed(operations, run_layers=choose_layers(model))
     model.operations = operations
 
 
@@ -124,7 +128,7 @@ def choose_layers(model: Transformer) -> RunLayers:
     weight = model.output.weight
     if weight.device.type == "cpu":
         return LayerGraph(model.decoder)
-    if weight.dtype not in HALF_PRECISIONS or not runs_triton(weight.device, "triton_search"):
+    if weight.dtype not in HALF_PRECISIONS or not can_run_triton(weight.device, "triton_search"):
         return run_layers
     from transduce.fast.decoding_graphs import DecodingGraphs
 
@@ -142,10 +146,10 @@ def choose_operations(
     operations = PLAIN
     if sizes.compatibility in KNOWN_COMPATIBILITIES:
         kernel = choose_attention(sizes, device, precision)
-        operations = put_in_place(
+        operations = replace_unless_changed(
             PLAIN, build_attention=partial(kernel, device=device), start_cache=start_cache
         )
-    return put_in_place(
+    return replace_unless_changed(
         operations,
         smoothed_loss=choose_loss(device, precision),
         target_log_probs=target_log_probs,
@@ -179,7 +183,7 @@ def leave_together(step: StepResult) -> StepResult:
 
 def choose_highest_sums(device: torch.device) -> HighestSums:
     """Return the fastest `highest_sums` for a GPU, which reads no flags and so never waits."""
-    if not runs_triton(device, "triton_search"):
+    if not can_run_triton(device, "triton_search"):
         find_maxima = partial(find_block_maxima, is_any=assume_any)
         return partial(highest_sums, find_maxima=find_maxima)
     from transduce.fast.triton_search import find_block_maxima_by_triton
@@ -257,7 +261,7 @@ def with_compiled_loops(operations: Operations) -> Operations:
     cached = operations.start_cache
     if cached is start_cache:
         cached = partial(start_cache, attend=attend_by_loops_if_faster)
-    return put_in_place(
+    return replace_unless_changed(
         operations,
         start_cache=cached,
         log_softmax=log_softmax_by_loops_if_faster,
@@ -295,7 +299,7 @@ def swap_classes(model: nn.Module, classes: Mapping[type[nn.Module], type[nn.Mod
 
 
 @cache
-def runs_triton(device: torch.device, module: str, *sizes: int) -> bool:
+def can_run_triton(device: torch.device, module: str, *sizes: int) -> bool:
     """Return whether Triton's kernels of `fast/<module>.py` run on a device in these sizes.
 
     They are run once in a process, because Triton needs a C compiler and a folder for its code, and
@@ -325,7 +329,7 @@ def choose_loop(
     device = model.output.weight.device
     add: AddGradients = add_gradients
     prepare: Callable[[Batch], Batch] = keep_batch
-    if not training.compile and runs_graphs(model, training):
+    if not training.compile and can_run_graphs(model, training):
         from transduce.fast.flat_adam import FlatAdam
         from transduce.fast.gradient_graphs import GradientGraphs, lay_out
 
@@ -336,19 +340,19 @@ def choose_loop(
     return batches, add, read
 
 
-def runs_graphs(model: Transformer, training: Training) -> bool:
+def can_run_graphs(model: Transformer, training: Training) -> bool:
     """Return whether attention and loss of a training have kernels that a CUDA graph can hold."""
     device, precision = model.output.weight.device, getattr(torch, training.precision)
     if find_changed_operations() & {"build_attention", "smoothed_loss", "pad_batch"}:
         return False
-    return runs_varlen(model.sizes, device, precision) and runs_triton(device, "triton_loss")
+    return can_run_varlen(model.sizes, device, precision) and can_run_triton(device, "triton_loss")
 
 
 def choose_loss(
     device: torch.device, precision: torch.dtype, *, compiled: bool = False
 ) -> SmoothedLoss:
     """Return the smoothed loss: by Triton where it runs, else by torch, compiled if `compiled`."""
-    if precision != torch.float64 and runs_triton(device, "triton_loss"):
+    if precision != torch.float64 and can_run_triton(device, "triton_loss"):
         from transduce.fast.triton_loss import cross_entropy_by_triton
 
         return partial(smoothed_loss, kernel=cross_entropy_by_triton)
@@ -369,9 +373,9 @@ def choose_attention(
 
     It computes without padding if model and device allow it, else in padded blocks.
     """
-    if not runs_varlen(sizes, device, precision):
+    if not can_run_varlen(sizes, device, precision):
         return BucketedAttention
-    if runs_triton(device, "triton_attention", sizes.d_k, sizes.d_v):
+    if can_run_triton(device, "triton_attention", sizes.d_k, sizes.d_v):
         from transduce.fast.triton_attention import build_packed_attention
 
         return build_packed_attention
@@ -380,7 +384,7 @@ def choose_attention(
     return VarlenAttention
 
 
-def runs_varlen(sizes: Architecture, device: torch.device, precision: torch.dtype) -> bool:
+def can_run_varlen(sizes: Architecture, device: torch.device, precision: torch.dtype) -> bool:
     """Return whether torch's variable-length attention kernel works for these sizes on a device.
 
     The kernel needs a GPU, half precision and heads that are not too wide, and has no dropout.

@@ -34,7 +34,7 @@ class LayersGraph:
 
         width, device = step.visible.shape[1], x.device
         heads, values = step.new_values.shape[2], step.new_values.shape[4]
-        sentences = round_up(step.memory_mask.shape[0])
+        sentences = round_up_sentences(step.memory_mask.shape[0])
         self.x = x.new_zeros(sentences * width, x.shape[1])
         self.table = torch.zeros(TABLE_LENGTH, dtype=torch.int64, device=device)
         layers = [
@@ -79,7 +79,7 @@ class DecodingGraphs:
         """Compute the last layer's states of R hypotheses' newest tokens, and cache the tokens."""
         if not isinstance(step, CacheStep):  # the plain cache
             return run_layers(decoder, x, step)
-        shape = round_up(step.tensors.memory_mask.shape[0]), step.tensors.visible.shape[1]
+        shape = round_up_sentences(step.tensors.memory_mask.shape[0]), step.tensors.visible.shape[1]
         with self.lock:
             if graph := self.graphs.get(shape):
                 return graph(x, step.tensors)
@@ -102,7 +102,7 @@ def build_graph(
     return graph if is_same else None
 
 
-def round_up(sentences: int) -> int:
+def round_up_sentences(sentences: int) -> int:
     """Round up to the nearest of 1, 2, 3, 4, 6, 8, 12, 16 …: powers of two and 3/4 of them."""
     power = 1 << (sentences - 1).bit_length()
     return power // 4 * 3 if power >= 4 and sentences <= power // 4 * 3 else power

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim.adam import adam
 
-from transduce.fast.unchanged import differ, numbers
+from transduce.fast.unchanged import differ, fixed_numbers
 from transduce.paper.training import UPDATES, Adam, BuildOptimiser
 from transduce.settings import Training
 
@@ -179,6 +179,6 @@ def update_twice(build: BuildOptimiser) -> Sequence[Tensor]:
     for step in range(2):
         optimiser.clear_gradients()
         with torch.enable_grad():
-            model(numbers(4, 2) + step).square().sum().backward()
+            model(fixed_numbers(4, 2) + step).square().sum().backward()
         optimiser.update(1.0, torch.zeros(()))
     return [*optimiser.named_weights.values(), *optimiser.moments.values()]

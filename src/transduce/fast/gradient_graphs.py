@@ -135,7 +135,7 @@ class GradientGraph:
     ) -> None:
         """Record a micro-batch's kernels; their memory comes from `pool`, which graphs share."""
         plain, stale = model.operations, set(self.optimiser.stale)
-        loss = partial(lose_labels, labels=self.labels, loss=plain.smoothed_loss)
+        loss = partial(compute_loss_of_labels, labels=self.labels, loss=plain.smoothed_loss)
         model.operations = replace(plain, pad_batch=keep_batch, smoothed_loss=loss)
         batch = Batch(self.source, self.target)
         try:
@@ -155,7 +155,7 @@ class GradientGraph:
         return self.sums.clone()
 
 
-def lose_labels(
+def compute_loss_of_labels(
     states: Tensor,
     weight: Tensor,
     _: Tensor,
@@ -165,7 +165,7 @@ def lose_labels(
     labels: Tensor,
     loss: SmoothedLoss,
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss and -log p against `labels`, which include padding, not the batch's own."""
+    """Return the loss and -log p of `labels`, which include padding; ignore the batch's own."""
     return loss(states, weight, labels, mass, bias)
 
 

@@ -187,15 +187,15 @@ def prepare_for_inference(model: Transformer, precision: InferencePrecision) -> 
     if precision == InferencePrecision.INT8:
         from transduce.fast.int8 import build_int8
 
-        replace_linear_operators(model.float().requires_grad_(requires_grad=False), build_int8)
+        replace_linear_modules(model.float().requires_grad_(requires_grad=False), build_int8)
         release_freed_memory()  # of the float32 weights
     else:
         model.to(getattr(torch, precision.value))
         processor = read_processor()
-        replace_linear_operators(model, lambda one, _: choose_layout(one.weight, processor)(one))
+        replace_linear_modules(model, lambda one, _: choose_layout(one.weight, processor)(one))
 
 
-def replace_linear_operators(
+def replace_linear_modules(
     model: nn.Module, build: Callable[[Linear, nn.Module], nn.Module]
 ) -> None:
     """Replace every `Linear` in a model by `build(linear, its parent)`, in place.

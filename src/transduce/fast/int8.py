@@ -182,7 +182,7 @@ class OneDnnMatrix(PackedModule):
 def multiply_integers(
     x: Tensor, zero_point: int, packed: Tensor, scales: Tensor, zeros: Tensor
 ) -> Tensor:
-    """Return x Wᵀ by oneDNN's kernel, for integers x in which `zero_point` means 0."""
+    """Return scaled x Wᵀ by oneDNN's kernel, for x with its zero point, W with one for each row."""
     return torch.ops.onednn.qlinear_pointwise(
         x, 1.0, zero_point, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", (), "",
     )  # fmt: skip

@@ -80,7 +80,7 @@ class KVCache:
         return replace(some, visible=visible)
 
     def keep_sentences(self, sentences: Int[Tensor, " S2"]) -> "KVCache":
-        """Return the cache of the sentences with these indices; may overwrite all others."""
+        """Return the cache of these sentences (indices); may overwrite the others' memory."""
         count, mask, lengths = len(sentences), self.memory_mask[sentences], self.lengths[sentences]
         source_lengths = (mask == 0).sum(dim=-1).flatten()
         kept, tokens, source_tokens = read_tensors([sentences, lengths, source_lengths])

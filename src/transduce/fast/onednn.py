@@ -41,12 +41,12 @@ def script_if_traced(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 @script_if_traced  # lists without elements cannot be traced
 def multiply_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None, then: str) -> Tensor:
-    """Compute x Wᵀ + b, or max(0, x Wᵀ + b) if `then` is "relu"; W may be in oneDNN's blocks."""
+    """Compute x Wᵀ + b, or max(0, x Wᵀ + b) if `then` is "relu"; W may be packed for oneDNN."""
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, then, (), "")  # noqa: SLF001
 
 
 def has_onednn_operators() -> bool:
-    """Return whether this torch has the private operators for oneDNN's blocks."""
+    """Return whether this torch has the private operators for matrices packed for oneDNN."""
     return all(map(find_operator, (BLOCK, LINEAR, LINEAR_ADD, HAS_BFLOAT16)))
 
 

@@ -125,7 +125,7 @@ def widen(x: float32 | int16) -> float32:
 
 @overload(widen)
 def compile_widen(x):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 # numba wants no types
-    """Return the function that numba compiles as `widen` for the type of x."""
+    """Return the function that numba compiles for calls of `widen` with the type of x."""
     if x == types.float32:
         return lambda x: x
     return lambda x: int32(int32(x) << BFLOAT16_SHIFT).view(float32)

@@ -15,7 +15,7 @@ WARPS = 16  # warps of a program
 
 
 @triton.jit
-def soften_row(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
+def compute_row_loss(  # type: ignore[no-untyped-def] # noqa: PLR0915 - one kernel
     logits_at, targets_at, loss_at, nats_at, real, mass, row_stride,
     symbols: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
@@ -75,7 +75,7 @@ def cross_entropy_by_triton(
     A target below 0 is padding, like the rows after the T targets.
     """
     loss, nats = (torch.empty(len(targets), device=logits.device) for _ in range(2))
-    soften_row[(len(logits),)](
+    compute_row_loss[(len(logits),)](
         logits, targets, loss, nats, len(targets), mass, logits.stride(0),
         symbols=logits.shape[1], BLOCK=BLOCK, num_warps=WARPS,
     )  # fmt: skip

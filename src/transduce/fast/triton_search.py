@@ -43,7 +43,9 @@ def list_table(step: StepTensors) -> list[int]:
 
 @triton.jit
 def locate(entry, layer, sentence, head, kind):  # type: ignore[no-untyped-def]
-    """Return the address of one layer, sentence and head's keys (or values), and their stride.
+    """Return the address of a layer, sentence and head's keys or values, and the stride of slots.
+
+    `entry` points to their address and strides in the table, `kind` is the type of the numbers.
 
     Heads have multiples of 16 numbers. Unless told so, the compiler loads the numbers one by one.
     """

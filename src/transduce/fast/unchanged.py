@@ -1,8 +1,8 @@
-"""Which parts of `paper/` still compute what this package computes in their place
+"""Comparison of plain and fast forms, so that a changed formula of `paper/` is computed as changed
 
-Whoever changes a formula in `paper/` wants its new values, not the old values fast. So every part
-that has a faster form is called once in a process with a few numbers, on the CPU. Where the
-results differ, the plain part stays. Dropout is compared with the same random numbers.
+Every part of `paper/` that has a faster form is called once in a process with a few numbers, on the
+CPU, and so is the faster form. Where the results differ, the plain part stays in use. Dropout is
+compared with the same random numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,19 +33,19 @@ from transduce.paper.operations import (
 from transduce.settings import Architecture
 
 Try = Callable[[], Sequence[Tensor]]  # calls a function; returns its results
-ReadResult = Callable[[Any], Sequence[Tensor]]  # reads tensors from what a function returned
+ReadResult = Callable[[Any], Sequence[Tensor]]  # lists the tensors of a function's result
 
 
-def put_in_place(operations: Operations, **faster: object) -> Operations:
-    """Return operations with faster functions in these fields, except where `paper/` changed."""
+def replace_unless_changed(operations: Operations, **faster: object) -> Operations:
+    """Return operations with functions replaced by `faster`, except changed ones of `paper/`."""
     changed = find_changed_operations()
     kept = {name: one for name, one in faster.items() if name not in changed}
-    return replace(operations, **kept)  # type: ignore[arg-type] # each has its field's type
+    return replace(operations, **kept)  # type: ignore[arg-type] # types match the fields
 
 
 @cache
 def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
-    """Return the names of the plain operations that compute something else than their fast form."""
+    """Return the names of the plain operations that compute other results than their fast form."""
     known = {"run_layers": run_layers, "is_any": is_any, "pad_batch": keep_batch}
     others = [name for name, one in known.items() if getattr(plain, name) is not one]
     compared = compare_operations(plain).items()
@@ -54,7 +54,7 @@ def find_changed_operations(plain: Operations = PLAIN) -> frozenset[str]:
 
 @cache
 def find_changed_modules() -> frozenset[type]:
-    """Return the classes of `paper/model.py` that compute something else than their fast form."""
+    """Return the classes of `paper/model.py` that compute other results than their fast form."""
     return frozenset(kind for kind, pair in COMPARED_MODULES.items() if differ(*pair))
 
 
@@ -73,24 +73,24 @@ def differ(first: Try, second: Try) -> bool:
         return True
 
 
-def numbers(*shape: int) -> Tensor:
-    """Return a tensor of this shape with numbers between -2 and 2, always the same."""
+def fixed_numbers(*shape: int) -> Tensor:
+    """Return the same tensor of this shape at each call, with numbers between -2 and 2."""
     return torch.arange(1.0, 1 + torch.Size(shape).numel()).sin().mul(2).view(shape)
 
 
 def compare_operations(plain: Operations) -> Mapping[str, tuple[Try, Try]]:
     """Return, for each field that has a fast form, a call of the plain and of the fast function."""
-    states, weight, ids = numbers(3, 4), numbers(5, 4), torch.tensor([0, 2, 4])
-    log_p, (k, v) = numbers(4, 5).log_softmax(dim=1), numbers(2, 5, 2, 3)
+    states, weight, ids = fixed_numbers(3, 4), fixed_numbers(5, 4), torch.tensor([0, 2, 4])
+    log_p, (k, v) = fixed_numbers(4, 5).log_softmax(dim=1), fixed_numbers(2, 5, 2, 3)
     mask = AttentionMask(causal=True, neighbourhood=5)
     in_blocks = partial(BucketedAttention, device=torch.device("cpu"))
     calls: Mapping[str, tuple[Callable[..., object], Sequence[object], ReadResult]] = {
         "build_attention": (in_blocks, ([2, 5], [2, 5], mask), attend),
         "start_cache": (start_cache, ([k], [v], [2, 3]), take_two_steps),
         "smoothed_loss": (smoothed_loss, (states, weight, ids, 0.1, None), list),
-        "log_softmax": (log_softmax_in_place, (numbers(2, 5),), list),
+        "log_softmax": (log_softmax_in_place, (fixed_numbers(2, 5),), list),
         "target_log_probs": (target_log_probs, (states, weight, ids, None), list),
-        "highest_sums": (highest_sums, (numbers(2, 2), log_p, 3), list),
+        "highest_sums": (highest_sums, (fixed_numbers(2, 2), log_p, 3), list),
     }
 
     def call_plain(name: str) -> Sequence[Tensor]:
@@ -111,8 +111,8 @@ def count_arguments(function: Callable[..., object]) -> int:
 
 
 def attend(attention: BatchAttention) -> Sequence[Tensor]:
-    """Return the attention of two sentences, and the number of arguments of the function."""
-    return [attention(*numbers(3, 7, 2, 3)), torch.tensor(count_arguments(attention))]
+    """Return the attention of two sentences by `attention`, and the count of its arguments."""
+    return [attention(*fixed_numbers(3, 7, 2, 3)), torch.tensor(count_arguments(attention))]
 
 
 def take_two_steps(cache: Cache) -> Sequence[Tensor]:
@@ -121,7 +121,7 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
     for step in range(2):
         cache = cache.begin_step(None)
         for layer in cache.layer_caches():
-            q, key, value = layer.split_heads(numbers(2, 18) + step, 2, [6, 6, 6])
+            q, key, value = layer.split_heads(fixed_numbers(2, 18) + step, 2, [6, 6, 6])
             layer.append(key, value)
             found += [layer.attend(q), layer.attend_to_source(q)]
             methods = layer.append, layer.attend, layer.attend_to_source
@@ -133,51 +133,55 @@ def take_two_steps(cache: Cache) -> Sequence[Tensor]:
 def norm() -> Sequence[Tensor]:
     """Return three normalised tokens."""
     module = LayerNorm(Architecture(d_model=4))
-    module.weight.data, module.bias.data = numbers(4), numbers(4)
-    return [module(numbers(3, 4))]
+    module.weight.data, module.bias.data = fixed_numbers(4), fixed_numbers(4)
+    return [module(fixed_numbers(3, 4))]
 
 
 def plain_norm() -> Sequence[Tensor]:
     """Return torch's layer_norm of the numbers that `norm` uses, for comparison."""
     epsilon = Architecture().norm_epsilon
-    return [functional.layer_norm(numbers(3, 4), (4,), numbers(4), numbers(4), epsilon)]
+    return [
+        functional.layer_norm(
+            fixed_numbers(3, 4), (4,), fixed_numbers(4), fixed_numbers(4), epsilon
+        )
+    ]
 
 
 def multiply() -> Sequence[Tensor]:
     """Return the results of the three methods of `Linear` for three tokens."""
-    weights = nn.Parameter(numbers(2, 4)), nn.Parameter(numbers(2))
-    module, x = Linear.from_weight(*weights), numbers(3, 4)
-    return [module(x), module.forward_relu(x), module.forward_add(x, numbers(3, 2))]
+    weights = nn.Parameter(fixed_numbers(2, 4)), nn.Parameter(fixed_numbers(2))
+    module, x = Linear.from_weight(*weights), fixed_numbers(3, 4)
+    return [module(x), module.forward_relu(x), module.forward_add(x, fixed_numbers(3, 2))]
 
 
 def plain_products() -> Sequence[Tensor]:
     """Return what `multiply` returns, computed by torch's function."""
-    product = functional.linear(numbers(3, 4), numbers(2, 4), numbers(2))
-    return [product, product.relu(), product + numbers(3, 2)]
+    product = functional.linear(fixed_numbers(3, 4), fixed_numbers(2, 4), fixed_numbers(2))
+    return [product, product.relu(), product + fixed_numbers(3, 2)]
 
 
 def surround() -> Sequence[Tensor]:
     """Return the output of a `Residual` around a sub-layer that doubles its input."""
     module = Residual(Architecture(d_model=4, dropout=0.5))
-    module.norm.weight.data, module.norm.bias.data = numbers(4), numbers(4)
-    return [module(numbers(3, 4), lambda x: 2 * x)]
+    module.norm.weight.data, module.norm.bias.data = fixed_numbers(4), fixed_numbers(4)
+    return [module(fixed_numbers(3, 4), lambda x: 2 * x)]
 
 
 def plain_surround() -> Sequence[Tensor]:
     """Return what `surround` returns, computed by torch's functions."""
-    total = numbers(3, 4) + functional.dropout(2 * numbers(3, 4), 0.5)
+    total = fixed_numbers(3, 4) + functional.dropout(2 * fixed_numbers(3, 4), 0.5)
     epsilon = Architecture().norm_epsilon
-    return [functional.layer_norm(total, (4,), numbers(4), numbers(4), epsilon)]
+    return [functional.layer_norm(total, (4,), fixed_numbers(4), fixed_numbers(4), epsilon)]
 
 
 COMPARED_MODULES: Mapping[type[nn.Module], tuple[Try, Try]] = {
     Dropout: (
-        lambda: [Dropout(0.5)(numbers(3, 4))],
-        lambda: [functional.dropout(numbers(3, 4), 0.5)],
+        lambda: [Dropout(0.5)(fixed_numbers(3, 4))],
+        lambda: [functional.dropout(fixed_numbers(3, 4), 0.5)],
     ),
     AddDropout: (
-        lambda: [AddDropout(0.5)(numbers(3, 4), numbers(3, 4) + 1)],
-        lambda: [numbers(3, 4) + functional.dropout(numbers(3, 4) + 1, 0.5)],
+        lambda: [AddDropout(0.5)(fixed_numbers(3, 4), fixed_numbers(3, 4) + 1)],
+        lambda: [fixed_numbers(3, 4) + functional.dropout(fixed_numbers(3, 4) + 1, 0.5)],
     ),
     LayerNorm: (norm, plain_norm),
     Linear: (multiply, plain_products),

@@ -54,7 +54,7 @@ class PairWords:
     target: Sequence[int]
 
     def link(self, weights: Float32[np.ndarray, "*C t s"]) -> Bool[np.ndarray, "*C I J"]:
-        """Return masks [i, j], True if a piece of target word j attends most to source word i."""
+        """Return masks [i, j], True if source word i gets the top weight of a piece of word j."""
         best = np.asarray(self.source)[weights.argmax(axis=-1)]  # [*C t]: a source word
         linked = best[..., None, :] == np.arange(self.source[-1] + 1)[:, None]  # [*C I t]
         return np.logical_or.reduceat(linked, find_firsts(self.target), axis=-1)

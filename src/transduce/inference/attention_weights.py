@@ -43,8 +43,8 @@ def capture_attention(model: Transformer, source: Packed, inputs: Packed) -> Att
     """Run a model on packed sources and target inputs; return its attention weights    (3.2)"""
     encoder, decoder, cross = Layers(), Layers(), Layers()
     operations = model.eval().operations
-    memory = model.encode(source, record(operations, lambda _mask: encoder))
-    in_decoder = record(operations, lambda mask: decoder if mask.causal else cross)
+    memory = model.encode(source, record_weights(operations, lambda _mask: encoder))
+    in_decoder = record_weights(operations, lambda mask: decoder if mask.causal else cross)
     states = model.decode(inputs, memory, in_decoder)
     kinds = {"encoder": encoder, "decoder": decoder, "cross": cross}
     return AttentionRecord({kind: found for kind, found in kinds.items() if found}, states)
@@ -58,12 +58,14 @@ def capture_cross_attention(model: Transformer, source: Packed, inputs: Packed) 
     """
     operations = model.eval().operations
     cross = Layers()
-    recording = record(operations, lambda mask: None if mask.causal else cross)
+    recording = record_weights(operations, lambda mask: None if mask.causal else cross)
     model.decode(inputs, model.encode(source), recording)
     return cross
 
 
-def record(operations: Operations, choose: Callable[[AttentionMask], Layers | None]) -> Operations:
+def record_weights(
+    operations: Operations, choose: Callable[[AttentionMask], Layers | None]
+) -> Operations:
     """Return operations whose attention appends its weights to the list from `choose(mask)`.
 
     If `choose` returns None, `operations` compute the attention and nothing is appended.

@@ -74,7 +74,7 @@ def average(
             return AveragedModel(folder, tuple(steps))
     else:
         steps = write_average(run, folder, last, name, languages, force=force)
-    choose_heads_of(folder, run)
+    choose_run_heads(folder, run)
     is_early = 2 * steps[0] <= steps[-1]
     return AveragedModel(folder, tuple(steps), compare_with_last(folder, run) if is_early else None)
 
@@ -87,7 +87,7 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
     if not (run / STORE / "dev").is_dir():
         return None
     try:
-        pairs = read_pairs_of(run / STORE / "dev", COMPARED)
+        pairs = read_first_pairs(run / STORE / "dev", COMPARED)
         sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
         pieces = sum(map(len, targets))
 
@@ -100,8 +100,8 @@ def compare_with_last(model: Path, run: Path) -> tuple[float, float] | None:
         return None
 
 
-def choose_heads_of(model: Path, run: Path) -> None:
-    """Choose and store alignment heads for a run's new model, if the run has its training text.
+def choose_run_heads(model: Path, run: Path) -> None:
+    """Choose alignment heads by a run's training pairs, if it has them; store them in its model.
 
     If the model cannot align or the text is damaged, nothing is stored. The model is whole.
     """
@@ -109,12 +109,12 @@ def choose_heads_of(model: Path, run: Path) -> None:
     if not folder.is_dir():
         return
     try:
-        choose_without_gold(model, read_pairs_of(folder, COUNTED))
+        choose_without_gold(model, read_first_pairs(folder, COUNTED))
     except TransduceError:
         return
 
 
-def read_pairs_of(store: Path, most: int) -> list[EncodedPair]:
+def read_first_pairs(store: Path, most: int) -> list[EncodedPair]:
     """Return the first `most` pairs of a store, or all pairs if it has fewer."""
     found = Store.open(store)
     numbers = range(min(most, len(found)))

@@ -188,10 +188,10 @@ def choose_heads(translator: Translator, source: Text, target: Text, gold: Text)
     """Return the layer, heads and shift that align a text best, and results of other choices."""
     translator.aligner.require_alignable()
     pairs, warnings = read_gold_pairs(translator, source, target, gold)
-    return choose_by(translator, pairs, warnings, translator.aligner.chosen)
+    return choose_heads_by_pairs(translator, pairs, warnings, translator.aligner.chosen)
 
 
-def choose_by(
+def choose_heads_by_pairs(
     translator: Translator,
     pairs: GoldPairs,
     warnings: Sequence[LineWarning] = (),
@@ -239,7 +239,7 @@ def choose_without_gold(model: Path, pairs: Sequence[EncodedPair]) -> AlignmentH
     counted = count_links(sources, targets)
     by_number = {pair.number: links for pair, links in zip(known, counted, strict=True)}
     gold = [by_number[pair.number] for pair in used]
-    best = choose_by(translator, GoldPairs(used, gold)).best.heads
+    best = choose_heads_by_pairs(translator, GoldPairs(used, gold)).best.heads
     save_alignment_heads(model, translator.hashes[0], best, {"pairs": len(used)})
     return best
 

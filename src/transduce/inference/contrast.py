@@ -58,7 +58,7 @@ def measure_contrast(
         yield Contrast(form, count, scores)
     if words := list_words(sides[0]):
         outputs = list(translator.translate_lines(words))
-        yield Contrast("one_word", len(words), [score_words(outputs)])
+        yield Contrast("one_word", len(words), [score_run_on(outputs)])
 
 
 def list_words(lines: Sequence[str]) -> list[str]:
@@ -67,8 +67,8 @@ def list_words(lines: Sequence[str]) -> list[str]:
     return list(islice(dict.fromkeys(word for word in words if word.isalpha()), WORDS))
 
 
-def score_words(outputs: Sequence[str]) -> Score:
-    """Return the percentage of one-word inputs whose output is long or repeats a word."""
+def score_run_on(outputs: Sequence[str]) -> Score:
+    """Return the percentage of outputs, each of one word, that are too long or repeat a word."""
     found = [output.lower().split() for output in outputs]
     run_on = sum(len(words) > MOST_WORDS or len(set(words)) < len(words) for words in found)
     return Score(

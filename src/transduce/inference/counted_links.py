@@ -21,8 +21,8 @@ SLOPE = 4.0  # how fast a link gets less likely off the diagonal; as fast_align 
 
 def count_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[GoldLinks]:
     """Return sure and possible links for each pair of texts, which are non-empty lists of words."""
-    forward = find_best(sources, targets)
-    backward = find_best(targets, sources)
+    forward = find_likeliest_sources(sources, targets)
+    backward = find_likeliest_sources(targets, sources)
     found = list[GoldLinks]()
     for ours, theirs in zip(forward, backward, strict=True):
         one = {(int(i), j) for j, i in enumerate(ours)}
@@ -31,8 +31,10 @@ def count_links(sources: Sequence[Words], targets: Sequence[Words]) -> list[Gold
     return found
 
 
-def find_best(sources: Sequence[Words], targets: Sequence[Words]) -> list[Int64[np.ndarray, " W"]]:
-    """Return, for each pair, the index of the likeliest source word of each target word."""
+def find_likeliest_sources(
+    sources: Sequence[Words], targets: Sequence[Words]
+) -> list[Int64[np.ndarray, " W"]]:
+    """Return, for each pair, the index of each target word's likeliest source word."""
     heights, widths = (np.array(list(map(len, side))) for side in (targets, sources))
     counts = np.repeat(widths, heights)  # [W]: how many source words a target word may link to
     word = np.repeat(np.arange(len(counts)), counts)  # [C]
@@ -44,13 +46,13 @@ def find_best(sources: Sequence[Words], targets: Sequence[Words]) -> list[Int64[
     ours, theirs = number_words(sources), number_words(targets)
     source = ours[(np.cumsum(widths) - widths)[pair] + i]
     keys, entry = np.unique(source * (theirs.max() + 1) + theirs[word], return_inverse=True)
-    posterior = learn(entry, keys // (theirs.max() + 1), word, np.exp(-SLOPE * apart))
+    posterior = learn_link_weights(entry, keys // (theirs.max() + 1), word, np.exp(-SLOPE * apart))
     order = np.lexsort((posterior, word))
     best = i[order[np.cumsum(counts) - 1]]
     return np.split(best, np.cumsum(heights)[:-1])
 
 
-def learn(
+def learn_link_weights(
     entry: Int64[np.ndarray, " C"],
     source: Int64[np.ndarray, " E"],
     word: Int64[np.ndarray, " C"],

@@ -78,7 +78,7 @@ def list_attempts(line: Line, *, can_align: bool) -> list[Attempt]:
     if not can_align or line.prefix is not None:
         return [*attempts, build_plain_attempt(line)]
     rest = replace_items(line.text, lambda _: "")
-    place = partial(insert, line.text, spans)
+    place = partial(insert_items, line.text, spans)
     return [*attempts, Attempt(Line(line.number, rest), place, needs_links=True)]
 
 
@@ -87,7 +87,7 @@ def restore_items(masked: Masked, output: Output) -> tuple[str, bool]:
     return masked.restore(output.text)
 
 
-def insert(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
+def insert_items(text: str, spans: Sequence[tuple[int, int]], output: Output) -> tuple[str, bool]:
     """Return an output with a text's items beside the words linked to their neighbours, and True.
 
     An item keeps its space before it, and touches a word only if it touched one in the text.

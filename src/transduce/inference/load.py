@@ -234,7 +234,7 @@ def load_task_model(folder: Path) -> TaskModel:
 
 def build_stored_task(found: StoredModel) -> Task:
     """Build a stored model's task; raise FolderError if the vocabularies do not fit the task."""
-    needs_lexicon = find_task_kind(found.recipe.data).tagged_words is not None
+    needs_lexicon = find_task_kind(found.recipe.data).list_tagged_words is not None
     if needs_lexicon and found.vocabularies.lexicon is None:
         fact = f"has no {LEXICON}, and its task is {found.recipe.data.task}"
         raise FolderError(fact, DAMAGED, file=found.folder)

@@ -178,7 +178,7 @@ SHARE = 0.8  # of free memory to be used; the estimate leaves some things out
 def fit_batch_size(
     models: Sequence[Transformer], sources: Sequence[Sequence[int]], search: Search, width: int
 ) -> Search:
-    """Return `search` with the batch size that fits the device.
+    """Return `search` with a smaller batch on a CPU with little memory, or a larger one on a GPU.
 
     `width` is the number of hypotheses of a sentence. On a CPU the batch is as small as free memory
     demands; NotEnoughMemoryError is raised if that is too small for one sentence, and InputError if

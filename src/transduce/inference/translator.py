@@ -122,7 +122,7 @@ class Translator:
             raise InputError(fact, "transduce.load(folder)")
         names = (*CARRIED, "on_warning", "workers")
         changes = {name: getattr(self, name) for name in names}
-        return restore, (self.reload, self.hashes, self.recipe.search, changes)
+        return reload_translator, (self.reload, self.hashes, self.recipe.search, changes)
 
     def __copy__(self) -> "Translator":
         return self  # nothing changes it
@@ -404,7 +404,7 @@ class Translator:
             )
         changes = {name: getattr(self, name) for name in CARRIED}
         reload = partial(load_for_long_searches, self.reload, threads=1)
-        return partial(restore, reload, self.hashes, self.recipe.search, changes)
+        return partial(reload_translator, reload, self.hashes, self.recipe.search, changes)
 
 
 def report_warnings(
@@ -421,7 +421,7 @@ def report_warnings(
             yield from result.outputs
 
 
-def restore(
+def reload_translator(
     reload: Callable[[], Translator],
     hashes: Sequence[str],
     search: Search,

@@ -189,7 +189,7 @@ def choose_workers(
     return int(max(1, min(idle, lines // LINES_PER_WORKER, in_memory)))
 
 
-def load_on_own_cores(cores: int) -> float:
-    """Return the part of the load average on this process's cores if all others are busy."""
+def own_load_average(cores: int) -> float:
+    """Return how much of the load average falls on this process's cores if all others are busy."""
     others = (os.cpu_count() or cores) - cores
     return max(0.0, os.getloadavg()[0] - others)

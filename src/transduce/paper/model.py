@@ -235,7 +235,7 @@ class DecoderLayer(nn.Module):
         return self.self_attention, self.cross_attention, self.feed_forward
 
 
-# When decoding, a sub-layer adds the residual itself, because `Linear.add` fuses both
+# When decoding, a sub-layer adds the residual itself, because `Linear.forward_add` fuses both
 AddSublayer = Callable[[Tensor, Tensor], Tensor]  # (x, residual) → residual + Sublayer(x)
 
 
@@ -472,9 +472,11 @@ class FeedForward(nn.Module):
     def decode_step(
         self, x: Float[Tensor, "R d_model"], residual: Float[Tensor, "R d_model"]
     ) -> Float[Tensor, "R d_model"]:
+        """Return residual + FFN(x) of R hypotheses' newest tokens."""
         return self.outer.forward_add(self.activate(x), residual)
 
     def activate(self, x: Float[Tensor, "R d_model"]) -> Float[Tensor, "R d_ff"]:
+        """Return the inner layer: max(0, x W1 + b1), or swish in place of the ReLU."""
         return functional.silu(self.inner(x)) if self.is_swish else self.inner.forward_relu(x)
 
     def initialise(self, generator: torch.Generator) -> None:
@@ -489,13 +491,17 @@ class FeedForward(nn.Module):
 
 @runtime_checkable
 class LinearOperator(Protocol):
-    """A `Linear` or its faster replacement: x Wᵀ + b, then perhaps a ReLU or a sum."""
+    """A `Linear` or its faster replacement, which computes x Wᵀ + b."""
 
     def __call__(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
-    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]: ...
+
+    def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Return max(0, x Wᵀ + b)."""
+
     def forward_add(
         self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
-    ) -> Float[Tensor, "R m"]: ...
+    ) -> Float[Tensor, "R m"]:
+        """Return residual + x Wᵀ + b."""
 
 
 class Linear(nn.Module):
@@ -517,11 +523,13 @@ class Linear(nn.Module):
         return functional.linear(x, self.weight, self.bias)
 
     def forward_relu(self, x: Float[Tensor, "R n"]) -> Float[Tensor, "R m"]:
+        """Return max(0, x Wᵀ + b)."""
         return functional.linear(x, self.weight, self.bias).relu_()
 
     def forward_add(
         self, x: Float[Tensor, "R n"], residual: Float[Tensor, "R m"]
     ) -> Float[Tensor, "R m"]:
+        """Return residual + x Wᵀ + b."""
         if self.bias is None:
             return torch.addmm(residual, x, self.weight.t())
         return functional.linear(x, self.weight, self.bias).add_(residual)
@@ -589,7 +597,7 @@ def compute_sinusoids(
 
 @final
 class SinusoidalPositions(nn.Module):
-    """Sinusoidal positional encoding, with a table that grows for longer sentences    (3.5)"""
+    """A table of sinusoidal positional encodings, which grows for longer sentences    (3.5)"""
 
     def __init__(self, d_model: int, form: str = "sinusoidal") -> None:
         super().__init__()
@@ -605,12 +613,13 @@ class SinusoidalPositions(nn.Module):
         return table[positions]
 
     def compute(self, count: int) -> Float[Tensor, "count d_model"]:
+        """Return the encodings of the first `count` positions, in float64."""
         return compute_sinusoids(count, self.d_model, self.form)
 
 
 @final
 class LearnedPositions(nn.Module):
-    """Learned positional encoding: one vector for each position    (Table 3, row E)"""
+    """A table of learned positional encodings, one for each position    (Table 3, row E)"""
 
     def __init__(self, count: int, d_model: int) -> None:
         super().__init__()

@@ -266,7 +266,7 @@ class PlainCache:
         return replace(self, past=(k, v), reach=reach)
 
     def layer_caches(self) -> "list[PlainLayerCache]":
-        """Return a view of each layer's part of this cache; appending to it changes the cache."""
+        """Return each layer's part of this cache; appending to a part changes the cache."""
         positions = torch.arange(self.past[0].shape[2], device=self.next_positions.device)
         back = self.next_positions[:, None] - positions  # [R T]
         allowed = (back >= 0) if self.reach is None else (back >= 0) & (back <= self.reach)
@@ -381,10 +381,17 @@ class LayerCache(Protocol):
 
     def split_heads(
         self, x: Float[Tensor, "R parts"], heads: int, parts: Sequence[int]
-    ) -> Sequence[Tensor]: ...
-    def append(self, k: Tensor, v: Tensor) -> None: ...
-    def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
-    def attend_to_source(self, q: Tensor) -> Float[Tensor, "R Hd_v"]: ...
+    ) -> Sequence[Tensor]:
+        """Split projections into parts (q, k, v) of these widths, each in the form taken below."""
+
+    def append(self, k: Tensor, v: Tensor) -> None:
+        """Write the newest tokens' keys and values into the cache."""
+
+    def attend(self, q: Tensor) -> Float[Tensor, "R Hd_v"]:
+        """Attend from each newest token to its hypothesis so far    (equation 1)"""
+
+    def attend_to_source(self, q: Tensor) -> Float[Tensor, "R Hd_v"]:
+        """Attend from each newest token to its source    (equation 1)"""
 
 
 @runtime_checkable
@@ -395,14 +402,27 @@ class Cache(Protocol):
     """
 
     @property
-    def next_positions(self) -> Int[Tensor, " R"]: ...
+    def next_positions(self) -> Int[Tensor, " R"]:
+        """The position of each hypothesis' next token."""
+
     @property
-    def longest(self) -> int: ...
-    def begin_step(self, reach: int | None) -> Self: ...
-    def layer_caches(self) -> Iterable[LayerCache]: ...
-    def advance(self) -> Self: ...
-    def reorder(self, rows: Int[Tensor, " R2"]) -> Self: ...
-    def concatenate(self, other: Self) -> Self: ...
+    def longest(self) -> int:
+        """The number of tokens of the longest hypothesis."""
+
+    def begin_step(self, reach: int | None) -> Self:
+        """Return the cache with room for next tokens, which attend at most `reach` tokens back."""
+
+    def layer_caches(self) -> Iterable[LayerCache]:
+        """Return each layer's part of this cache; appending to a part changes the cache."""
+
+    def advance(self) -> Self:
+        """Return the cache after a step, in which every hypothesis grew by a token."""
+
+    def reorder(self, rows: Int[Tensor, " R2"]) -> Self:
+        """Return the cache of the hypotheses with these indices, in this order."""
+
+    def concatenate(self, other: Self) -> Self:
+        """Return one cache with the hypotheses of this cache, then the hypotheses of `other`."""
 
 
 @runtime_checkable

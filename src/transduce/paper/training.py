@@ -90,7 +90,7 @@ class Adam:
             weight.grad = None
 
     def gradient_norm(self) -> Float[Tensor, ""]:
-        """Return the norm of all gradients, taken as one vector."""
+        """Return the L2 norm of all gradients, taken as one vector."""
         return torch.cat([g.float().flatten() for g in self.list_gradients()]).norm()
 
     @torch.no_grad()
@@ -296,17 +296,34 @@ class Optimiser(Protocol):
     """The optimiser of a model's weights; see `Adam`."""
 
     @property
-    def named_weights(self) -> dict[str, Tensor]: ...
+    def named_weights(self) -> dict[str, Tensor]:
+        """The float32 weights by name."""
+
     @property
-    def moments(self) -> dict[str, Tensor]: ...  # and the number of updates, under UPDATES
+    def moments(self) -> dict[str, Tensor]:
+        """Adam's moment estimates by name, and the number of updates under UPDATES."""
+
     @property
-    def state_tensors(self) -> Sequence[Tensor]: ...
-    def clear_gradients(self) -> None: ...
-    def list_gradients(self) -> Sequence[Tensor]: ...
-    def gradient_norm(self) -> Float[Tensor, ""]: ...
-    def update(self, learning_rate: float, skip: Float[Tensor, ""], /) -> None: ...
-    def refresh_model(self) -> None: ...
-    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None: ...
+    def state_tensors(self) -> Sequence[Tensor]:
+        """The weights, their moments, and the number of updates."""
+
+    def clear_gradients(self) -> None:
+        """Forget all gradients, so that the next backward pass does not add to them."""
+
+    def list_gradients(self) -> Sequence[Tensor]:
+        """Return all gradients, 0 where the loss does not depend on a weight."""
+
+    def gradient_norm(self) -> Float[Tensor, ""]:
+        """Return the L2 norm of all gradients, taken as one vector."""
+
+    def update(self, learning_rate: float, skip: Float[Tensor, ""], /) -> None:
+        """Update the weights with this learning rate; do nothing if the tensor `skip` is 1."""
+
+    def refresh_model(self) -> None:
+        """Copy the optimiser's weights into the model."""
+
+    def restore(self, weights: dict[str, Tensor], moments: dict[str, Tensor], /) -> None:
+        """Copy weights and moments of a checkpoint into the model and the optimiser."""
 
 
 BuildOptimiser = Callable[[nn.Module, Training], Optimiser]

@@ -33,8 +33,8 @@ class ModelSize:
 
 @final
 @dataclass(frozen=True)
-class Fitting:
-    """A task's recipe to start from, and its model sizes, smallest first."""
+class SizeTable:
+    """The recipe that a task's models start from, and their sizes, smallest first."""
 
     start: Recipe
     sizes: tuple[ModelSize, ...]
@@ -49,7 +49,7 @@ class Fitting:
         return allowed[: len(too_small) + 1]
 
 
-TRANSLATION = Fitting(
+TRANSLATION = SizeTable(
     Recipe(name="fitted"),
     (
         ModelSize(100_000, translating.TINY, 8_000, 4_096, PASSES),
@@ -57,18 +57,18 @@ TRANSLATION = Fitting(
         ModelSize(ALL, Architecture(), 37_000, 25_000, 12, needs_gpu=True),
     ),
 )
-PARSING = Fitting(
+PARSING = SizeTable(
     PARSER,
     (
         ModelSize(5_000, replace(TINY, dropout=0.2), 8_000, 1_024, 20),
         ModelSize(ALL, replace(SMALL, dropout=0.2, attention_dropout=0.1), 10_000, 1_024, 20),
     ),
 )
-TAGGING = Fitting(
+TAGGING = SizeTable(
     GUM_TAGS,
     (ModelSize(30_000, TINY, 8_000, 1_024, 25), ModelSize(ALL, SMALL, 10_000, 1_024, 20)),
 )
-SIGNAL = Fitting(
+SIGNAL = SizeTable(
     with_changes(
         Recipe(name=""),
         {
@@ -86,14 +86,14 @@ SIGNAL = Fitting(
     # together, did not learn to read pictures in 600 updates.
     (ModelSize(ALL, replace(TINY, layers=2, norm="pre", tie_embeddings="all"), 258, 1_024, 100),),
 )
-FITTINGS: Mapping[str, Fitting] = MappingProxyType(
+SIZE_TABLES: Mapping[str, SizeTable] = MappingProxyType(
     {"translation": TRANSLATION, "parsing": PARSING, "tagging": TAGGING, "signal": SIGNAL}
 )
 
 
-def find_fitting(data: Data) -> Fitting:
-    """Return the start recipe and model sizes of `data.task`; raise InputError for other tasks."""
-    found = FITTINGS.get(data.task)
+def find_size_table(data: Data) -> SizeTable:
+    """Return the `SizeTable` of the task `data.task`; raise InputError if the task has none."""
+    found = SIZE_TABLES.get(data.task)
     if found is None:
         raise InputError(
             f"a corpus for {data.task} does not say how to train",

@@ -26,7 +26,12 @@ from transduce.durable.folder import VerifiedFolder, require_absent
 from transduce.errors import FolderError, InputError
 from transduce.recipes.choice import build_title
 from transduce.runs import ledger
-from transduce.runs.text_names import disown_corpus, is_untitled, name_languages, read_name
+from transduce.runs.text_names import (
+    is_untitled,
+    name_languages,
+    read_name,
+    rename_corpus_of_new_languages,
+)
 from transduce.scores.score import Score
 from transduce.tasks import build_task, find_task_kind
 from transduce.training.progress import Progress, read_progress
@@ -54,7 +59,9 @@ def write_average(
     data, vocabularies = read_data_facts(run), read_run_vocabularies(run)
     recipe = begun.recipe  # wrong names are refused before the weights are read
     if languages is not None:
-        recipe = disown_corpus(name_languages(recipe, languages), recipe, data.inputs["train"])
+        recipe = rename_corpus_of_new_languages(
+            name_languages(recipe, languages), recipe, data.inputs["train"]
+        )
     if name is not None:
         recipe = replace(recipe, name=read_name(name))
     steps, weights, progress = average_snapshots(run, last)

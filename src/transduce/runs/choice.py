@@ -13,7 +13,7 @@ from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
 from transduce.runs.development import divide
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
-from transduce.runs.recommend import has_gpu, recommend_recipe, start_fitting
+from transduce.runs.recommend import choose_start, has_gpu, recommend_recipe
 from transduce.runs.text_names import name_text, read_languages
 from transduce.runs.texts import (
     GENERATED,
@@ -190,7 +190,7 @@ def choose_recipe(
         recipe, told = name_text(recipe, opened[0], find_corpus_name(train), settings, named)
         return Choice(recipe=recipe, reasons=told, texts=opened)
     require_recipe_or_text(recipe, train)
-    _, start = start_fitting(train, settings)
+    _, start = choose_start(train, settings)
     opened = choose_texts(start.data, train, dev)
     told = list[str]()
     if dev is None:

@@ -130,7 +130,7 @@ class RunCopy:
             data = self.system.cat_file(path)
         match listed := from_checksummed_json(data, Path(path)):
             case {"run": str(), "step": int(), "files": dict() as files} if files:
-                if all(is_entry(name, about) for name, about in files.items()):
+                if all(is_copy_entry(name, about) for name, about in files.items()):
                     return listed
         raise FolderError("is not as a copy's list is written", PUT_BACK, file=path)
 
@@ -211,7 +211,7 @@ def list_files(run: Path) -> Iterator[tuple[str, Path]]:
                 yield path.relative_to(run).as_posix(), path
 
 
-def is_entry(name: str, about: object) -> bool:
+def is_copy_entry(name: str, about: object) -> bool:
     """Return whether an entry of a copy's list has a name inside the run, a size and a sha256.
 
     The list may come from a stranger, and its names and hashes become paths.

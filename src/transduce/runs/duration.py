@@ -17,7 +17,7 @@ from transduce.machine.process_settings import use_threads
 from transduce.machine.rate import synchronise
 from transduce.paper.model import Transformer
 from transduce.paper.training import update_weights
-from transduce.recipes.fitted import ModelSize, find_fitting
+from transduce.recipes.fitted import ModelSize, find_size_table
 from transduce.runs.ledger import count_updates_of_pass
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.prepared_corpus import PreparedCorpus
@@ -171,7 +171,7 @@ def fit_to_minutes(
             path not in settings, f"the minutes decide {path}, which is set too", "leave out one"
         )
     seconds = 60 * minutes
-    sizes = find_fitting(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu())
+    sizes = find_size_table(corpus.data).list_sizes(len(corpus.train), has_gpu=has_gpu())
 
     def measure(tried: Recipe) -> Pace:
         resolved = resolve_machine_settings(tried, corpus, rank.local_size)

@@ -13,7 +13,7 @@ from transduce.datasets.fetch import fetch_corpus, read_splits
 from transduce.datasets.transfer import NetworkSettings
 from transduce.datasets.treebanks import Treebank
 from transduce.datasets.values import Corpus
-from transduce.durable.folder import require_open
+from transduce.durable.folder import require_harmless_output
 from transduce.durable.lock import lock_folder
 from transduce.errors import InputError, short_repr
 from transduce.settings.fields import require
@@ -68,7 +68,7 @@ def fetch(  # noqa: PLR0913 - one parameter for each choice of the caller
         part for name in names for one in find_corpora(name) for part in list_split_corpora(one)
     ]
     fetched = []
-    require_open(here / "lock")
+    require_harmless_output(here / "lock")
     with lock_folder(here):
         for corpus in dict.fromkeys(corpora):
             folder = fetch_corpus(corpus, here, places, on_progress or ignore_event)

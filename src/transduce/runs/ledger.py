@@ -110,7 +110,7 @@ def find_doubts(recipe: Recipe, corpus: PreparedCorpus) -> list[str]:
 
 
 def count_known_pairs(dev: Store, train: Store) -> tuple[int, int]:
-    """Return how many of some pairs of a development set the training text has, and their number.
+    """Return how many of a sample of development pairs are training pairs, and the sample's size.
 
     Of a long training text only the first 16 million tokens of a side are searched.
     """

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from transduce.durable.files import delete, list_entries, new_folders
-from transduce.durable.folder import require_open
+from transduce.durable.folder import require_harmless_output
 from transduce.durable.lock import lock_folder
 from transduce.errors import InputError
 
@@ -18,7 +18,7 @@ def require_own_folder(folder: Path, sign: str, ours: Collection[str], kind: str
     is to be, such as "run". A path inside a model, a store or another folder of its kind is
     refused, too.
     """
-    require_open(folder)
+    require_harmless_output(folder)
     for above in Path(os.path.realpath(folder)).parents:
         if (above / sign).is_file():
             raise InputError(

@@ -87,7 +87,9 @@ def prepare_store(  # noqa: PLR0913 - the choices of `prepare` and of a sweep
     *,
     needs_dev: bool = False,
 ) -> PreparedCorpus:
-    """Prepare texts in a folder for a recipe, by default one that fits them.
+    """Prepare training text and development set in a folder, for a recipe or one that fits them.
+
+    `texts` are these two: None for those of the recipe's corpus, False for no development set.
 
     If `needs_dev`, texts without a development set are refused.
     """

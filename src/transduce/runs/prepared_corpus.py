@@ -170,9 +170,9 @@ def describe_other_settings(
 def describe_other_inputs(
     known: Mapping[str, str], texts: Mapping[str, Pairs], settings: str
 ) -> str:
-    """Return a sentence on the main difference of the texts and settings from those of a corpus.
+    """Return a sentence on how the texts and settings differ most from those of a prepared corpus.
 
-    `known` has the fingerprints of its texts; `settings` says which setting differs, if one does.
+    `known` has its texts' fingerprints; `settings` says which setting differs, if one does.
     """
     names = [
         name
@@ -272,17 +272,17 @@ def learn_vocabularies(
         if not (folder / name).exists():
             vocabulary = learn_side(train, data, side, on_progress)
             write_atomically(folder / name, vocabulary.to_bytes())
-    tagged_words = find_task_kind(data).tagged_words
-    if tagged_words is not None and not (folder / LEXICON).exists():
+    list_tagged_words = find_task_kind(data).list_tagged_words
+    if list_tagged_words is not None and not (folder / LEXICON).exists():
         pairs = read_kept_pairs(train, data, on_progress)
-        lexicon = learn_tag_lexicon(tagged_words(target) for _, target in pairs)
+        lexicon = learn_tag_lexicon(list_tagged_words(target) for _, target in pairs)
         write_atomically(folder / LEXICON, lexicon.to_bytes())
     return read_vocabularies_in(folder, data)
 
 
 def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> Vocabulary:
     """Return a vocabulary learned from the source (side 0), the target (1), or both if shared."""
-    require_learnable(data)
+    require_learnable_vocabulary(data)
     kind = find_task_kind(data)
     symbols = kind.target_symbols
     if side == 1 and symbols is not None:
@@ -293,8 +293,8 @@ def learn_side(train: Pairs, data: Data, side: int, on_progress: OnProgress) -> 
     return learn_vocabulary(lines, data.vocabulary_size, data.vocabulary)
 
 
-def require_learnable(data: Data) -> None:
-    """Refuse a vocabulary of words for untokenised text, and a SentencePiece vocabulary."""
+def require_learnable_vocabulary(data: Data) -> None:
+    """Refuse to learn words from untokenised text, or any SentencePiece vocabulary."""
     require(
         data.vocabulary != "word" or find_task_kind(data).is_tokenised,
         f"a vocabulary of words needs tokenised text, which {data.task} does not have",
@@ -359,5 +359,5 @@ def read_vocabularies_in(folder: Path, data: Data) -> Vocabularies:
         folder,
         lambda name: read_regular(folder / name, LIMIT),
         shared=data.shared_vocabulary,
-        has_lexicon=find_task_kind(data).tagged_words is not None,
+        has_lexicon=find_task_kind(data).list_tagged_words is not None,
     )

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from transduce.corpus.store import Store
-from transduce.recipes.fitted import Fitting, ModelSize, find_fitting
+from transduce.recipes.fitted import ModelSize, SizeTable, find_size_table
 from transduce.runs.development import clean_text, find_whole_text
 from transduce.runs.prepared_corpus import PreparedCorpus, read_side
 from transduce.runs.text_names import FITTED
@@ -49,7 +49,7 @@ def recommend_recipe(
 
     The text is cleaned by the settings in `changes` before it is counted.
     """
-    fitting, wanted = start_fitting(train, changes)
+    fitting, wanted = choose_start(train, changes)
     kind = find_task_kind(wanted.data)
     counts = count_corpus(train, wanted.data, on_progress)
     cleaned = clean_text(Cleaner(wanted.data, kind.normalise), train, wanted.data.max_pairs)
@@ -79,8 +79,8 @@ def recommend_recipe(
     return recipe, [reason, vocabulary, *told]
 
 
-def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting, Recipe]:
-    """Return the `Fitting` for a text's task, and its start recipe with the changed settings.
+def choose_start(train: object, changes: Mapping[str, Value]) -> tuple[SizeTable, Recipe]:
+    """Return the `SizeTable` of a text's task, and its start recipe with the changed settings.
 
     Files in the format of a task are for that task, other texts for translation.
     """
@@ -89,7 +89,7 @@ def start_fitting(train: object, changes: Mapping[str, Value]) -> tuple[Fitting,
     kind = gold.kind if isinstance(gold, TaskFiles) else None
     named = next((name for name in TASKS if find_task_kind(Data(task=name)) is kind), Data().task)
     task = changes.get("data.task", named)
-    fitting = find_fitting(with_changes(Recipe(name="none"), {"data.task": task}).data)
+    fitting = find_size_table(with_changes(Recipe(name="none"), {"data.task": task}).data)
     return fitting, with_changes(fitting.start, changes)
 
 
@@ -98,7 +98,7 @@ def recommend_for_corpus(
 ) -> tuple[Recipe, list[str]]:
     """Return a recipe for a prepared corpus on this machine, and the reasons."""
     pairs, on_gpu = len(corpus.train), has_gpu()
-    size = find_fitting(corpus.data).list_sizes(pairs, has_gpu=on_gpu)[-1]
+    size = find_size_table(corpus.data).list_sizes(pairs, has_gpu=on_gpu)[-1]
     recipe, _ = build_for_corpus(size, corpus, changes)
     return recipe, [explain_choice(recipe.data, pairs, has_gpu=on_gpu)]
 
@@ -116,7 +116,7 @@ def build_for_corpus(
     """Return a recipe of a model size for a prepared corpus, and how many passes it makes."""
     if not corpus.data.shared_vocabulary:  # then the encoder has its own embedding
         size = replace(size, architecture=replace(size.architecture, tie_embeddings="target"))
-    start = replace(find_fitting(corpus.data).start, data=corpus.data)
+    start = replace(find_size_table(corpus.data).start, data=corpus.data)
     counts = (len(corpus.train), count_store_pieces(corpus.train))
     return build_recipe(size, start, changes, counts)
 

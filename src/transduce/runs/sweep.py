@@ -331,7 +331,7 @@ def rank_row(row: SweepRow) -> tuple[bool, float, float]:
     return bool(row.failure), -(row.score or 0.0), row.perplexity
 
 
-def describe_chance(rows: Sequence[SweepRow]) -> str:
+def warn_of_chance(rows: Sequence[SweepRow]) -> str:
     """Return a sentence if the lead of the best row may be chance, else "".
 
     The lead is over the best row that differs in more than the seed. It is compared with the

@@ -70,7 +70,7 @@ def name_text(
         corpus = recipe.data.corpus
     if corpus is not None:
         recipe = with_names(recipe, {CORPUS: corpus}, settings)
-        return (entitle(recipe) if recipe.name == FITTED else recipe), []
+        return (give_title(recipe) if recipe.name == FITTED else recipe), []
     has_languages = find_task_kind(recipe.data).has_languages
     languages = find_languages(recipe, text, settings) if has_languages else UNNAMED
     is_guessed = has_languages and can_detect_languages()
@@ -90,7 +90,7 @@ def name_text(
         named, told = read_languages(text), recipe.data.languages
         swapped = f"the files' names say {' to '.join(named)}, the options {' to '.join(told)}"
         said = [swapped] if named == told[::-1] else []
-    return entitle(recipe), [*said, *warn_of_records(text), *warn_of_other_languages(text)]
+    return give_title(recipe), [*said, *warn_of_records(text), *warn_of_other_languages(text)]
 
 
 def warn_of_records(text: Pairs) -> Iterator[str]:
@@ -135,7 +135,7 @@ def copy_names(recipe: Recipe, data: Data, settings: Mapping[str, Value]) -> Rec
     """Return a recipe with the names that a prepared corpus gives its text."""
     recipe = with_names(recipe, list_names(data), settings)
     has_no_name = recipe.name == FITTED or data.corpus.startswith(OWN)
-    return entitle(recipe) if has_no_name else recipe
+    return give_title(recipe) if has_no_name else recipe
 
 
 def keep_names(recipe: Recipe, stored: Recipe, settings: Mapping[str, Value]) -> Recipe:
@@ -155,7 +155,7 @@ def is_untitled(recipe: Recipe) -> bool:
     return is_title or find_original_name(recipe) == FITTED
 
 
-def entitle(recipe: Recipe) -> Recipe:
+def give_title(recipe: Recipe) -> Recipe:
     """Return a recipe for a user's own text with a title in place of its catalogue name.
 
     A name that is neither in the catalogue nor "fitted" is the user's, and stays.
@@ -200,7 +200,7 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
 
     A task whose outputs are trees or labels has one language, that of the source.
     """
-    changes, count = set_languages(codes), 1 if has_one_language(recipe.data) else 2
+    changes, count = set_languages(codes), 1 if has_symbol_outputs(recipe.data) else 2
     what = f"a model for {recipe.data.task} has {'one language' if count == 1 else 'two languages'}"
     form = "--languages en" if count == 1 else FORM
     named = "1 was" if len(changes) == 1 else f"{len(changes)} were"
@@ -209,10 +209,10 @@ def name_languages(recipe: Recipe, codes: Sequence[str]) -> Recipe:
     return replace(with_changes(recipe, changes), because=" · ".join(because))
 
 
-def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
-    """Return `renamed`, with a corpus called the user's own if its languages are not `recipe`'s.
+def rename_corpus_of_new_languages(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
+    """Return `renamed`, whose corpus is called the user's own if its languages are new.
 
-    `recipe` is the recipe with its former languages, `text` the fingerprint of the training text. A
+    `recipe` has the former languages, `text` the fingerprint of the training text. A
     generated corpus keeps its name, and so does one whose languages differ only in their variants.
     """
     codes = [list_primary(one.data.languages) for one in (recipe, renamed)]
@@ -221,10 +221,10 @@ def disown_corpus(renamed: Recipe, recipe: Recipe, text: str) -> Recipe:
     if is_known or codes[0] == codes[1]:
         return renamed
     hashes = " and ".join(f"sha256 {part[:12]}" for part in text.split() if len(part) == 64)
-    return entitle(with_changes(renamed, {CORPUS: f"{OWN}: {hashes}"}))
+    return give_title(with_changes(renamed, {CORPUS: f"{OWN}: {hashes}"}))
 
 
-def has_one_language(data: Data) -> bool:
+def has_symbol_outputs(data: Data) -> bool:
     """Return whether the outputs of a task are symbols, such as trees or labels, and not text."""
     return find_task_kind(data).target_symbols is not None
 
@@ -245,7 +245,7 @@ def find_languages(recipe: Recipe, text: Pairs, settings: Mapping[str, Value]) -
     is_own = find_original_name(recipe) not in {*RECIPES, FITTED}
     found = []
     for path, told, unnamed in zip(LANGUAGES, read_languages(text), UNNAMED, strict=True):
-        is_label = path == LANGUAGES[1] and has_one_language(recipe.data)  # such as "trees"
+        is_label = path == LANGUAGES[1] and has_symbol_outputs(recipe.data)  # such as "trees"
         is_stated = is_own and not told and stated[path] != default[path]
         keeps = path in settings or is_label or is_stated
         found.append(str(stated[path]) if keeps else told or unnamed)
@@ -312,7 +312,7 @@ def guess_languages(text: Pairs, languages: tuple[str, str]) -> tuple[str, str]:
 def describe_languages(data: Data, *, are_guessed: bool = False) -> str:
     """Return a sentence on the languages of a text, and how to name others."""
     names = [data.source_language, data.target_language]
-    if has_one_language(data):
+    if has_symbol_outputs(data):
         del names[1]
     what, codes = ("languages", "en-fr") if len(names) == 2 else ("language", "en")
     if {*names} & {*UNNAMED}:

@@ -154,7 +154,7 @@ def train_interruptibly(
     hears = callbacks is not None and getattr(callbacks, "on_message", None) != ignore_event
     require_run_folder(inputs.folder)
     copy = None if copy_to is None else open_copy(copy_to, inputs.folder)
-    with only_training_here(), locked_folder(inputs.folder), restore_threads():
+    with refuse_second_training(), locked_folder(inputs.folder), restore_threads():
         prepared = prepare_training(inputs, ignore_event)
 
         @contextmanager
@@ -281,7 +281,7 @@ TRAINS = threading.Lock()  # held while this process trains
 
 
 @contextmanager
-def only_training_here() -> Iterator[None]:
+def refuse_second_training() -> Iterator[None]:
     """Context manager that refuses a second training, because both would seed torch's generator."""
     if not TRAINS.acquire(blocking=False):
         fact = "another training is running in this process, and both would draw each other's noise"

@@ -58,13 +58,13 @@ async def read_body(request: Request, limits: Limits) -> bytes:
 
 async def read_json(request: Request, limits: Limits) -> Any:  # noqa: ANN401 - any value of JSON
     """Return the value of a request's JSON body; refuse any other body."""
-    require_type(request, JSON)
+    require_media_type(request, JSON)
     return parse_body(await read_body(request, limits))
 
 
 async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     """Return the fields of a JSON object or a form; a field repeated in a form has a list."""
-    kind = require_type(request, JSON, FORM, MULTIPART)
+    kind = require_media_type(request, JSON, FORM, MULTIPART)
     body = await read_body(request, limits)
     if kind == JSON:
         found = parse_body(body)
@@ -87,7 +87,7 @@ async def read_fields(request: Request, limits: Limits) -> dict[str, Any]:
     return {name: some[0] if len(some) == 1 else some for name, some in values.items()}
 
 
-def require_type(request: Request, *known: str) -> str:
+def require_media_type(request: Request, *known: str) -> str:
     """Return the media type of a request's body, without parameters; refuse an unknown one."""
     found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if found not in known:

@@ -172,7 +172,7 @@ async def serve(
                         watching.cancel()
                         with suppress(asyncio.CancelledError):
                             await watching
-                end(server, service)
+                begin_shutdown(server, service)
         finally:
             await asyncio.gather(*(one.close() for one in dispatchers))
 
@@ -229,7 +229,7 @@ def fit_open_files(limits: Limits, files: float) -> Limits:
     return replace(limits, connections=int(min(limits.connections, max(1, files - OTHER_FILES))))
 
 
-def end(server: QuietServer, service: Service) -> None:
+def begin_shutdown(server: QuietServer, service: Service) -> None:
     """Begin to stop: refuse new requests at once, and unfinished requests a few seconds later."""
     service.is_stopping = True
     late = service.limits.stop_seconds - ANSWER_SECONDS
@@ -314,9 +314,9 @@ class FolderWatch:
 
 
 def hash_manifest(folder: Path) -> str:
-    """Return the sha256 of a folder's manifest, or "" if there is none, as in a run folder.
+    """Return the sha256 of a folder's manifest, "" without a manifest, or "unreadable: REASON".
 
-    If the manifest cannot be read, or `folder` is a file, the result begins with "unreadable".
+    A run folder has no manifest. A file in place of the folder is unreadable.
     """
     if folder.is_dir() and not (folder / MANIFEST).exists():
         return ""

@@ -52,15 +52,15 @@ def build_task(data: Data, vocabularies: Vocabularies) -> Task:
     return find_task_kind(data).build(data, vocabularies)
 
 
-def require_task(task: Task, wanted: type | tuple[type, ...], data: Data, user: str) -> None:
-    """Raise InputError unless a task is an instance of `wanted`; hint at the task's own command.
+def require_task(task: Task, wanted: type | tuple[type, ...], data: Data, subject: str) -> None:
+    """Raise InputError, which begins with `subject`, unless a task is an instance of `wanted`.
 
-    `user` is the subject of the sentence, such as "`transduce translate`" or "word alignment".
+    `subject` is what needs the task, such as "`transduce translate`" or "word alignment".
     """
     first = wanted if isinstance(wanted, type) else wanted[0]
     does = WHAT_MODELS_DO[first.__name__]
     require(
         isinstance(task, wanted),
-        f"{user} needs a model that {does}, and this one's task is {data.task}",
+        f"{subject} needs a model that {does}, and this one's task is {data.task}",
         f"`transduce {task.describe(data).command}` uses this model",
     )

@@ -225,7 +225,7 @@ def list_target_symbols(data: Data, line: str) -> list[str]:
     return [*linearise(to_tree(line), form), *WORD_SYMBOLS.get(form, ())]
 
 
-def tagged_words(line: str) -> Iterable[tuple[str, str]]:
+def list_tagged_words(line: str) -> Iterable[tuple[str, str]]:
     """Return the (word, part-of-speech tag) pairs of a bracketed tree."""
     tree = to_tree(line)
     return zip(tree.words, tree.tags, strict=True)
@@ -246,6 +246,6 @@ PARSING = TaskKind(
     source_text=to_source_text,
     is_tokenised=True,
     target_symbols=list_target_symbols,
-    tagged_words=tagged_words,
+    list_tagged_words=list_tagged_words,
 )
 KINDS = {"parsing": PARSING}

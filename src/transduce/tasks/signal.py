@@ -38,11 +38,11 @@ class SignalTask(Task):
 
     def encode_sources(self, lines: Iterable[str]) -> list[list[int]]:
         """Return ids of lines, each closed by END; raise InputError if one does not fit `rows`."""
-        return encode(self.source, lines, self.rows[0], "data.source_row")
+        return encode_lines(self.source, lines, self.rows[0], "data.source_row")
 
     def encode_targets(self, lines: Sequence[str]) -> list[list[int]]:
         """Return ids of lines, each closed by END; raise InputError if one does not fit `rows`."""
-        return encode(self.target, lines, self.rows[1], "data.target_row")
+        return encode_lines(self.target, lines, self.rows[1], "data.target_row")
 
     def decode(self, ids: Sequence[int], line: str = "") -> str:  # noqa: ARG002 - ids suffice
         """Convert ids to text, or to a picture in which a partial last row is filled or cut off."""
@@ -79,7 +79,9 @@ def is_sample(number: int) -> bool:
     return FIRST <= number < FIRST + BYTES
 
 
-def encode(vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str) -> list[list[int]]:
+def encode_lines(
+    vocabulary: Vocabulary, lines: Iterable[str], row: int, setting: str
+) -> list[list[int]]:
     """Return ids of lines, each closed by END; raise InputError if one does not fit `row`."""
     if not row:
         lines = list(lines)
@@ -105,7 +107,7 @@ def normalise_signal(line: str) -> str:
 
 
 def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (source, target) of each line, with the signals of files in place of their paths.
+    """Yield (source, target) of each line, each path replaced by its file's signal.
 
     Raise InputError for a line without a signal, and for signals of different row sizes.
     """
@@ -125,13 +127,13 @@ def read_signal_pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_signal_sources(path: Path, row: int) -> Iterator[str]:
-    """Yield lines of a list, signals in place of paths; raise InputError for other row sizes."""
+    """Yield a list's lines, each path replaced by its file's signal; refuse row sizes but `row`."""
     for number, line in enumerate(read_short_lines(path), start=1):
         yield read_side(line, path, number, row)
 
 
 def read_side(side: str, path: Path, number: int, row: int | None = None) -> str:
-    """Return one side of a line, with a signal in place of its path; require this row size.
+    """Return a side of a line, or the signal of the file it names; refuse row sizes but `row`.
 
     An error names the list and the line.
     """

@@ -117,8 +117,8 @@ class TaskKind:
     - `format_output` returns the text for a source line and its output in a file of outputs.
     - `target_symbols` returns the symbols of a target line. All symbols of the training data are
       the target vocabulary. `target_symbols` is None if the vocabulary is learned from text.
-    - `tagged_words` returns the (word, tag) pairs of a target line, to learn a lexicon of tags;
-      None for a task without a lexicon.
+    - `list_tagged_words` returns the (word, tag) pairs of a target line, to learn a lexicon of
+      tags; None for a task without a lexicon.
     - `is_tokenised` says whether spaces separate all words of a source line and its punctuation.
     """
 
@@ -139,7 +139,7 @@ class TaskKind:
     format_output: Callable[[str, str], str] = lambda _source, output: f"{output}\n"
     source_text: Callable[[str], str] = str  # returns the text of a source line to encode
     target_symbols: Callable[[Data, str], Sequence[str]] | None = None
-    tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
+    list_tagged_words: Callable[[str], Iterable[tuple[str, str]]] | None = None
     is_tokenised: bool = False
     has_languages: bool = True  # whether a side may be in a language
 

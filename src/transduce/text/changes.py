@@ -32,11 +32,11 @@ SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in "ae
 
 def upper_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> Pair:
     """Return a pair in capitals; the same pair if the source has no small letters."""
-    source, target = (raise_letters(*side) for side in zip(pair, languages, strict=True))
+    source, target = (to_capitals(*side) for side in zip(pair, languages, strict=True))
     return pair if source == pair[0] else (source, target)
 
 
-def raise_letters(text: str, language: str) -> str:
+def to_capitals(text: str, language: str) -> str:
     """Return text in capitals, with İ for the i of Turkish and Azerbaijani."""
     return (text.replace("i", "İ") if language in DOTTED else text).upper()
 
@@ -46,7 +46,7 @@ def title_case(pair: Pair, languages: tuple[str, str], _draw: random.Random) -> 
 
     def raise_first(text: str, language: str) -> str:
         return FIRST_LETTER.sub(
-            lambda found: found[1] + raise_letters(found[2], language).title(), text
+            lambda found: found[1] + to_capitals(found[2], language).title(), text
         )
 
     source, target = (raise_first(*side) for side in zip(pair, languages, strict=True))
@@ -71,28 +71,28 @@ def mistype(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pai
         places = [place for place in places if source[place].lower() != source[place].upper()]
         if not places:
             break
-        at = choose(places, draw)
+        at = pick(places, draw)
         letter, after = source[at], source[at + 1 : at + 2]
-        kinds = [letter * 2 + after, after, hit_beside(letter, draw) + after]
+        kinds = [letter * 2 + after, after, find_neighbouring_key(letter, draw) + after]
         if after.isalpha():
             kinds += [after + letter, f"{letter} {after}"]
         elif after == " ":
             kinds.append(letter)
-        source = source[:at] + choose(kinds, draw) + source[at + 2 :]
+        source = source[:at] + pick(kinds, draw) + source[at + 2 :]
     return source, pair[1]
 
 
-def hit_beside(letter: str, draw: random.Random) -> str:
+def find_neighbouring_key(letter: str, draw: random.Random) -> str:
     """Return a letter next to this one on a keyboard; "" if the keyboard lacks this letter."""
     row = next((row for row in ROWS if letter.lower() in row), "")
     at = row.find(letter.lower())
-    found = choose(row[max(at - 1, 0) : at] + row[at + 1 : at + 2], draw) if row else ""
+    found = pick(row[max(at - 1, 0) : at] + row[at + 1 : at + 2], draw) if row else ""
     return found.upper() if letter.isupper() else found
 
 
 def copy_token(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> Pair:
     """Return a pair with a made-up name, code, emoji or URL added at the same end of both sides."""
-    word = "".join(choose(SYLLABLES, draw) for _ in range(2 + int(2 * draw.random())))
+    word = "".join(pick(SYLLABLES, draw) for _ in range(2 + int(2 * draw.random())))
     number = int(10_000 * draw.random())
     tokens = (
         word.title(),
@@ -100,14 +100,14 @@ def copy_token(pair: Pair, _languages: tuple[str, str], draw: random.Random) -> 
         chr(0x1F600 + number % 64),  # a face
         f"https://{word}.org/{number}",
     )
-    token = choose(tokens, draw)
+    token = pick(tokens, draw)
     source, target = pair
     if draw.random() < 0.5:
         return f"{token} {source}", f"{token} {target}"
     return f"{source} {token}", f"{target} {token}"
 
 
-def choose(options: Sequence[Option], draw: random.Random) -> Option:
+def pick(options: Sequence[Option], draw: random.Random) -> Option:
     """Return an option drawn with `draw`; a seed gives the same one in every version of Python."""
     return options[int(draw.random() * len(options))]
 

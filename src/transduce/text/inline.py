@@ -55,7 +55,7 @@ class Anchor:
     piece: Piece
     last: int  # index of the word that ends before the markup, or that contains it; -1: none
     first: int  # index of the word that begins after the markup, or that contains it
-    follows_space: bool  # whether a space, or nothing, stands before the markup
+    follows_space: bool  # whether no word touches the markup from the left
     stands_free: bool  # whether the markup is no tag of a pair and has spaces on both sides
     hugs: bool  # whether the tag touches a punctuation mark outside of its pair
 
@@ -178,7 +178,7 @@ def assign_slots(anchors: Sequence[Anchor], owners: list[int | None]) -> list[Sl
 
 
 def claim_word(inside: range, owners: list[int | None]) -> None:
-    """Make `inside.start` the owner of one target word if no target word has an owner in `inside`.
+    """If no target word has an owner in `inside`, make `inside.start` the owner of one of them.
 
     `owners` has the index of each target word's source word; `inside` is the source words inside of
     a pair of tags.
@@ -210,7 +210,7 @@ def find_longest_run(
 
 
 def find_slot(anchor: Anchor, owners: Sequence[int | None]) -> Slot:
-    """Return the slot of one piece of markup, found from the source words beside it alone."""
+    """Return one piece of markup's slot by the source words beside it, ignoring other markup."""
     ours = [target for target, owner in enumerate(owners) if owner == anchor.last]
     if ours and not anchor.follows_space:
         return "after", ours[-1]

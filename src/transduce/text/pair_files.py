@@ -75,7 +75,7 @@ def read_pair_file(
     read = readers.get(find_suffix(path))
     if read is not None:
         return read(path, columns)
-    numbers = None if columns is None else read_numbers(columns, path)
+    numbers = None if columns is None else read_column_numbers(columns, path)
     return drop_headings(read_pairs_tsv(path, numbers, other_ways))
 
 
@@ -114,7 +114,7 @@ def find_suffix(path: Path) -> str:
     return next((one for one in reversed(suffixes) if one not in PACKED), "")
 
 
-def read_numbers(columns: Columns, path: Path) -> tuple[int, int]:
+def read_column_numbers(columns: Columns, path: Path) -> tuple[int, int]:
     """Return the numbers of two columns; raise InputError if `columns` holds names."""
     source, target = columns
     if isinstance(source, int) and isinstance(target, int):

@@ -76,7 +76,7 @@ class Masked:
     def restore(self, output: str) -> tuple[str, bool]:
         """Return an output with its items put back, and whether no stand-in was lost or added."""
         items = {word: item for item, word in self.stand_ins.items()}
-        pattern = match_words(list(items))
+        pattern = build_word_pattern(list(items))
         is_whole = Counter(pattern.findall(output)) == Counter(pattern.findall(self.text))
         return pattern.sub(lambda found: items[found[0]], output), is_whole
 
@@ -105,11 +105,11 @@ def mask(text: str, words: Sequence[str]) -> Masked | None:
         return None
     stand_ins = dict(zip(distinct, free, strict=False))
     masked = replace_items(text, stand_ins.__getitem__)
-    is_legible = len(match_words(free).findall(masked)) == len(items)
+    is_legible = len(build_word_pattern(free).findall(masked)) == len(items)
     return Masked(masked, stand_ins) if is_legible else None
 
 
-def match_words(words: Sequence[str]) -> re.Pattern[str]:
+def build_word_pattern(words: Sequence[str]) -> re.Pattern[str]:
     """Return a pattern that matches these words where no letter or digit stands next to them."""
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, words))})(?![^\W_])")
 

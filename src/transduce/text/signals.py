@@ -120,7 +120,7 @@ def read_png(data: bytes) -> tuple[int, bytes]:
     require(colour == 0, f"is a PNG {COLOURS.get(colour, 'of unknown colours')}", TO_GREY)
     require(depth == 8, f"is a PNG of {depth} bits a pixel", TO_GREY)
     require(not interlaced, "is an interlaced PNG", "save it without interlacing")
-    require_few(width, height)
+    require_pixel_count(width, height)
     unpacker = zlib.decompressobj()
     packed = b"".join(body for name, body in chunks if name == b"IDAT")
     lines = unpacker.decompress(packed, height * (width + 1) + 1)
@@ -173,7 +173,7 @@ def read_pgm(data: bytes) -> tuple[int, bytes]:
         fields += line.partition(b"#")[0].split()
     width, height, white = map(read_number, fields[:3])
     require(0 < white < 256, f"is a PGM with a white of {white}, and at most 255 is read", TO_GREY)
-    require_few(width, height)
+    require_pixel_count(width, height)
     is_plain, body = data.startswith(b"P2"), stream.read()
     values = [*map(read_number, fields[3:] + body.split())] if is_plain else [*body]
     if len(values) != width * height or max(values) > white:
@@ -188,7 +188,7 @@ def read_number(text: bytes) -> int:
     return int(text)
 
 
-def require_few(width: int, height: int) -> None:
+def require_pixel_count(width: int, height: int) -> None:
     """Raise InputError if a picture has no pixels, or too many to be unpacked."""
     fact = f"is a picture of {width:,} × {height:,} pixels"
     require(width * height > 0, fact, "save it again, or name another picture")

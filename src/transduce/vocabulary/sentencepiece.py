@@ -19,7 +19,7 @@ Piece = tuple[str, float]  # a piece and its log-probability
 UNKNOWN = "<unk>"
 UNKNOWN_ID = len(SPECIALS)
 SPACE = "▁"
-MAX_PIECE = 1_000  # letters; at about 100,000 a recursion of the library crashes the process
+MAX_PIECE = 1_000  # letters; pieces of about 100,000 crash the library by recursion
 MAX_SCORE = 1e6  # the score of a text is the sum of its pieces' scores
 RESERVED = re.compile("<(?=/?s>|unk>)")
 METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
@@ -75,10 +75,12 @@ def require_valid(pieces: Sequence[tuple[Any, Any]], charsmap: str) -> None:
 
 
 LIMIT = 1 << 21  # bytes; the normalisers that come with SentencePiece have up to 250,000
-DEPTH = 1_000  # bytes that a replaced text may have
+DEPTH = 1_000  # the most bytes of a text that a charsmap replaces
 BLOCK = 1 << 12  # nodes that are checked together
-HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a unit
-Nodes = Int64[np.ndarray, " N"]  # each node's index i: its child for byte c is at i XOR c
+HAS_LEAF, LABEL, VALUE = 1 << 8, 1 << 31 | 0xFF, (1 << 31) - 1  # bits of a trie's unit
+Nodes = Int64[
+    np.ndarray, " N"
+]  # index i of each node in the trie; its child for byte c is at i XOR c
 
 
 def require_charsmap(text: str) -> None:
@@ -117,7 +119,7 @@ def split_charsmap(text: str) -> tuple[UInt32[np.ndarray, " U"], bytes]:
 def find_children(
     units: UInt32[np.ndarray, " U"], nodes: Nodes, boundaries: Bool[np.ndarray, " B"]
 ) -> Int64[np.ndarray, " C"]:
-    """Return the index (see `Nodes`) of each child of `nodes`; ValueError if a child is invalid."""
+    """Return the indices of the children of nodes in a trie; ValueError if a child is invalid."""
     labels = np.arange(1, 256)
     at = nodes[:, None] ^ labels
     require_inside(at, len(units))

@@ -95,7 +95,7 @@ def choose_classes(counts: Counter[str], most: int) -> tuple[str, ...]:
 
 def list_classes(word: str) -> Iterator[str]:
     """Yield the classes that a word could have, such as <Aa*ing>, most specific first."""
-    shape = find_shape(word)
+    shape = find_word_shape(word)
     letters = word.lower()
     for length in range(min(ENDING, len(word) - 1), 0, -1):
         if letters[-length:].isalpha():
@@ -103,8 +103,8 @@ def list_classes(word: str) -> Iterator[str]:
     yield f"<{shape}>"
 
 
-def find_shape(word: str) -> str:
-    """Return a word's case, digit and hyphen, such as "Aa" or "a1-"; "0" or "." without letters."""
+def find_word_shape(word: str) -> str:
+    """Return a word's shape: "Aa", or "a1-" with digit and hyphen; without letters "0" or "."."""
     digits = any(one.isdigit() for one in word)
     if not any(one.isalpha() for one in word):
         return "0" if digits else "."

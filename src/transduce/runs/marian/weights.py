@@ -48,7 +48,7 @@ def read_marian_weights(
         if name not in found:
             raise FolderError(f"has no tensor {name}", AGAIN, file=folder / WEIGHTS)
         shape = tuple(found[name].shape)
-        if shape != find_shape(name, config):
+        if shape != expected_shape(name, config):
             fact = f"tensor {name} has the shape {shape}, which is not that of {CONFIG}"
             raise FolderError(fact, AGAIN, file=folder / WEIGHTS)
         used.add(name)
@@ -102,7 +102,7 @@ def is_sinusoid(table: Tensor) -> bool:
     return True
 
 
-def find_shape(name: str, config: MarianConfig) -> tuple[int, ...]:
+def expected_shape(name: str, config: MarianConfig) -> tuple[int, ...]:
     """Return the shape that the checkpoint's tensor with this name must have."""
     sizes = config.recipe.architecture
     d_model, d_ff = sizes.d_model, sizes.d_ff

@@ -83,7 +83,7 @@ def split_markup(
         return read(text.replace(template.mark, ""))
 
     found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
-    flat = cut(template.flat, chain.from_iterable(balance(template, span) for span in found))
+    flat = cut(template.flat, chain.from_iterable(split_balanced(template, span) for span in found))
     parts = expand(
         template, chain.from_iterable(zip(flat.between, (*flat.sentences, ""), strict=True))
     )
@@ -117,7 +117,7 @@ def build_template(pieces: Sequence[Piece], read: Callable[[str], str], space: s
     )
 
 
-def balance(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
+def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """Yield a sentence's span without outer markup, or its parts' spans if a tag is unpaired.
 
     If a tag inside has no partner in the sentence, or if there are more than `MAX_MARKS` pieces of

@@ -301,10 +301,11 @@ def draw_lines(panel: Panel) -> Iterator[str]:
     for index, head in enumerate(panel.heads):
         yield f'<g stroke="{head_colour(head)}" stroke-width="2">'
         for query in queries:
+            x = column_middle(query)
             for key, weight in enumerate((panel.weights[index, query] / divisor).tolist()):
                 if weight >= LEAST:
                     yield (
-                        f'<line x1="{middle(query):g}" y1="{TOP}" x2="{middle(key):g}" '
+                        f'<line x1="{x:g}" y1="{TOP}" x2="{column_middle(key):g}" '
                         f'y2="{BOTTOM}" stroke-opacity="{weight:.3f}"/>'
                     )
         yield "</g>"
@@ -316,7 +317,9 @@ def draw_words(panel: Panel) -> Iterator[str]:
     for anchor, y in (("start", TOP - 2), ("end", BOTTOM + 2)):
         yield f'<g fill="#000000" {rim} text-anchor="{anchor}">'
         for index, word in enumerate(panel.words):
-            x = middle(index) + 3.5  # base line that centres the turned letters in the column
+            x = (
+                column_middle(index) + 3.5
+            )  # base line that centres the turned letters in the column
             fit = f' textLength="{WORDS - 4}" lengthAdjust="spacingAndGlyphs"'
             yield (
                 f'<text transform="translate({x:g} {y}) rotate(-90)"'
@@ -325,7 +328,7 @@ def draw_words(panel: Panel) -> Iterator[str]:
         yield "</g>"
 
 
-def middle(index: int) -> float:
+def column_middle(index: int) -> float:
     """Return the x coordinate of the middle of a word's column, given the word's index."""
     return COLUMN * (index + 1) + COLUMN / 2
 

@@ -50,31 +50,31 @@ def name_word(values: Sequence[bytes], first_piece: str) -> str:
 
 def find_word_starts(text: str) -> list[bool]:
     """Return for each character of a text whether a word or a run of punctuation begins there."""
-    kinds = [character_kind(text, index) for index in range(len(text))]
+    kinds = [classify_character(text, index) for index in range(len(text))]
     return [
         kind != " " and (kind != before or kind == "unspaced")
         for before, kind in zip([" ", *kinds], kinds, strict=False)
     ]
 
 
-def character_kind(text: str, index: int) -> str:
+def classify_character(text: str, index: int) -> str:
     """Return a character's kind: " ", "letter", "punctuation", or "unspaced" (as in Chinese)."""
     one = text[index]
     if one in JOINERS and 0 < index < len(text) - 1:
         joins = JOINERS[one]
         return "letter" if joins(text[index - 1]) and joins(text[index + 1]) else "punctuation"
-    return kind_of_letter(one)
+    return classify_alone(one)
 
 
 @lru_cache(maxsize=4096)
-def kind_of_letter(one: str) -> str:
-    """Return a character's kind regardless of its neighbours; an undecodable byte is a letter."""
-    if one == " ":
+def classify_alone(character: str) -> str:
+    """Return a character's kind from the character alone; an undecodable byte is a "letter"."""
+    if character == " ":
         return " "
-    if unicodedata.name(one, "").startswith(UNSPACED):
+    if unicodedata.name(character, "").startswith(UNSPACED):
         return "unspaced"
-    is_letter = one.isalnum() or unicodedata.category(one) in ("Mn", "Mc", "Me", "Cs", "Cf")
-    return "letter" if is_letter else "punctuation"
+    is_mark = unicodedata.category(character) in ("Mn", "Mc", "Me", "Cs", "Cf")
+    return "letter" if character.isalnum() or is_mark else "punctuation"
 
 
 def join_words(
@@ -89,4 +89,4 @@ def join_words(
 
 def is_punctuation(text: str) -> bool:
     """Return whether a word is nothing but punctuation; marks such as "</s>" are not."""
-    return bool(text) and all(kind_of_letter(one) == "punctuation" for one in text)
+    return bool(text) and all(classify_alone(one) == "punctuation" for one in text)

@@ -189,13 +189,13 @@ def round_down(values: Float64[np.ndarray, " B"]) -> Float64[np.ndarray, " B"]:
 
 
 def pack_column(values: Float64[np.ndarray, " C"]) -> tuple[bytes, bool]:
-    """Compress C numbers as float32 or as differences of their bits, whichever takes less space.
+    """Compress C numbers as float32, or (return True) as differences of their bits if shorter.
 
-    Return the compressed bytes, and whether they are differences, to be added up modulo 2^32.
+    The differences of the 32-bit patterns are to be added up modulo 2^32.
     """
     bits = np.clip(values, -MAX_FINITE, MAX_FINITE).astype("<f4").view("<u4")
     changes = np.diff(bits, prepend=np.uint32(0))
-    # all first bytes, then all second ones, …, so that similar bytes meet and take a third less
+    # first bytes of all numbers, then second bytes, …: similar neighbours take a third less
     plain, summed = (
         zlib.compress(words.view(np.uint8).reshape(-1, 4).T.tobytes(), 6)
         for words in (bits, changes)

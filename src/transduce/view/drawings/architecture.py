@@ -65,11 +65,11 @@ class Diagram:
         self.title, self.line_height = MAP_TITLE if is_map else (TITLE, LINE)
         self.texts = read_texts("drawings").get(language)  # None for English
 
-    def say(self, text: str, *values: Number | str) -> str:
+    def translate(self, text: str, *values: Number | str) -> str:
         """Return a text in the figure's language, with values in place of {0}, {1}, …"""
         return (self.texts[text] if self.texts else text).format(*map(self.show, values))
 
-    def show(self, value: Number | str) -> str:
+    def format(self, value: Number | str) -> str:
         """Return a value as text; a number gets the separators of the figure's language."""
         if isinstance(value, str):
             return value
@@ -95,7 +95,7 @@ class Diagram:
 
     def count(self, parameters: int) -> str:
         """Return a text such as "63 parameters" in the figure's language."""
-        return self.say("{0} parameters", parameters)
+        return self.translate("{0} parameters", parameters)
 
     def block(
         self,
@@ -108,7 +108,7 @@ class Diagram:
         copies: int = 1,
     ) -> Number:
         """Draw a block whose lower edge has its middle `at` (x, y); return the upper edge's y."""
-        (x, y), titles = at, self.say(title).split("\n")
+        (x, y), titles = at, self.translate(title).split("\n")
         facts = () if self.is_map else facts
         height = PADDING + self.line_height * len(titles) + SMALL * len(facts)
         self.begin(name, f"block {kind}")
@@ -140,7 +140,7 @@ class Diagram:
         """
         path = "M{:g} {:g}".format(*points[0])
         for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-            turn = (*near(corner, before), *corner, *near(corner, after))
+            turn = (*find_turn(corner, before), *corner, *find_turn(corner, after))
             path += "L{:g} {:g}Q{:g} {:g} {:g} {:g}".format(*turn)
         path += "L{:g} {:g}".format(*points[-1])
         form = f' marker-end="url(#{self.name}-head)"' if arrow else ""
@@ -187,7 +187,7 @@ def shift_script(found: re.Match[str]) -> str:
     return f'{letter}<tspan dy="{shift}" font-size="9">{script}</tspan>{after}'
 
 
-def near(corner: Point, other: Point) -> Point:
+def find_turn(corner: Point, other: Point) -> Point:
     """Return the point near `corner` at which a line to or from `other` begins to turn."""
     (x, y), (other_x, other_y) = corner, other
     right, down = (other_x > x) - (other_x < x), (other_y > y) - (other_y < y)
@@ -199,7 +199,7 @@ def near(corner: Point, other: Point) -> Point:
 WIDTH, BLOCK, ARM = 850, 212, 62  # widths of figure and blocks; from a middle to outer arrows
 LEFT, RIGHT = 248, 548  # the middles of encoder and decoder
 LANE, OUTER, INNER = 128, 148, 122  # from a middle to the residual lane and to the stack's edges
-MIDDLE, TIED = 398, 828  # x where the encoder's output goes down, and x where ties go up
+MIDDLE, TIED = 398, 828  # x of the line from the encoder's output, and of those of ties
 PLUS = "m-6 0h12m-6 -6v12"
 WAVE = "m-9 0q4.5 -13 9 0t9 0"
 TABLE = "m-6 -5h12v10h-12zm0 5h12m-8 -5v10m4 -10v10"  # learned positions
@@ -226,9 +226,9 @@ def draw_figure_1(
     decoder.stack("self-attention", "cross-attention", "feed-forward", memory=encoder.y)
     decoder.rise(36)
     below = decoder.y
-    facts = [f"{diagram.show(a.d_model)} × {diagram.show(symbols[1])}"]
-    facts += [diagram.say("the same matrix")] if is_tied else []
-    facts += [diagram.say("with biases")] if a.output_bias else []
+    facts = [f"{diagram.format(a.d_model)} × {diagram.format(symbols[1])}"]
+    facts += [diagram.translate("the same matrix")] if is_tied else []
+    facts += [diagram.translate("with biases")] if a.output_bias else []
     own = matrix * (not is_tied) + symbols[1] * a.output_bias
     facts += [diagram.count(own)] if own else []
     decoder.block("linear", "linear", "Linear", *facts)
@@ -239,7 +239,9 @@ def draw_figure_1(
         ends = (LEFT + BLOCK / 2, RIGHT - BLOCK / 2)
         diagram.line(*((x, encoder.embedding) for x in ends), arrow=False, dash=True)
     decoder.rise(22)
-    decoder.block("softmax", "softmax", "Softmax", diagram.say("over {0} symbols", symbols[1]))
+    decoder.block(
+        "softmax", "softmax", "Softmax", diagram.translate("over {0} symbols", symbols[1])
+    )
     decoder.finish()
     lines = describe_model(diagram, a, symbols)
     return diagram.build(WIDTH, decoder.y - 24, recipe, theme, *lines)
@@ -250,27 +252,29 @@ def name_ends(diagram: Diagram, data: Data) -> list[str]:
     languages = (data.source_language, data.target_language)
     named = ["" if name in UNNAMED else name for name in languages]
     sides = find_task_kind(data).sides
-    return [diagram.say(side) if side else name for side, name in zip(sides, named, strict=True)]
+    return [
+        diagram.translate(side) if side else name for side, name in zip(sides, named, strict=True)
+    ]
 
 
 def describe_model(diagram: Diagram, a: Architecture, symbols: tuple[int, int]) -> list[str]:
     """Return the title, the sum of all parameters, and the settings that no block shows."""
-    title = diagram.say("Figure 1: the Transformer, model architecture")
+    title = diagram.translate("Figure 1: the Transformer, model architecture")
     total = count_parameters(a, *symbols)
     layers = [
         (a.encoder_depth, count_encoder_layer(a).parameters),
         (a.decoder_depth, count_decoder_layer(a).parameters),
     ]
-    terms = [f"{depth} × {diagram.show(one)}" for depth, one in layers]
-    terms.append(diagram.show(total - sum(depth * one for depth, one in layers)))
-    facts = [f"d_model = {diagram.show(a.d_model)}", f"P_drop = {diagram.show(a.dropout)}"]
+    terms = [f"{depth} × {diagram.format(one)}" for depth, one in layers]
+    terms.append(diagram.format(total - sum(depth * one for depth, one in layers)))
+    facts = [f"d_model = {diagram.format(a.d_model)}", f"P_drop = {diagram.format(a.dropout)}"]
     for dropout, text in (
         (a.attention_dropout, "{0} of attention weights"),
         (a.feed_forward_dropout, "{0} inside feed-forward"),
     ):
-        facts += [diagram.say(text, dropout)] if dropout else []
+        facts += [diagram.translate(text, dropout)] if dropout else []
     norm = "norm before each sub-layer" if a.norm == "pre" else "norm after each sum"
-    facts.append(diagram.say(norm))
+    facts.append(diagram.translate(norm))
     return [title, f"{' + '.join(terms)} = {diagram.count(total)}", " · ".join(facts)]
 
 
@@ -294,7 +298,7 @@ class Column:
     def finish(self) -> None:
         """Draw the probabilities, and in a map above them the search, which the paper's lacks."""
         self.rise(26)
-        text = self.diagram.say("Output Probabilities")
+        text = self.diagram.translate("Output Probabilities")
         self.diagram.end("output-probabilities", text, self.x, self.y - 9)
         if self.diagram.is_map:
             self.y -= 28
@@ -304,13 +308,13 @@ class Column:
     def embed(self, end: str, text: str, symbols: int, parameters: int | None) -> None:
         """Draw the inputs or outputs, their embedding, and its sum with the positional encoding."""
         a, diagram, x, side = self.a, self.diagram, self.x, self.side
-        name = diagram.say(f"{end.title()}s")
+        name = diagram.translate(f"{end.title()}s")
         diagram.end(f"{end}s", f"{name} ({text})" if text else name, x, self.y + 18)
         if end == "output" and not diagram.is_map:
-            diagram.write(diagram.say("shifted right"), x, self.y + 34)
+            diagram.write(diagram.translate("shifted right"), x, self.y + 34)
         self.rise(24)
-        facts = [f"{diagram.show(symbols)} × {diagram.show(a.d_model)}"]
-        same = diagram.say("the same matrix")
+        facts = [f"{diagram.format(symbols)} × {diagram.format(a.d_model)}"]
+        same = diagram.translate("the same matrix")
         facts.append(same if parameters is None else diagram.count(parameters))
         below = self.y
         self.block(f"{end}-embedding", "embedding", f"{end.title()} Embedding", *facts)
@@ -319,9 +323,9 @@ class Column:
         self.rise(46 if is_learned else 16)
         y = self.y - 10
         title = "Learned\nPositions" if is_learned else "Positional\nEncoding"
-        facts = diagram.say(title).split("\n")
+        facts = diagram.translate(title).split("\n")
         if is_learned and not diagram.is_map:
-            facts.append(f"{diagram.show(a.max_positions)} × {diagram.show(a.d_model)}")
+            facts.append(f"{diagram.format(a.max_positions)} × {diagram.format(a.d_model)}")
             facts.append(diagram.count(count_positions(a).parameters // 2))
         diagram.begin(f"{end}-positions", "positions")
         diagram.line((wave, y), (x, y), arrow=False)
@@ -359,7 +363,7 @@ class Column:
             diagram.write(f"{depth}×", x - side * 20, y, 20)
         else:
             diagram.write("N×", x, y - 24, 20)
-            beside = diagram.say("N = {0}\neach layer:\n{1}\nparameters", depth, own)
+            beside = diagram.translate("N = {0}\neach layer:\n{1}\nparameters", depth, own)
             for number, line in enumerate(beside.split("\n")):
                 diagram.write(line, x, y - 4 + SMALL * number)
         diagram.elements += inside
@@ -422,7 +426,7 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
     if part == "feed-forward":
         activation = "ReLU" if a.activation == "relu" else "swish"
         sizes, count = (
-            f"d_ff = {diagram.show(a.d_ff)}, {activation}",
+            f"d_ff = {diagram.format(a.d_ff)}, {activation}",
             count_feed_forward(a).parameters,
         )
         return [part, "Feed Forward", sizes, diagram.count(count)]
@@ -433,11 +437,11 @@ def describe_sub_layer(diagram: Diagram, a: Architecture, stack: str, part: str)
         facts = [f"h = {a.heads}, {widths}"]
         reach = a.decoder_neighbourhood if is_causal else a.encoder_neighbourhood
         if reach and part == "self-attention":
-            facts.append(diagram.say("neighbourhood r = {0}", reach))
-        facts += [diagram.say("with biases")] if a.attention_biases else []
+            facts.append(diagram.translate("neighbourhood r = {0}", reach))
+        facts += [diagram.translate("with biases")] if a.attention_biases else []
         return ["attention", title, *facts, diagram.count(count_self_attention(a).parameters)]
     if a.mixing == "recurrent":
-        fact = "LSTM" if is_causal else diagram.say("LSTM in both directions")
+        fact = "LSTM" if is_causal else diagram.translate("LSTM in both directions")
         title = "Recurrent Layer"
     else:
         fact = f"k = {a.kernel_size}"
@@ -467,23 +471,23 @@ def draw_figure_2(recipe: Recipe, language: str, theme: str) -> str:
     """Return Figure 2 of a recipe as SVG: the attention of one head, and multi-head attention."""
     a, diagram = recipe.architecture, Diagram("attention", language)
     top = min(draw_one_head(diagram, a), draw_multi_head(diagram, a)) - STEP
-    diagram.write(diagram.say(TITLES[a.compatibility]), (QUERIES + VALUES) / 2, top, 16)
-    diagram.write(diagram.say("Multi-Head Attention"), COLUMNS[1], top, 16)
+    diagram.write(diagram.translate(TITLES[a.compatibility]), (QUERIES + VALUES) / 2, top, 16)
+    diagram.write(diagram.translate("Multi-Head Attention"), COLUMNS[1], top, 16)
     blocks = a.decoder_depth
     blocks += a.encoder_depth + a.decoder_depth if a.mixing == "self-attention" else 0
     title = "Figure 2: attention of one head (left), multi-head attention with h = {0} (right)"
     about = "n tokens a sentence · {0} parameters together · {1} of these in the model"
-    about = diagram.say(about, count_self_attention(a).parameters, blocks)
-    return diagram.build(PANEL, top - 20, recipe, theme, diagram.say(title, a.heads), about)
+    about = diagram.translate(about, count_self_attention(a).parameters, blocks)
+    return diagram.build(PANEL, top - 20, recipe, theme, diagram.translate(title, a.heads), about)
 
 
 def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
     """Draw a head's attention from its inputs upwards; return the y of its upper end."""
-    masks = [diagram.say("in the decoder: causal")] if a.mixing == "self-attention" else []
+    masks = [diagram.translate("in the decoder: causal")] if a.mixing == "self-attention" else []
     for stack in ("encoder", "decoder"):
         reach: int = getattr(a, f"{stack}_neighbourhood")
-        masks += [f"{diagram.say(stack)}: r = {diagram.show(reach)}"] if reach else []
-    dropped = [f"P_drop = {diagram.show(a.attention_dropout)}"] if a.attention_dropout else []
+        masks += [f"{diagram.translate(stack)}: r = {diagram.format(reach)}"] if reach else []
+    dropped = [f"P_drop = {diagram.format(a.attention_dropout)}"] if a.attention_dropout else []
     y, starts, middle = START - STEP, (QUERIES - 50, QUERIES + 50), (QUERIES + VALUES) / 2
     for letter, x in zip("QKV", (*starts, VALUES), strict=True):
         diagram.write(letter, x, START + 20, TITLE)
@@ -493,12 +497,12 @@ def draw_one_head(diagram: Diagram, a: Architecture) -> Number:
     elif a.compatibility == "additive":
         scores = ("Compatibility", ["w · tanh(q + k)", f"w: {a.d_k}"])
     is_scaled = a.compatibility in ("scaled-dot", "bilinear")
-    scale = ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.show(a.d_k**-0.5)}"])
+    scale = ("scale", "norm", "Scale", [f"1 / √{a.d_k} = {diagram.format(a.d_k**-0.5)}"])
     for name, kind, title, facts in (
         ("scores", "product", *scores),
         *([scale] if is_scaled else []),
-        ("mask", "embedding", "Mask (opt.)", masks or [diagram.say("none")]),
-        ("softmax", "softmax", "SoftMax", [diagram.say("of n scores each"), *dropped]),
+        ("mask", "embedding", "Mask (opt.)", masks or [diagram.translate("none")]),
+        ("softmax", "softmax", "SoftMax", [diagram.translate("of n scores each"), *dropped]),
     ):
         for x in starts if name == "scores" else (QUERIES,):
             diagram.line((x, y + STEP), (x, y))
@@ -525,7 +529,7 @@ def draw_multi_head(diagram: Diagram, a: Architecture) -> Number:
         diagram.line((x, top), (x, top - STEP))
     at, title = (middle, top - STEP), TITLES[a.compatibility]
     own = {"bilinear": a.d_k**2, "additive": a.d_k}.get(a.compatibility, 0)
-    fact = f"h = {a.heads}, {diagram.say('each n × {0}', a.d_v)}"
+    fact = f"h = {a.heads}, {diagram.translate('each n × {0}', a.d_v)}"
     weights = [diagram.count(a.heads * own)] if own else []
     y = diagram.block("heads", "product", at, WIDE, title, fact, *weights, copies=copies) - behind
     diagram.line((middle, y), (middle, y - STEP))

@@ -68,7 +68,7 @@ def draw_cells(table: Float[Tensor, "P d_model"], number: Axis, height: Number) 
     width = (number.end - number.begin) / number.high
     group = f'<g transform="translate({LEFT} {TOP}) scale({width:.5g} {height:.5g})">'
     lines = [
-        f'<path d="{"".join(path)}" stroke="{mix(shade)}" stroke-width="1.03"/>'
+        f'<path d="{"".join(path)}" stroke="{mix_colour(shade)}" stroke-width="1.03"/>'
         for shade, path in sorted(paths.items())
         if shade
     ]
@@ -82,7 +82,7 @@ def find_runs(values: list[int]) -> list[tuple[int, int, int]]:
     return [(first, end, values[first]) for first, end in zip(starts, ends, strict=True)]
 
 
-def mix(shade: int) -> str:
+def mix_colour(shade: int) -> str:
     """Return the colour of a shade, from -SHADES (orange) over 0 (white) to SHADES (blue)."""
     share = abs(shade) / SHADES
     full = BLUE if shade > 0 else ORANGE
@@ -93,7 +93,7 @@ def draw_legend(x: int, y: int) -> str:
     """Draw a bar of all shades as SVG at (x, y), labelled −1 and 1 at its ends."""
     shades = range(-SHADES, SHADES + 1)
     cells = (
-        f'<path d="M{x + 20 + 5 * i + 2.5:g} {y}v12" stroke="{mix(shade)}" stroke-width="5"/>'
+        f'<path d="M{x + 22.5 + 5 * i:g} {y}v12" stroke="{mix_colour(shade)}" stroke-width="5"/>'
         for i, shade in enumerate(shades)
     )
     right = x + 20 + 5 * len(shades)

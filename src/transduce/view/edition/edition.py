@@ -72,12 +72,13 @@ def build_edition(folder: Path, language: str = "") -> str:
     tracer, outputs = run_tiny_model(chapters)
     book = Book(chapters, tracer, folder)
     entries, text = map(book.set_entry, sections), map(book.set_section, sections)
-    body = f"<nav><ol>{''.join(entries)}</ol></nav><main>{set_tiny(outputs)}{''.join(text)}</main>"
+    main = set_tiny_model(outputs) + "".join(text)
+    body = f"<nav><ol>{''.join(entries)}</ol></nav><main>{main}</main>"
     texts = {code: one for code, one in read_texts("edition").items() if language in ("", code)}
     return build_page(TITLE, PARTS, [texts_block(texts, language)], language, body=body)
 
 
-def set_tiny(outputs: Sequence[str]) -> str:
+def set_tiny_model(outputs: Sequence[str]) -> str:
     """Return as HTML the tiny model's sizes, and the sentences that it translates."""
     sizes = ("layers", "d_model", "d_ff", "heads", "d_k", "d_v")
     cells = "".join(f"<li>{set_line(name)} = {getattr(SIZES, name)}</li>" for name in sizes)

@@ -74,9 +74,9 @@ def set_product(tokens: list[tuple[bool, str]]) -> str:
         spaced, token = tokens[0]
         if token == "/" and spaced:
             tokens.pop(0)
-            above = strip(factors.pop()) if len(factors) == 1 else "".join(factors)
+            above = strip_parentheses(factors.pop()) if len(factors) == 1 else "".join(factors)
             factors = [
-                f"<mfrac><mrow>{above}</mrow><mrow>{strip(set_factor(tokens))}</mrow></mfrac>"
+                f"<mfrac><mrow>{above}</mrow><mrow>{strip_parentheses(set_factor(tokens))}</mrow></mfrac>"
             ]
         elif token in "/·":
             tokens.pop(0)
@@ -91,7 +91,7 @@ def set_factor(tokens: list[tuple[bool, str]]) -> str:
     """Return a root, parenthesis, number or letter as MathML; remove its tokens from the list."""
     token = tokens.pop(0)[1]
     if token == "√":
-        return f"<msqrt>{strip(set_factor(tokens))}</msqrt>"
+        return f"<msqrt>{strip_parentheses(set_factor(tokens))}</msqrt>"
     if token == "(":
         inner = set_sum(tokens)
         tokens.pop(0)
@@ -107,7 +107,9 @@ def set_factor(tokens: list[tuple[bool, str]]) -> str:
         elif mark == "^":
             sign = set_symbol(tokens.pop(0)[1]) if tokens[0][1] == "-" else ""
             is_open = tokens[0][1] == "("
-            above = sign + (strip(set_factor(tokens)) if is_open else set_symbol(tokens.pop(0)[1]))
+            above = sign + (
+                strip_parentheses(set_factor(tokens)) if is_open else set_symbol(tokens.pop(0)[1])
+            )
         else:
             above = set_symbol({"²": "2", "ᵀ": "T"}[mark])
     for kind, script in (("msub", below), ("msup", above)):
@@ -121,7 +123,7 @@ def set_symbol(token: str) -> str:
     return f"<{kind}>{html.escape({'-': '−', '..': '…'}.get(token, token))}</{kind}>"
 
 
-def strip(row: str) -> str:
+def strip_parentheses(row: str) -> str:
     """Return the MathML inside a row's outer parentheses, or the whole row if it has none."""
     inner = re.fullmatch(r"<mrow><mo[^>]*>\(</mo>(.*)<mo[^>]*>\)</mo></mrow>", row)
     return inner[1] if inner else row

@@ -118,7 +118,10 @@ def find_experiments(
             if likeliest(change) == likeliest(Change()):
                 continue  # a search would hardly find another output
             changed = search_changed(translator, model, text, change)
-            before, after = say(translator, outputs[text]), say(translator, changed)
+            before, after = (
+                decode_output(translator, outputs[text]),
+                decode_output(translator, changed),
+            )
             if len(changed) >= LONGEST:
                 endless += 1
                 if endless == MOST_ENDLESS:
@@ -138,14 +141,14 @@ def find_experiments(
 def find_alpha(
     outputs: Mapping[str, Sequence[int]],
     search: Callable[[str, float | None], Sequence[int]],
-    speak: Callable[[Sequence[int]], str],
+    decode: Callable[[Sequence[int]], str],
 ) -> Experiment:
     """Return a text whose output α = 0 makes shorter or α = 1 longer; whole sentences come first.
 
     Of a sentence that a model knows well, one output is far likelier than all others. So sentences
     without their third word, often the verb, are tried, too, and then beginnings of sentences, the
     longest first. `search` returns the ids of a text's output with
-    some α, or with the recipe's for None; `speak` returns their text.
+    some α, or with the recipe's for None; `decode` returns their text.
     """
     split = [text.split(" ") for text in outputs]
     torn = [" ".join([*one[:2], *one[3:]]) for one in split if len(one) > 3]
@@ -156,7 +159,7 @@ def find_alpha(
         ids = outputs.get(text) or search(text, None)
         for alpha in (0.0, 1.0) if len(ids) <= LONGEST else ():
             found = search(text, alpha)
-            before, after = speak(ids), speak(found)
+            before, after = decode(ids), decode(found)
             is_wanted = len(found) > len(ids) if alpha else len(found) < len(ids)
             if before and is_wanted and after not in ("", before):
                 return Experiment([], [], text, before, after, alpha)
@@ -177,8 +180,8 @@ def is_reordered(before: str, after: str) -> bool:
     return first != second and sorted(first) == sorted(second) and len(first) > len(words[0]) / 2
 
 
-def say(translator: Translator, ids: Sequence[int]) -> str:
-    """Return the text of an output that ends with END."""
+def decode_output(translator: Translator, ids: Sequence[int]) -> str:
+    """Return the text of an output's ids, which end with END."""
     return translator.task.normalise(translator.task.target.decode(ids[:-1]))
 
 
@@ -289,8 +292,8 @@ def build_changed_attention(model: Transformer, change: Change) -> BuildAttentio
 
 @final
 @dataclass(frozen=True)
-class Reading:
-    """A layer and heads whose weights tell which source piece a written piece comes from.
+class AligningHeads:
+    """A layer and heads whose cross-attention aligns output pieces with source pieces.
 
     `shift` is 1 if the weights align a piece in the step that reads it as input, else 0.
     """
@@ -300,23 +303,26 @@ class Reading:
     shift: int
 
     def align(self, rows: dict[str, Tensor]) -> list[int]:
-        """Return the index of a source piece for each written piece; END is left out."""
+        """Return the index of the most attended source piece for each output piece but END.
+
+        `rows` are the named intermediates of `trace_model`.
+        """
         names = [f"decoder.{self.layer}.cross.weights.{head}" for head in self.heads]
         weights = torch.stack([rows[name] for name in names]).mean(dim=0)[:, :-1]
         return weights[self.shift : len(weights) - 1 + self.shift].argmax(dim=1).tolist()
 
 
-def choose_reading(
+def choose_aligning_heads(
     translator: Translator, model: Transformer, outputs: Mapping[str, list[int]]
-) -> tuple[Reading, str, float]:
-    """Return the reading that uses most source pieces, the most reordered text, and its share.
+) -> tuple[AligningHeads, str, float]:
+    """Return the heads that align with most source pieces, the most reordered text, and a share.
 
-    The last is the share of neighbours in the output that stand in the other order in the source.
+    The share is that of adjacent output pieces whose source pieces stand in the other order.
     """
     heads = list(range(1, model.sizes.heads + 1))
     choices = [heads, *([head] for head in heads)]
     layers = range(1, model.sizes.decoder_depth + 1)
-    readings = [Reading(*one) for one in product(layers, choices, (1, 0))]
+    choices_of_heads = [AligningHeads(*one) for one in product(layers, choices, (1, 0))]
     texts = [*outputs]
     sources = translator.task.encode_sources(texts)
     traced = [
@@ -324,17 +330,17 @@ def choose_reading(
         for source, output in zip(sources, outputs.values(), strict=True)
     ]
 
-    def coverage(reading: Reading) -> float:
-        aligned = map(reading.align, traced)
-        return sum(len(set(one)) / max(1, len(one)) for one in aligned)
+    def coverage(one: AligningHeads) -> float:
+        aligned = map(one.align, traced)
+        return sum(len(set(places)) / max(1, len(places)) for places in aligned)
 
-    best = max(readings, key=coverage)
-    turns = [count_turns(best.align(rows)) for rows in traced]
+    best = max(choices_of_heads, key=coverage)
+    turns = [measure_reordering(best.align(rows)) for rows in traced]
     most = max(range(len(texts)), key=lambda index: turns[index])
     return best, texts[most], turns[most]
 
 
-def count_turns(places: Sequence[int]) -> float:
+def measure_reordering(places: Sequence[int]) -> float:
     """Return the share of adjacent output pieces whose source pieces are in another order."""
     pairs = list(pairwise(places))
     return sum(a > b for a, b in pairs) / max(1, len(pairs))

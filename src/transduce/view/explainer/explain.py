@@ -28,12 +28,12 @@ from transduce.view.explainer.experiments import (
     TWO_CLAUSES,
     WORD_ORDER,
     Change,
-    choose_reading,
+    choose_aligning_heads,
+    decode_output,
     find_alpha,
     find_experiments,
     find_twin,
     list_changes,
-    say,
     search_changed,
 )
 from transduce.view.explainer.film import read_film, write_storyboard
@@ -185,7 +185,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     model = build_stored_model(translator, stored[-1])
     outputs = {text: search_changed(translator, model, text, Change()) for text in texts}
     experiments = find_experiments(translator, model, outputs, list_changes(model))
-    reading, turned, turns = choose_reading(translator, model, outputs)
+    reading, turned, turns = choose_aligning_heads(translator, model, outputs)
     shown = [one.text for one in experiments.values() if one.text]
     texts = [*offered] or list(dict.fromkeys([*shown, turned, *texts]))[:EXAMPLES]
     swap = experiments["positions"]
@@ -193,7 +193,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     experiments["alpha"] = find_alpha(
         outputs,
         lambda text, alpha: search_changed(translator, model, text, Change(alpha=alpha)),
-        partial(say, translator),
+        partial(decode_output, translator),
     )
     more = {
         **more,
@@ -207,7 +207,7 @@ def build_explainer(  # noqa: PLR0913 - what a page is made of
     header = {**header, **more, "title": title, "stages": about, "map": figures}
     data = [texts_block(own, language), json_block("header", header), *blocks]
     page = build_page(f"How the model “{title}” translates", PARTS, data, language)
-    said = say(translator, outputs[turned])
+    said = decode_output(translator, outputs[turned])
     return Explainer(page, write_storyboard(header, said, own.get(language, {})))
 
 

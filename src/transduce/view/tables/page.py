@@ -74,7 +74,7 @@ def write_table(cells: Cells) -> Iterator[str]:
         found = "".join(
             f"<td>{html.escape(row[one])}</td>"
             if isinstance(one, int)
-            else f"<td>{draw_difference(row, one, scales[one][group_of(row, head)])}</td>"
+            else f"<td>{draw_difference(row, one, scales[one][find_measure(row, head)])}</td>"
             for one in order
         )
         yield f"<tr>{found}</tr>"
@@ -89,8 +89,8 @@ def find_comparisons(head: Sequence[str]) -> Iterator[Comparison]:
             yield Comparison(index, head.index(other))
 
 
-def group_of(row: Sequence[str], head: Sequence[str]) -> str:
-    """Return a row's measure, "" without such a column; rows of one measure share a scale."""
+def find_measure(row: Sequence[str], head: Sequence[str]) -> str:
+    """Return a row's measure, "" if there is no column of measures; one measure has one scale."""
     return row[head.index("measure")] if "measure" in head else ""
 
 
@@ -98,7 +98,7 @@ def find_scales(rows: Cells, pair: Comparison, head: Sequence[str]) -> dict[str,
     """Return for each measure the largest absolute difference between two columns."""
     scales = dict[str, float]()
     for row in rows:
-        group, difference = group_of(row, head), subtract(row, pair)
+        group, difference = find_measure(row, head), subtract(row, pair)
         scales[group] = max(scales.get(group, 0.0), abs(difference or 0.0))
     return scales
 

@@ -176,7 +176,9 @@ def align_pairs(
     for pair in encoded:
         links = parse_gold_links(gold[pair.number - 1])
         words = find_pair_words(vocabularies, pair.source, pair.target)
-        build_gold_masks(links, words, pair.number)  # refuses links of words beyond the end
+        build_gold_masks(
+            links, words, pair.number
+        )  # raises InputError for a link to a word that is not there
         aligned.append((pair, Alignment(tuple(sorted(links.all)))))
     return aligned
 
@@ -290,7 +292,7 @@ class SurveySums:
 @final
 @dataclass
 class KindSums:
-    """Sums over queries of what each head does, by layer and head, for one kind of attention."""
+    """Sums over queries of each head's shares, entropy and distance, for one kind of attention."""
 
     queries: int = 0
     highest: float = 0.0  # the sum of the highest possible entropies
@@ -309,7 +311,7 @@ class KindSums:
         entropy = np.array([[one.entropy for one in layer] for layer in heads])
         self.entropy = self.entropy + count * entropy
         keys = weights.shape[3]
-        # from each query, or in cross-attention from the diagonal, to each key
+        # distance to each key from the query's position, in cross-attention from the diagonal
         scale = (keys - 1) / max(count - 1, 1) if kind == "cross" else 1.0
         apart = np.abs(np.arange(keys)[None, :] - scale * np.arange(count)[:, None])
         self.distance = self.distance + (weights * apart).sum(axis=(-2, -1))
