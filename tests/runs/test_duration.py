@@ -12,7 +12,13 @@ from transduce.checkpoint.run_file import read_run
 from transduce.errors import InputError
 from transduce.recipes.fitted import TRANSLATION
 from transduce.runs import duration, training_inputs, training_run
-from transduce.runs.duration import Pace, fit_to_minutes, format_duration, shorten, try_size
+from transduce.runs.duration import (
+    Pace,
+    fit_to_minutes,
+    format_duration,
+    shorten_to_seconds,
+    try_size,
+)
 from transduce.runs.machine_settings import resolve_machine_settings
 from transduce.runs.recommend import build_schedule, count_store_pieces
 from transduce.settings import Recipe, Training
@@ -39,7 +45,7 @@ def test_a_duration_is_told_in_one_unit(seconds, text):
 
 @pytest.mark.parametrize("pace", [Pace(0.4, 0.0), Pace(0.4, 20.0), Pace(30.0, 600.0)])
 def test_updates_and_validations_fill_the_minutes_and_no_more(pace):
-    found = shorten(Recipe(name="r"), pace, 1_800.0, {})
+    found = shorten_to_seconds(Recipe(name="r"), pace, 1_800.0, {})
     smaller = 25_000 // found.data.source_tokens
     took = Pace(pace.update_seconds / smaller, pace.validation_seconds).estimate_seconds(found)
     assert 0.7 * 1_800 < took <= 1_800
@@ -57,7 +63,7 @@ def test_a_warm_up_fits_into_few_updates_and_peaks_no_higher():
 
 
 def test_what_is_set_is_not_chosen_by_the_minutes():
-    found = shorten(Recipe(name="r"), Pace(0.4, 20.0), 600.0, {"training.warmup": 7})
+    found = shorten_to_seconds(Recipe(name="r"), Pace(0.4, 20.0), 600.0, {"training.warmup": 7})
     assert found.training.warmup == 7
 
 
@@ -193,7 +199,7 @@ def test_show_progress_prints_what_the_command_prints_and_nothing_does_by_itself
 @pytest.mark.parametrize("minutes", [4, 7.3, 11, 26])
 def test_the_last_validation_is_the_one_at_the_end(minutes):
     """The last one but one is not a few updates before it."""
-    short = shorten(Recipe(name="r"), Pace(1.0, 20.0), 60.0 * minutes, {}).training
+    short = shorten_to_seconds(Recipe(name="r"), Pace(1.0, 20.0), 60.0 * minutes, {}).training
     fitted = with_changes(Recipe(name="r"), build_schedule(round(77 * minutes), {})).training
     for training in (short, fitted):
         last = training.steps % training.validate_every or training.validate_every

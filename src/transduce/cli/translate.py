@@ -310,10 +310,10 @@ def write_document(choice: TranslatorChoice, source: Path, output: Path | None, 
     on_warning.print_count("translated in parts, joined again; --strict refuses such sentences")
     for doubt in (*found.warnings, *found.for_review):
         display.print_message(f"warning: {doubt}")
-    display.print_note(describe(found.sentences, found.kept, len(found.for_review)))
+    display.print_note(describe_counts(found.sentences, found.kept, len(found.for_review)))
 
 
-def describe(sentences: int, kept: int, doubtful: int) -> str:
+def describe_counts(sentences: int, kept: int, doubtful: int) -> str:
     """Return as text how many sentences were translated, kept and marked for review."""
     parts = [f"{sentences:,} {'sentence' if sentences == 1 else 'sentences'} translated"]
     if kept:

@@ -89,7 +89,7 @@ def compare_programs(
 ) -> Proof:
     """Compare a model's and an engine's outputs, greedy and by beam; `text_name` is for display."""
     longest = model.recipe.data.max_length
-    sources = [encode(model, line) for line in lines]
+    sources = [encode_source(model, line) for line in lines]
     usable = [source for source in sources if 1 < len(source.ids) <= longest]
     usable.sort(key=lambda source: source.limit)
     beams = [1] if engine.is_greedy else sorted({1, model.recipe.search.beam})
@@ -97,7 +97,7 @@ def compare_programs(
     return Proof(engine.name, text_name, found, left_out=len(sources) - len(usable))
 
 
-def encode(model: TaskModel, line: str) -> Source:
+def encode_source(model: TaskModel, line: str) -> Source:
     """Return a line with its source token ids and its output limit for this model."""
     (ids,) = model.task.encode_sources([model.task.normalise(line)])
     limit = max_output_length(ids, model.recipe.search.extra_length)

@@ -79,7 +79,7 @@ def map_printed_bleu(pair: str) -> dict[str, float]:
 
 
 def find_printed(row: str, pair: str) -> dict[str, str | None]:
-    """Return the printed BLEU and cost of a row for a language pair; both None for our rows."""
+    """Return a row's printed BLEU and cost for a language pair, keyed as in records, or None."""
     paper = next((one for one in select_published(pair) if one.row == row), None)
     return {
         "printed_bleu": paper and paper.bleu[pair],

@@ -75,7 +75,7 @@ def build_report(table: ResultTable) -> Report:
 
 
 def find_printed(row: str) -> dict[str, float]:
-    """Return the perplexity and BLEU that the paper prints for a row; {} if it lacks the row."""
+    """Return a row's printed perplexity and BLEU, keyed as in records; {} if the paper lacks it."""
     paper = PRINTED.get(row)
     if paper is None:
         return {}

@@ -11,7 +11,7 @@ from transduce.datasets.catalogue import is_public, is_treebank
 from transduce.datasets.fetch import find_split_files, find_treebank_file
 from transduce.errors import InputError
 from transduce.recipes.choice import customise_recipe
-from transduce.runs.development import divide
+from transduce.runs.development import divide_text
 from transduce.runs.prepared_corpus import INPUTS_FILE, OnProgress, read_declared_inputs
 from transduce.runs.recommend import choose_start, has_gpu, recommend_recipe
 from transduce.runs.text_names import name_text, read_languages
@@ -221,7 +221,7 @@ def hold_out(texts: Opened, data: Data, store: Path) -> tuple[Opened, list[str]]
     if dev is not None:
         return texts, []
     stored = read_inputs(store)
-    part, held_out = divide(train, data)
+    part, held_out = divide_text(train, data)
     is_whole = stored is not None and stored == {"train": train.fingerprint()}
     if is_whole or not part.division.held_out:
         return texts, []
@@ -235,7 +235,7 @@ def hold_out_as_before(texts: Opened, data: Data, store: Path) -> Opened:
     stored = read_inputs(store)
     if texts[1] is not None or stored is None:
         return texts
-    part, held_out = divide(texts[0], data)
+    part, held_out = divide_text(texts[0], data)
     parts = {"train": part.fingerprint(), "dev": held_out.fingerprint()}
     return (part, held_out) if stored == parts else texts
 

@@ -150,7 +150,7 @@ class RunCopy:
         try:
             yield
         except Exception as fault:  # each kind of storage has errors of its own
-            raise kind(f"{fact}: {describe(fault)}", AGAIN, file=self.address) from fault
+            raise kind(f"{fact}: {describe_fault(fault)}", AGAIN, file=self.address) from fault
 
 
 def open_copy(address: str, run: Path) -> RunCopy:
@@ -225,6 +225,6 @@ def is_copy_entry(name: str, about: object) -> bool:
     return False
 
 
-def describe(fault: Exception) -> str:
+def describe_fault(fault: Exception) -> str:
     """Return the first line of an error's message, or the error's class name if it has none."""
     return str(fault).strip().split("\n")[0][:200] or type(fault).__name__

@@ -110,7 +110,7 @@ class HeldOutPart:
         return f"{self.division.text.fingerprint()} held-out pairs"
 
 
-def divide(text: Pairs, data: Data) -> tuple[TrainingPart, HeldOutPart]:
+def divide_text(text: Pairs, data: Data) -> tuple[TrainingPart, HeldOutPart]:
     """Return the two parts of a training text: for training, and held out for validation."""
     division = Division(text, data)
     return TrainingPart(division), HeldOutPart(division)

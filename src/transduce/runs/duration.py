@@ -190,7 +190,7 @@ def fit_to_minutes(
             f"about {format_duration(needed)}"
         )
     if pace.estimate_seconds(tried) > seconds:
-        tried = shorten(tried, pace, seconds, settings)
+        tried = shorten_to_seconds(tried, pace, seconds, settings)
     return tried, said
 
 
@@ -216,7 +216,9 @@ def require_minutes(minutes: object) -> None:
     require(fits, fact, "minutes=30")
 
 
-def shorten(recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]) -> Recipe:
+def shorten_to_seconds(
+    recipe: Recipe, pace: Pace, seconds: float, settings: Mapping[str, Value]
+) -> Recipe:
     """Return a recipe with fewer updates, so that updates and validations take `seconds` in all."""
     validations, left = 1, seconds
     if pace.validation_seconds:

@@ -138,7 +138,7 @@ def prepare_sweep(  # noqa: PLR0913 - the choices of the caller
     from transduce.runs.validation import require_affordable_validation
 
     require_recipe_or_text(recipe, texts[0])
-    combinations = list(combine(vary))
+    combinations = list(list_combinations(vary))
     start = with_changes(recipe or Recipe(name="none"), settings)
     for path in vary:
         fact = f"{path} varies, and another setting gives it one value for all runs"
@@ -277,7 +277,7 @@ def score_development_set(
     }
 
 
-def combine(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
+def list_combinations(vary: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
     """Yield every combination of one value per setting; refuse settings named data.*."""
     fact = f"vary must be lists of values by setting, not {describe_value(vary)}"
     require(isinstance(vary, Mapping), fact, "vary={'architecture.dropout': [0.1, 0.2]}")

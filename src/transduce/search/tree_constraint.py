@@ -70,7 +70,7 @@ class TreeConstraint:
 
     @property
     def max_depth(self) -> int:
-        """The largest number of constituents that can be open at once; each takes two symbols."""
+        """The most constituents that can be open at once, by `limit` and `max_open`."""
         return min((self.limit - self.words - 1) // 2, self.max_open * self.words)
 
     @classmethod

@@ -57,7 +57,7 @@ class Anchor:
     first: int  # index of the word that begins after the markup, or that contains it
     follows_space: bool  # whether no word touches the markup from the left
     stands_free: bool  # whether the markup is no tag of a pair and has spaces on both sides
-    hugs: bool  # whether the tag touches a punctuation mark outside of its pair
+    touches_punctuation: bool  # whether the tag touches a punctuation mark outside of its pair
 
 
 def insert_markup(
@@ -90,11 +90,11 @@ class MarkedWord:
     def add(self, anchor: Anchor, side: Side) -> None:
         """Add an anchor's markup on one side of the word, after any markup already on that side."""
         space = " " if anchor.stands_free else ""
-        if side == "after" and anchor.hugs and not self.after:
+        if side == "after" and anchor.touches_punctuation and not self.after:
             self.tail += anchor.piece.raw
         elif side == "after":
             self.after += space + anchor.piece.raw
-        elif self.head or (anchor.hugs and anchor.piece.kind == "open"):
+        elif self.head or (anchor.touches_punctuation and anchor.piece.kind == "open"):
             self.head += anchor.piece.raw + space
         else:
             self.before += anchor.piece.raw + space

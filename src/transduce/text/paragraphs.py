@@ -54,10 +54,10 @@ class SplitText:
 def split_text(text: str, language: str = "", *, at_line_ends: bool = True) -> SplitText:
     """Split a text into its sentences; a line's end also ends a sentence if `at_line_ends`."""
     line_end = LINE_END if at_line_ends else None
-    return cut(text, find_sentences(text, WORD, line_end, language=language))
+    return cut_at_spans(text, find_sentences(text, WORD, line_end, language=language))
 
 
-def cut(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
+def cut_at_spans(text: str, spans: Iterator[tuple[int, int]]) -> SplitText:
     """Cut a text into the sentences at these (start, end) spans and the strings between them."""
     sentences, between, end = list[str](), list[str](), 0
     for start, stop in spans:

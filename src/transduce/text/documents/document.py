@@ -1,6 +1,6 @@
 """The value `Document`: sentences to translate, and a function that puts translations in place.
 
-`assemble` builds the document of a format that has blocks, such as paragraphs or cues.
+`build_document` builds the document of a format that has blocks, such as paragraphs or cues.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -75,7 +75,7 @@ class Block:
     has_inline_markup: bool = False
 
 
-def assemble(parts: Sequence[str | Block]) -> Document:
+def build_document(parts: Sequence[str | Block]) -> Document:
     """Build a document from blocks to translate and the unchanged strings between them."""
     sentences, lines, newlines = list[str](), list[int](), 0
     for part in parts:

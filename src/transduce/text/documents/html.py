@@ -16,7 +16,7 @@ from transduce.text.documents.document import (
     Block,
     Document,
     ParseOptions,
-    assemble,
+    build_document,
     warn_of_languages,
 )
 from transduce.text.documents.markup import SplitMarkup, split_markup
@@ -101,7 +101,9 @@ def parse_html(text: str, options: ParseOptions) -> Document:
     source, target = options.source_language, options.language
     split = split_html(text, source, inline=options.inline, target=target)
     lines = split.written.list_lines()
-    found = assemble([Block(text, split.sentences, lines, split.join, split.has_inline_markup)])
+    found = build_document(
+        [Block(text, split.sentences, lines, split.join, split.has_inline_markup)]
+    )
     tag = HTML.search(text)
     named = LANGUAGE.search(tag[0]) if tag else None
     return replace(found, warnings=list(warn_of_languages(named[2] if named else "", "", options)))

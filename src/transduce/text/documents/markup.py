@@ -13,7 +13,7 @@ from typing import final
 
 from transduce.errors import InputError
 from transduce.text.inline import PRIVATE, Links, Piece, insert_markup, pair_tags
-from transduce.text.paragraphs import SplitText, cut, find_sentences
+from transduce.text.paragraphs import SplitText, cut_at_spans, find_sentences
 
 MAX_MARKS = 100  # pieces of markup in a sentence; the time to insert them is quadratic
 
@@ -83,8 +83,10 @@ def split_markup(
         return read(text.replace(template.mark, ""))
 
     found = find_sentences(template.flat, template.word, template.boundary, read_word, language)
-    flat = cut(template.flat, chain.from_iterable(split_balanced(template, span) for span in found))
-    parts = expand(
+    flat = cut_at_spans(
+        template.flat, chain.from_iterable(split_balanced(template, span) for span in found)
+    )
+    parts = expand_parts(
         template, chain.from_iterable(zip(flat.between, (*flat.sentences, ""), strict=True))
     )
     raws = ["".join(piece.raw for piece in part) for part in parts]
@@ -126,7 +128,7 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
     first, last = (bisect_left(template.positions, edge) for edge in span)
     markup, positions = template.markup[first:last], template.positions[first:last]
     partners = pair_tags(markup)
-    (start, end), inside = trim(span, positions, partners)
+    (start, end), inside = trim_span(span, positions, partners)
     is_paired = all(index in partners or markup[index].kind == "empty" for index in inside)
     if is_paired and len(inside) <= MAX_MARKS:
         yield start, end
@@ -139,7 +141,7 @@ def split_balanced(template: Template, span: tuple[int, int]) -> Iterator[tuple[
             yield left + one[0], left + one[1]
 
 
-def trim(
+def trim_span(
     span: tuple[int, int], positions: Sequence[int], partners: Mapping[int, int]
 ) -> tuple[tuple[int, int], range]:
     """Strip lone tags and enclosing pairs from a span's ends; return it and the range of tags left.
@@ -163,7 +165,7 @@ def trim(
     return (start, end), range(low, high)
 
 
-def expand(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
+def expand_parts(template: Template, parts: Iterator[str]) -> list[list[Piece]]:
     """Return each part's pieces; the parts, joined in order, are `template.flat`."""
     markup, marks = iter(template.markup), f"([{template.boundary.pattern}{template.mark}])"
     return [

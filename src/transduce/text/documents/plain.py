@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from transduce.text.documents.document import Block, Document, ParseOptions, assemble
+from transduce.text.documents.document import Block, Document, ParseOptions, build_document
 from transduce.text.documents.wrapping import wrap
 from transduce.text.inline import Links
 from transduce.text.paragraphs import split_text
@@ -26,7 +26,7 @@ def parse_text(text: str, options: ParseOptions) -> Document:
     for is_empty, lines in groupby(LINE.findall(text), key=lambda line: not line.strip()):
         raw = "".join(lines)
         parts.append(raw if is_empty else build_block(raw, options.source_language))
-    return assemble(parts)
+    return build_document(parts)
 
 
 def build_block(raw: str, language: str) -> Block:

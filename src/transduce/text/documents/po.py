@@ -19,7 +19,7 @@ from transduce.text.documents.document import (
     warn_of_languages,
 )
 from transduce.text.inline import Links
-from transduce.text.paragraphs import LINE_END, SplitText, cut, find_sentences
+from transduce.text.paragraphs import LINE_END, SplitText, cut_at_spans, find_sentences
 from transduce.text.placeholders import compare_placeholders, has_words
 
 CHARSET = re.compile(r"charset=([\w.:-]+)")
@@ -96,7 +96,7 @@ def parse_po(text: str, options: ParseOptions) -> Document:
     fuzzy = [one for one in kept if "fuzzy" in one.flags]
 
     def join(translations: Sequence[str], _: Sequence[Links]) -> Joined:
-        return fill(lines, header, gaps, translations)
+        return fill_gaps(lines, header, gaps, translations)
 
     sentences = tuple(sentence for gap in gaps for sentence in gap.split.sentences)
     language = LANGUAGE.search(settings)
@@ -153,10 +153,10 @@ def find_gaps(entry: Entry, plurals: tuple[int, int], options: ParseOptions) -> 
             # parts without words, such as %s, stay between the sentences
             spans = find_sentences(source, line_end=LINE_END, language=options.source_language)
             translated = (span for span in spans if has_words(source[slice(*span)]))
-            yield Gap(entry, name, source, cut(source, translated))
+            yield Gap(entry, name, source, cut_at_spans(source, translated))
 
 
-def fill(
+def fill_gaps(
     lines: Sequence[str], header: Entry | None, gaps: Sequence[Gap], translations: Sequence[str]
 ) -> Joined:
     """Return the PO file with all gaps filled, and a note on each entry to be reviewed."""

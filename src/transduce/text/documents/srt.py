@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from transduce.errors import InputError
-from transduce.text.documents.document import Block, Document, ParseOptions, assemble
+from transduce.text.documents.document import Block, Document, ParseOptions, build_document
 from transduce.text.documents.markup import split_markup
 from transduce.text.documents.wrapping import wrap_evenly
 from transduce.text.inline import Kind, Links, Piece
@@ -30,7 +30,7 @@ WIDTH = 42  # characters of a subtitle's line, as most guides have it
 
 def parse_srt(text: str, options: ParseOptions) -> Document:
     """Parse a SubRip file into sentences and a function that puts translations in their place."""
-    found = assemble(split_cues(text, options))
+    found = build_document(split_cues(text, options))
     lines = enumerate(text.split("\n"), start=1)
     times = ((number, TIMES.fullmatch(line.strip())) for number, line in lines)
     wrong = [number for number, one in times if one and read_time(one[1]) > read_time(one[2])]
@@ -106,14 +106,14 @@ def build_cue(raw: str, lines: int, options: ParseOptions) -> Block:
         if tuple(translations) == split.sentences:
             return raw
         text = split.join(translations, links)
-        count = max(lines, math.ceil(measure(text) / WIDTH))
-        return line_end.join(wrap_evenly(WORD.findall(text), count, measure))
+        count = max(lines, math.ceil(measure_cue(text) / WIDTH))
+        return line_end.join(wrap_evenly(WORD.findall(text), count, measure_cue))
 
     found = split.written.list_lines()
     return Block(raw, split.sentences, found, join, split.has_inline_markup)
 
 
-def measure(text: str) -> int:
+def measure_cue(text: str) -> int:
     """Return the number of characters in a cue's text, not counting its tags."""
     return len(TAG.sub("", text))
 

@@ -95,7 +95,7 @@ def parse_xliff(text: str, options: ParseOptions) -> Document:
     def join(translations: Sequence[str], links: Sequence[Links]) -> Joined:
         links = links or [()] * len(translations)
         spans = [slice(*ends) for ends in pairwise(ends)]
-        return fill(found, gaps, [(translations[one], links[one]) for one in spans], options)
+        return fill_gaps(found, gaps, [(translations[one], links[one]) for one in spans], options)
 
     return Document(
         tuple(one for _, split in gaps for one in split.sentences),
@@ -115,7 +115,7 @@ def find_warnings(found: Xliff, options: ParseOptions) -> Iterator[str]:
         yield from warn_of_languages(source, target, options)
 
 
-def fill(
+def fill_gaps(
     found: Xliff,
     gaps: Sequence[Gap],
     translations: Sequence[tuple[Sequence[str], Sequence[Links]]],

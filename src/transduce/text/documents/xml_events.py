@@ -75,7 +75,7 @@ class Reader:
         """Record an event at the parser's position."""
         self.found.append((self.parser.CurrentByteIndex, event))
 
-    def error(self, fact: str, hint: str) -> InputError:
+    def build_error(self, fact: str, hint: str) -> InputError:
         """Build an error that names the parser's line."""
         return InputError(fact, hint, file=self.file, line=self.parser.CurrentLineNumber)
 
@@ -83,7 +83,7 @@ class Reader:
         """Record a start tag; raise InputError if elements are nested too deeply."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise self.error(f"elements are nested more than {MAX_DEPTH} deep", "")
+            raise self.build_error(f"elements are nested more than {MAX_DEPTH} deep", "")
         plain = {key.split(" ")[-1]: value for key, value in attributes.items()}
         self.add(Event("start", "", name.split(" ")[-1], plain))
 
@@ -105,9 +105,9 @@ class Reader:
         """Record the XML declaration; raise InputError if it names an encoding other than UTF-8."""
         if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
             fact = f"says that its encoding is {encoding}"
-            raise self.error(fact, "convert it to UTF-8, and change its first line")
+            raise self.build_error(fact, "convert it to UTF-8, and change its first line")
         self.add(Event("other", ""))
 
     def refuse_document_type(self, *_: object) -> None:
         """Raise InputError for a document type, since its entities could grow or load files."""
-        raise self.error("has a document type, which could define entities", "take it out")
+        raise self.build_error("has a document type, which could define entities", "take it out")

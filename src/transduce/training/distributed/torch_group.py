@@ -218,12 +218,12 @@ def detect_lost_process() -> Iterator[None]:
         yield
     except RuntimeError as fault:
         raise LostProcessError(
-            f"lost contact with another process of this run ({summarise(fault)})",
+            f"lost contact with another process of this run ({summarise_fault(fault)})",
             RESUME_HINT,
         ) from fault
 
 
-def summarise(fault: RuntimeError) -> str:
+def summarise_fault(fault: RuntimeError) -> str:
     """Return at most 120 characters of a torch error's first line, without the source location."""
     words = str(fault).split("\n")[0]
     return words.rsplit("] ", maxsplit=1)[-1][:120].rstrip(". ")

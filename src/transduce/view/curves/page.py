@@ -100,7 +100,7 @@ def build_cells(updates: Updates, *, full: bool) -> Cells:
         tokens=add_up(tokens, blocks),
         milliseconds=add_up(np.diff(1000 * updates.seconds, prepend=0.0), blocks),
         skipped=add_up(1 - updates.applied, blocks),
-        series={name: summarise(column, blocks) for name, column in values.items()},
+        series={name: summarise_blocks(column, blocks) for name, column in values.items()},
     )
 
 
@@ -110,7 +110,7 @@ def add_up(column: Float64[np.ndarray, " N"], blocks: int) -> Float64[np.ndarray
     return np.concatenate([inner.sum(axis=1), column[blocks * BLOCK :]])
 
 
-def summarise(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
+def summarise_blocks(column: Float64[np.ndarray, " N"], blocks: int) -> Series:
     """Return each block's mean, low and high; the means go on with the values after the blocks.
 
     NaN does not count; a block of NaN only is NaN.

@@ -32,7 +32,7 @@ def draw_rates(recipes: Sequence[Recipe], steps: int | None = None) -> str:
         for recipe, colour in zip(recipes, CATEGORY10, strict=False)
     ]
     title = "Learning rate by equation 3: d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)"
-    names = [describe(recipe, peak) for recipe, peak in zip(recipes, peaks, strict=True)]
+    names = [describe_line(recipe, peak) for recipe, peak in zip(recipes, peaks, strict=True)]
     labels = [
         draw_text(name, RIGHT, TOP + 18 * (number + 1), anchor="end", fill=CATEGORY10[number])
         for number, name in enumerate(names)
@@ -58,7 +58,7 @@ def rate_at(recipe: Recipe, step: int) -> float:
     return scaled_learning_rate(step, recipe.architecture, recipe.training)
 
 
-def describe(recipe: Recipe, peak: Number) -> str:
+def describe_line(recipe: Recipe, peak: Number) -> str:
     """Return the legend of a recipe: its name, d_model, warm-up, and the highest rate drawn."""
     training = recipe.training
     factor = training.learning_rate_factor

@@ -67,7 +67,9 @@ class Tracer:
         call.lines, call.node = call.statements[code.co_firstlineno]
         if call.lines not in call.values:
             names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            call.record({one: describe(frame.f_locals[one]) for one in names if one not in SELF})
+            call.record(
+                {one: describe_value(frame.f_locals[one]) for one in names if one not in SELF}
+            )
         return call
 
 
@@ -93,7 +95,7 @@ class CallTracer:
             is_true = following[1] in self.node.body
             self.record({ast.unparse(self.node.test): str(is_true)})
         elif isinstance(self.node, ast.Return) and event == "return":
-            self.record({"→": describe(value)})
+            self.record({"→": describe_value(value)})
         elif not isinstance(self.node, ast.FunctionDef):
             self.record(dict(read_changed(self.node, frame)))
         if following[0]:
@@ -127,7 +129,7 @@ def read_changed(node: ast.stmt, frame: FrameType) -> Iterator[tuple[str, str]]:
             value = frame.f_locals[name]
             for attribute in attributes:
                 value = getattr(value, attribute)
-            yield text, describe(value)
+            yield text, describe_value(value)
 
 
 def list_changed(node: ast.AST | None) -> Iterator[ast.Name | ast.Attribute]:
@@ -155,7 +157,7 @@ def list_changed(node: ast.AST | None) -> Iterator[ast.Name | ast.Attribute]:
             yield from list_changed(inner)
 
 
-def describe(value: object, *, brief: bool = False) -> str:
+def describe_value(value: object, *, brief: bool = False) -> str:
     """Return a value in words: a tensor's shape and first numbers; if `brief`, its shape alone."""
     name = getattr(value, "__name__", type(value).__name__)
     match value:
@@ -169,12 +171,11 @@ def describe(value: object, *, brief: bool = False) -> str:
             return f"{name}, {sum(one.numel() for one in value.parameters()):,} parameters"
         case [*entries] if not hasattr(value, "_fields"):
             rest = ["…"] if len(entries) > SHOWN else []
-            return (
-                f"({', '.join([*(describe(one, brief=True) for one in entries[:SHOWN]), *rest])})"
-            )
+            shown = [describe_value(one, brief=True) for one in entries[:SHOWN]]
+            return f"({', '.join([*shown, *rest])})"
     if brief or isinstance(value, type):
         return name
-    fields = [f"{field} {describe(one, brief=True)}" for field, one in list_fields(value)]
+    fields = [f"{field} {describe_value(one, brief=True)}" for field, one in list_fields(value)]
     return f"{name}({', '.join(fields)})" if fields else name
 
 
